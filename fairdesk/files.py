@@ -13,23 +13,23 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def resources() -> Path:
-    """Give the folder of the built-in samples, icons and help."""
+    """Return the folder of the built-in samples, icons and help."""
     bundled = _PACKAGE / "_resources"
     return bundled if bundled.is_dir() else _PACKAGE.parent / "resources"
 
 
 def log_folder() -> Path:
-    """Give the folder of the log files, made when it is missing."""
+    """Return the folder of the log files, made when it is missing."""
     return platformdirs.user_log_path("FairDesk", appauthor=False, ensure_exists=True)
 
 
 def settings_folder() -> Path:
-    """Give the folder of the user's settings, made when it is missing."""
+    """Return the folder of the user's settings, made when it is missing."""
     return platformdirs.user_config_path("FairDesk", appauthor=False, ensure_exists=True)
 
 
 def environments_folder() -> Path:
-    """Give the folder of the environments for models of other versions, which may be missing."""
+    """Return the folder of the environments for models of other versions, which may be missing."""
     return platformdirs.user_cache_path("FairDesk", appauthor=False) / "environments"
 
 

@@ -81,7 +81,7 @@ class Sample(msgspec.Struct, frozen=True):
         return self._folder / self.data
 
     def model_path(self, model: SampleModel) -> Path:
-        """Tell where one of its models lies."""
+        """Return where one of its models lies."""
         return self._folder / model.file
 
     @property
@@ -91,7 +91,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 @cache
 def samples() -> tuple[Sample, ...]:
-    """Give the built-in samples; the first is the one that demonstrations take."""
+    """Return the built-in samples; the first is the one that demonstrations take."""
     manifest = resources() / "samples" / "samples.json"
     return msgspec.json.decode(manifest.read_bytes(), type=tuple[Sample, ...])
 

@@ -304,12 +304,12 @@ def _by_text(text: str, ending: str) -> Recognised | None:
 
 
 def is_pmml(text: str) -> bool:
-    """Tell whether a text is PMML by how it begins."""
+    """Return whether a text is PMML by how it begins."""
     return _PMML.match(text) is not None
 
 
 def looks_tabular(text: str) -> bool:
-    """Tell whether the first lines of a text are cells: equally many, two or more."""
+    """Return whether the first lines of a text are cells: equally many, two or more."""
     lines = [line for line in text.splitlines()[:20] if line.strip()]
     if len(lines) > 2:
         lines = lines[:-1]
@@ -321,7 +321,7 @@ def looks_tabular(text: str) -> bool:
 
 
 def as_text(head: bytes) -> str | None:
-    """Give the beginning of a file as text; none where it is none."""
+    """Return the beginning of a file as text; none where it is none."""
     for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
         if head.startswith(mark):
             return head[2 : len(head) // 2 * 2].decode(encoding, errors="replace")

@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def template() -> bytes:
-    """Give the template: every message once, in the order of the places that it comes from."""
+    """Return the template: every message once, in the order of the places that it comes from."""
     made = Catalog()
     for text, place in messages():
         flags = {"python-brace-format"} if "{" in "".join(text) else set()
@@ -67,7 +67,7 @@ def template() -> bytes:
 
 
 def messages() -> Iterator[Told]:
-    """Give every message; some more than once."""
+    """Yield every message; some more than once."""
     for path in sorted([*(SOURCE / "report").rglob("*.py"), *(SOURCE / "wording").rglob("*.py")]):
         place = path.relative_to(SOURCE.parent).as_posix()
         for text in _of_module(ast.parse(path.read_text("utf-8"))):
@@ -86,7 +86,7 @@ def _of_module(module: ast.Module) -> Iterator[str | tuple[str, str]]:
     names = _assigned(module)
 
     def whole(node: ast.expr) -> Iterator[str]:
-        """Give the texts that an expression may be; not those that it is put together from."""
+        """Yield the texts that an expression may be; not those that it is put together from."""
         match node:
             case ast.Constant(value=str(text)) if any(map(str.isalpha, text)):
                 yield text
@@ -129,7 +129,7 @@ def _of_module(module: ast.Module) -> Iterator[str | tuple[str, str]]:
 
 
 def _assigned(module: ast.Module) -> dict[str, list[ast.expr]]:
-    """Give what names stand for in a module, whether in a function or outside."""
+    """Return what names stand for in a module, whether in a function or outside."""
     found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(module):
         match node:

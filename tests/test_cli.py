@@ -852,7 +852,7 @@ def test_groups_are_told_apart_also_by_what_the_model_is_not_given(
 
 
 def rest_of(names):
-    """Give the columns of the small table that its model takes."""
+    """Return the columns of the small table that its model takes."""
     return [each for each in names.split(",") if each not in ("hired", "colour")]
 
 

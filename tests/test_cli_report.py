@@ -44,14 +44,14 @@ def audit(made, tmp_path):
 
 
 def report(capsys, *arguments):
-    """Give the exit code, what was printed, and what was complained of."""
+    """Return the exit code, what was printed, and what was complained of."""
     code = cli.main(["report", *map(str, arguments)])
     told = capsys.readouterr()
     return code, told.out, told.err
 
 
 def refused(capsys, *arguments):
-    """Give the line that says why nothing was written."""
+    """Return the line that says why nothing was written."""
     code, out, err = report(capsys, *arguments)
     assert (code, out) == (1, "")
     assert err.startswith("fairdesk: ")

@@ -74,7 +74,7 @@ def made(tmp_path_factory, guest):
 
 @pytest.fixture
 def copy(made, tmp_path):
-    """Give a copy of it all; the originals are found where they were written, too."""
+    """Return a copy of it all; the originals are found where they were written, too."""
     shutil.copytree(made, tmp_path / "copy")
     return tmp_path / "copy"
 

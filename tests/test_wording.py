@@ -15,7 +15,7 @@ OF_THE_WINDOW = re.compile(
 
 
 def texts(source):
-    """Give the texts of a module that are no docstrings, each with its line."""
+    """Yield the texts of a module that are no docstrings, each with its line."""
     tree = ast.parse(source)
     bodies = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     described = {

@@ -432,7 +432,7 @@ def _changed(choice: Choice, changes: dict[str, Any]) -> Choice:
 
 
 def _filled_in(details: Details, question: ReportQuestion) -> Details:
-    """Give what is filled in, with what files say besides."""
+    """Return what is filled in, with what files say besides."""
     if question.details is not None:
         read = read_details(question.details)
         details = Details(
@@ -519,7 +519,7 @@ def _to_export(run: RunRecord, wanted: int | None) -> int | None:
 def _weigh(
     worker: Worker, store: Store, found: Inspection, doing: Callable[[str, int, int], None]
 ) -> tuple[str, ...]:
-    """Tell how near to real people the findings are; gives a sentence when that was not done."""
+    """Return how near to real people the findings are; gives a sentence when that was not done."""
     if not any(run.found for run in store.runs()):
         return ()
     try:

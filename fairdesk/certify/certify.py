@@ -267,7 +267,7 @@ class _Proof:
             yield from self._count()
 
     def _counting_pays(self, pace: _Pace) -> bool:
-        """Tell whether to count everybody that is left one by one from now on."""
+        """Return whether to count everybody that is left one by one from now on."""
         refinery, counter = self._refinery, self._counter
         points = refinery.points(refinery.undecided_leaves())
         seconds, limit = points / counter.speed, self._options.seconds
@@ -335,7 +335,7 @@ class _Proof:
     def _figures(
         self, estimated: Estimated | None = None, *, ended: bool = False
     ) -> tuple[Metric, ...]:
-        """Give all figures as they stand; the first is that of the domain."""
+        """Return all figures as they stand; the first is that of the domain."""
         refinery, examiner = self._refinery, self._layout.examiner
         whole = max(refinery.space.total, 1)
         self._course.add(self._seconds, refinery.alike / whole, refinery.unlike / whole)

@@ -120,7 +120,7 @@ def network_over(domain: Domain, people: Rows, anatomy: ModelStructure, fed: Fed
 
 
 def _of_layers(encoded: Encoded, fed: FedModel) -> Examiner:
-    """Give who examines boxes for dense layers: one alone can be counted outright."""
+    """Return who examines boxes for dense layers: one alone can be counted outright."""
     return LinearExaminer(encoded, fed) if is_linear(encoded) else NetworkExaminer(encoded, fed)
 
 
@@ -128,6 +128,6 @@ __all__ = ["Layout", "lay_out", "network_over"]
 
 
 def everyone_for(layout: Layout) -> PointCounter:
-    """Give who counts the people of a domain that was laid out."""
+    """Return who counts the people of a domain that was laid out."""
     encoded = layout.encoded
     return PointCounter(layout.space, layout.fed, None if encoded is None else encoded.columns)

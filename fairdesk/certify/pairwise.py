@@ -114,7 +114,7 @@ def _pair_share(layout: Layout, refinery: Refinery, first: int, second: int) -> 
 
 
 def pairs_counted(space: Space, counter: PointCounter) -> tuple[PairShare, ...]:
-    """Give the pairs that differ, most often first, where everybody was counted; else none."""
+    """Return the pairs that differ, most often first, where everybody was counted; else none."""
     domain, differ = space.domain, counter.pairs
     if domain.ruled or counter.points < space.total or len(differ) <= 2:
         return ()

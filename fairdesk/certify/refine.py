@@ -275,7 +275,7 @@ class Refinery:
         return float((high - low + 1).astype(np.float64).prod(axis=1).sum())
 
     def undecided_leaves(self) -> NDArray[np.int64]:
-        """Give the leaves that are not decided, those of unclear roots among them."""
+        """Return the leaves that are not decided, those of unclear roots among them."""
         leaves = self.tree.leaves
         return np.asarray(leaves[self.tree.verdict[leaves] == Verdict.UNDECIDED])
 

@@ -143,7 +143,7 @@ class Sums:
 
 
 def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
-    """Give the largest boxes that are unlike as a whole, and then those that are alike."""
+    """Return the largest boxes that are unlike as a whole, and then those that are alike."""
     space = tree.space
     n = tree.count
     parent = tree.parent[:n]
@@ -172,7 +172,7 @@ def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
 
 
 def refinement(tree: Tree, sums: Sums) -> Refinement:
-    """Give the larger boxes of a tree, each after its parent; the first is the whole domain."""
+    """Return the larger boxes of a tree, each after its parent; the first is the whole domain."""
     space, roots = tree.space, np.arange(len(tree.space.low))
     total = float(space.total)
     if len(roots) > 1:

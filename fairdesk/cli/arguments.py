@@ -778,7 +778,7 @@ def report_of(arguments: argparse.Namespace) -> ReportQuestion:
 
 
 def changes_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Give what of a report is to be otherwise than the audit has it."""
+    """Return what of a report is to be otherwise than the audit has it."""
     told = {
         "template": arguments.template,
         "language": arguments.language,
@@ -974,7 +974,7 @@ def _edges(methods: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[floa
 
 
 def _options(methods: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, OptionValue]]:
-    """Give each method its options: those said of it, and those that it knows by that name.
+    """Return each method its options: those said of it, and those that it knows by that name.
 
     Raises
     ------

@@ -268,7 +268,7 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def _spinner() -> Iterator[Callable[[str], None]]:
-    """Give what shows what goes on: a line on a terminal, else nothing."""
+    """Return what shows what goes on: a line on a terminal, else nothing."""
     if not sys.stderr.isatty():
         yield lambda _sentence: None
         return
@@ -281,7 +281,7 @@ def _spinner() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def _progress_bar() -> Iterator[Callable[[RunState], None]]:
-    """Give what shows a state: a bar on a terminal, else nothing."""
+    """Return what shows a state: a bar on a terminal, else nothing."""
     if not sys.stderr.isatty():
         yield lambda _state: None
         return
@@ -312,7 +312,7 @@ def _progress_bar() -> Iterator[Callable[[RunState], None]]:
 
 
 def _figures(outcome: Outcome) -> dict[str, object]:
-    """Give what ``--json`` prints."""
+    """Return what ``--json`` prints."""
     proof = outcome.found.proof
     runs = [_run_figures(outcome, run) for run in outcome.runs]
     return {
@@ -350,20 +350,20 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
 
 
 def _share_figures(share: Share) -> dict[str, object]:
-    """Give the share of the domain by the names of its fields."""
+    """Return the share of the domain by the names of its fields."""
     names = ("estimate", "low", "high", "anytime_low", "anytime_high", "confidence", "exhaustive")
     return {name: getattr(share, name) for name in names}
 
 
 def _proven_figures(proven: Proven) -> dict[str, object]:
-    """Give what is proven of the domain by the names of its fields."""
+    """Return what is proven of the domain by the names of its fields."""
     names = ("certified", "falsified", "undecided", "seconds", "boxes", "exact", "margin")
     counts = ("total", "certified_people", "falsified_people")
     return {name: getattr(proven, name) for name in (*names, *counts, "estimated")}
 
 
 def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
-    """Give the rule sets that a search for groups examined, the highest score first."""
+    """Return the rule sets that a search for groups examined, the highest score first."""
     mined = [each for each in run.figures if isinstance(each, RuleSearchSummary)]
     if not mined:
         return {}
@@ -383,7 +383,7 @@ def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
 
 
 def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
-    """Give what ``repair --json`` prints."""
+    """Return what ``repair --json`` prints."""
     run, figures = outcome.run, outcome.run.figures
     told = mitigation_words.repair_of(figures)
     trials = mitigation_words.trials_of(figures)
@@ -426,7 +426,7 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
 
 
 def _compared(figures: Sequence[Metric], number: int | None, what: str) -> dict[str, object]:
-    """Give a result of the model as imported, with nothing added, and of a trial."""
+    """Return a result of the model as imported, with nothing added, and of a trial."""
     imported, plain = (mitigation_words.trial_of(figures, each) for each in (0, 1))
     trial = None if number is None else mitigation_words.trial_of(figures, number)
     after = mitigation_words.result(trial, what)
@@ -453,7 +453,7 @@ def _part_row(part: Part) -> tuple[str, str, str]:
 
 
 def _written_figures(written: Written) -> dict[str, object]:
-    """Give what ``report --json`` prints."""
+    """Return what ``report --json`` prints."""
     return {
         **msgspec.structs.asdict(written),
         "path": str(written.path),
@@ -476,7 +476,7 @@ def _written_summary(written: Written) -> str:
 
 
 def _verified_figures(verified: Verified) -> dict[str, object]:
-    """Give what ``verify --json`` prints."""
+    """Return what ``verify --json`` prints."""
     header, checks = verified.header, verified.checks
     return {
         "holds": verified.holds,

@@ -265,7 +265,7 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def index(self, name: str) -> int:
-        """Give a column's position.
+        """Return a column's position.
 
         Raises
         ------
@@ -281,7 +281,7 @@ class Table:
             ) from None
 
     def column(self, name: str) -> Column:
-        """Give a column by name; raises like `index`."""
+        """Return a column by name; raises like `index`."""
         return self.columns[self.index(name)]
 
     def counts(self, name: str) -> dict[str, int]:

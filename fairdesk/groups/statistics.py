@@ -49,12 +49,12 @@ class Side:
     effective: bool = False
 
     def of(self, places: NDArray[np.intp]) -> Side:
-        """Give that of some of the rule sets."""
+        """Return that of some of the rule sets."""
         squares = None if self.squares is None else self.squares[places]
         return Side(self.n[places], self.total[places], squares, self.effective)
 
     def by_rows(self, rows: NDArray[np.int64]) -> Side:
-        """Give the side as that many independent individuals as its samples are worth.
+        """Return the side as that many independent individuals as its samples are worth.
 
         ``n`` samples are drawn with replacement from ``m`` data rows, which are themselves a
         sample. If a row's samples have the decision with probability ``q``, the mean of all has
@@ -100,7 +100,7 @@ class Side:
 
 
 def wilson(total: Numbers, n: Numbers, z: Numbers) -> tuple[Numbers, Numbers]:
-    """Give Wilson's interval (1927) for ``total`` hits in ``n`` samples."""
+    """Return Wilson's interval (1927) for ``total`` hits in ``n`` samples."""
     middle = (total + z * z / 2) / (n + z * z)
     half = z / (n + z * z) * np.sqrt(total * (n - total) / n + z * z / 4)
     low, high = np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
@@ -108,7 +108,7 @@ def wilson(total: Numbers, n: Numbers, z: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def interval(inside: Side, outside: Side, alpha: Numbers | float) -> tuple[Numbers, Numbers]:
-    """Give between what the difference of two sides lies, with an error of ``alpha`` at most.
+    """Return between what the difference of two sides lies, with an error of ``alpha`` at most.
 
     Of rates it is Newcombe's hybrid score interval (R. G. Newcombe, "Interval Estimation for the
     Difference between Independent Proportions", Statistics in Medicine 17, 1998, method 10). Where
@@ -159,12 +159,12 @@ def _ends(side: Side, z: Numbers, alpha: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _some(hits: Numbers) -> Numbers:
-    """Give hits where there are any; 1 elsewhere, for functions that must not be given 0."""
+    """Return hits where there are any; 1 elsewhere, for functions that must not be given 0."""
     return np.where(hits > 0, hits, 1.0)
 
 
 def p_values(inside: Side, outside: Side) -> Numbers:
-    """Give how likely a difference so great is by chance, each by itself: ``(R,)``, two-sided.
+    """Return how likely a difference so great is by chance, each by itself: ``(R,)``, two-sided.
 
     Of rates by the Z test with the pooled rate; where hits, or misses, are too rare for it, by
     the binomial distribution of how many of them are inside: nearly Fisher's exact test, and
@@ -207,7 +207,7 @@ def holm(p: Numbers, count: int) -> Numbers:
 
 
 def _welch(inside: Side, outside: Side) -> tuple[Numbers, Numbers]:
-    """Give the standard error of the difference of two means, and its degrees of freedom."""
+    """Return the standard error of the difference of two means, and its degrees of freedom."""
     parts = [(side.deviation**2 / side.n, np.maximum(side.n - 1, 1)) for side in (inside, outside)]
     error = sum(part for part, _ in parts)
     freedom = error**2 / sum(part**2 / n for part, n in parts)

@@ -340,13 +340,13 @@ class _Mining:
         return self.place[seeds], np.concatenate(values, axis=1)
 
     def _known(self) -> int:
-        """Give how many rule sets have their samples: about, while all wait for the pool."""
+        """Return how many rule sets have their samples: about, while all wait for the pool."""
         waiting = _POOL_SHARE * min(self.tried / self.pool, 1.0)
         self.done = max(self.done, int(waiting * len(self.frequent.chosen)))
         return self.done
 
     def _margins(self) -> NDArray[np.float64]:
-        """Give each rule set's widest margin of all outcomes: ``(R,)``."""
+        """Return each rule set's widest margin of all outcomes: ``(R,)``."""
         sides = (self._sides(self.tallies, value) for value in range(len(self.outcomes.names)))
         return np.asarray(np.max([inside.half + outside.half for inside, outside in sides], axis=0))
 
@@ -361,7 +361,7 @@ class _Mining:
             self.due = now + max(_TELL_SECONDS, _TELL_SHARE * (now - began))
 
     def _measured(self, *, last: bool = False) -> Measured:
-        """Tell what is known of every rule set of which there are samples on either side."""
+        """Return what is known of every rule set of which there are samples on either side."""
         figures: list[Metric] = []
         known = np.flatnonzero((self.tallies.n > 0).all(axis=0))
         notes = (*self._surprises(), *self.notes)
@@ -403,7 +403,7 @@ class _Mining:
         )
 
     def _spent(self) -> NDArray[np.float64]:
-        """Give which share of its error each rule set's tests may make at this look: ``(R,)``."""
+        """Return which share of its error each rule set's tests may make at this look: ``(R,)``."""
         looks = np.where(self.certain, 1.0, 0.5**self.looks)
         return np.asarray(looks / self.members.ways(self.frequent.chosen))
 

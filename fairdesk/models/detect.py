@@ -99,7 +99,7 @@ def _kind_of_zip(path: Path) -> str:
 
 @contextmanager
 def model_within(path: Path) -> Iterator[Path]:
-    """Give the one model in an archive, as long as it is needed.
+    """Return the one model in an archive, as long as it is needed.
 
     Raises
     ------

@@ -226,7 +226,7 @@ class SmoothModel(OpenedModel, Protocol):
     """An opened model whose card tells `Capability.GRADIENTS`."""
 
     def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> NDArray[np.float32]:
-        """Tell how a column of its scores changes with each of ``(n, inputs)`` numbers."""
+        """Return how a column of its scores changes with each of ``(n, inputs)`` numbers."""
 
 
 class How(StrEnum):
@@ -345,7 +345,7 @@ class Model(Protocol):
 
 
 def labels(scores: Scores) -> NDArray[np.intp]:
-    """Give the decided class of each row.
+    """Return the decided class of each row.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ def labels(scores: Scores) -> NDArray[np.intp]:
 
 
 def favourable_scores(scores: Scores, favourable_class: int) -> NDArray[np.float64]:
-    """Give the score of the favourable class of each row.
+    """Return the score of the favourable class of each row.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Bounded:
         self._left = most
 
     def read(self, count: int) -> bytes:
-        """Give ``count`` bytes, fewer at the end."""
+        """Return ``count`` bytes, fewer at the end."""
         if count <= PIECE:
             return self._took(self._source.read(count))
         pieces = bytearray()
@@ -52,7 +52,7 @@ class Bounded:
         return bytes(pieces)
 
     def readline(self) -> bytes:
-        """Give one line, its end included."""
+        """Return one line, its end included."""
         return self._took(self._source.readline(self._left + 1))
 
     def skip(self, count: int) -> int:

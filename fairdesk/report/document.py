@@ -242,7 +242,7 @@ def whole_report(store: Store, choice: Choice | None = None) -> Report:
 
 
 def _dropped(material: Material) -> tuple[str, ...]:
-    """Give the titles of sections that were dropped."""
+    """Return the titles of sections that were dropped."""
     gone = frozenset(material.choice.left_out)
     if not gone:
         return ()
@@ -327,7 +327,7 @@ def _whole(store: Store, material: Material) -> Report:
 
 
 def _made(store: Store, run: RunRecord) -> Iterator[Made]:
-    """Give the files of the models that a repair trained."""
+    """Yield the files of the models that a repair trained."""
     for trial in mitigation_words.trials_of(run.figures):
         for name, file in store.models(run.id, trial.number).items():
             content = store.model(run.id, trial.number, name)

@@ -16,7 +16,7 @@ _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary file beside ``path``; it takes its place when the block ends well.
+    """Return a temporary file beside ``path``; it takes its place when the block ends well.
 
     What was at ``path`` stays as it was when the block raises.
 

@@ -99,7 +99,7 @@ def _read(path: Path, key: str, state: tuple[int, int]) -> Catalogue:
 
 
 def _both(message: Message) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give a message in English and translated: one text each, or one for each number."""
+    """Return a message in English and translated: one text each, or one for each number."""
     sides = (message.id, message.string or "")
     english, told = ((side,) if isinstance(side, str) else tuple(side) for side in sides)
     return english, told

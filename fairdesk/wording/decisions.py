@@ -16,7 +16,7 @@ from fairdesk.models.model import Mapping, ModelCard
 
 
 def good_answers(card: ModelCard, mapping: Mapping | Answer) -> tuple[str, ...]:
-    """Give the model's answers that are favourable, in its own words, as `favourable` reads them.
+    """Return the model's answers that are favourable, in its own words, as `favourable` reads them.
 
     Of a model that estimates a number it is one comparison, ``">= 50"``.
     """

@@ -54,7 +54,7 @@ MOST_REGIONS = 3
 
 
 def share_of_domain(figures: Iterable[Metric]) -> Share | None:
-    """Give the share of all possible people, all protected attributes together; if measured."""
+    """Return the share of all possible people, all protected attributes together; if measured."""
     shares = [each for each in figures if isinstance(each, Share) and each.whom == "domain"]
     return max(shares, key=lambda share: len(share.attributes), default=None)
 
@@ -68,7 +68,7 @@ def share_of_data(figures: Iterable[Metric]) -> Share | None:
 def proven_of(
     figures: Iterable[Metric], of: Literal["domain", "population"] = "domain"
 ) -> Proven | None:
-    """Give what is proven of all protected attributes together, if anything was tried."""
+    """Return what is proven of all protected attributes together, if anything was tried."""
     proven = (each for each in figures if isinstance(each, Proven) and each.of == of)
     return max(proven, key=lambda each: len(each.attributes), default=None)
 

@@ -39,7 +39,7 @@ class Column:
 
 
 def columns(table: GroupTable) -> tuple[Column, ...]:
-    """Give the columns of a table: those of error rates only with labels."""
+    """Return the columns of a table: those of error rates only with labels."""
     values = [
         Column(name, name, partial(_value, place), _no_formula)
         for place, name in enumerate(table.attributes)

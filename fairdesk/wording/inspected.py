@@ -23,7 +23,7 @@ OFFERED = (
 
 
 def figures(found: Inspection, confinement: Confinement | None) -> dict[str, object]:
-    """Give what ``inspect --json`` prints: plain data."""
+    """Return what ``inspect --json`` prints: plain data."""
     card, proof, source = found.card, found.proof, found.table.source
     told = {
         "data": {

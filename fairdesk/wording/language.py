@@ -139,12 +139,12 @@ def _looks(key: LanguageKey) -> tuple[Language, dict[int, str]]:
 
 
 def language() -> Language:
-    """Give how numbers and times look now."""
+    """Return how numbers and times look now."""
     return _current.get().language
 
 
 def localised(text: str) -> str:
-    """Give a number that Python wrote (``1,234.5``) the signs of the current language."""
+    """Return a number that Python wrote (``1,234.5``) the signs of the current language."""
     signs = _current.get().signs
     return text.translate(signs) if signs else text
 
@@ -196,7 +196,7 @@ def fixed_texts() -> Mapping[str, str]:
 
 
 def frame(key: LanguageKey) -> dict[str, str]:
-    """Give what stands around the sections, in a language, and ``language``: that of the texts.
+    """Return what stands around the sections, in a language, and ``language``: that of the texts.
 
     A report of which no text is translated is an English one, whatever its numbers look like: so
     say its pages to whoever has them read aloud.

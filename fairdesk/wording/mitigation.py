@@ -131,22 +131,22 @@ _LABELS = fixed(
 
 
 def repair_of(figures: Iterable[Metric]) -> Repair | None:
-    """Give what a repair came to; ``None`` where there is nothing of it yet."""
+    """Return what a repair came to; ``None`` where there is nothing of it yet."""
     return next((each for each in figures if isinstance(each, Repair)), None)
 
 
 def trials_of(figures: Iterable[Metric]) -> tuple[Trial, ...]:
-    """Give the trials of a repair, in the order of their numbers."""
+    """Return the trials of a repair, in the order of their numbers."""
     return tuple(each for each in figures if isinstance(each, Trial))
 
 
 def trial_of(figures: Iterable[Metric], number: int) -> Trial | None:
-    """Give a trial by its number; ``None`` where there is none."""
+    """Return a trial by its number; ``None`` where there is none."""
     return next((each for each in trials_of(figures) if each.number == number), None)
 
 
 def chosen_of(figures: Sequence[Metric]) -> Trial | None:
-    """Give the trial that was chosen; ``None`` where none was."""
+    """Return the trial that was chosen; ``None`` where none was."""
     repair = repair_of(figures)
     return None if repair is None else trial_of(figures, repair.chosen)
 
@@ -171,7 +171,7 @@ def measure_name(spec: AuditSpec, measure: Measure | Change) -> str:
 
 
 def known(measure: Measure | Change) -> Known:
-    """Tell how a measure is known."""
+    """Return how a measure is known."""
     if measure.what in ("certified", "falsified"):
         return "proven"
     invented = measure.rows == "domain" or measure.what == "rule_score"
@@ -244,7 +244,7 @@ def source_of_labels(repair: Repair) -> str:
 def relative_fall(
     before: Measure | None, after: Measure | None, change: Change | None
 ) -> tuple[float, float, float] | None:
-    """Give by what share something fell, with a 95 % interval; ``None`` where no fall is shown.
+    """Return by what share something fell, with a 95 % interval; ``None`` where no fall is shown.
 
     Fieller's interval of the ratio of two estimates that depend on each other (Some problems in
     interval estimation, Journal of the Royal Statistical Society B 16, 1954). With the squared
@@ -276,7 +276,7 @@ def relative_fall(
 
 
 def _fieller(a: float, b: float, arms: tuple[float, float, float], sign: int) -> float | None:
-    """Give the greater or the smaller ratio at which Fieller's condition just holds."""
+    """Return the greater or the smaller ratio at which Fieller's condition just holds."""
     of_a, of_b, of_d = (arm * arm for arm in arms)
     square, half = b * b - of_b, a * b - (of_a + of_b - of_d) / 2
     inner = half * half - square * (a * a - of_a)
@@ -434,7 +434,7 @@ def before_after(
     *,
     by_group: bool | None = None,
 ) -> list[tuple[str, str, str, str, str, str]]:
-    """Give a trial beside the model as imported and the one retrained with nothing added.
+    """Return a trial beside the model as imported and the one retrained with nothing added.
 
     Parameters
     ----------
@@ -491,7 +491,7 @@ def tested_text(change: Change | None) -> str:
 
 
 def trial_rows(_spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, ...]]:
-    """Give all trials, a row each, as `TRIAL_HEADS` has it.
+    """Return all trials, a row each, as `TRIAL_HEADS` has it.
 
     Accuracy is that on the test rows, the share (or gap) that of people drawn afresh, with its
     change from nothing added, or from the model as imported where it could not be retrained so.
@@ -554,7 +554,7 @@ def change_of(trial: Trial, measure: Measure, against: int) -> Change | None:
 
 
 def _against(figures: Sequence[Metric]) -> int:
-    """Give the trial that others are compared with: 1 where there is such a model, else 0."""
+    """Return the trial that others are compared with: 1 where there is such a model, else 0."""
     plain = trial_of(figures, 1)
     return 1 if plain is not None and plain.kind == "retrained" and plain.measures else 0
 
@@ -562,7 +562,7 @@ def _against(figures: Sequence[Metric]) -> int:
 def _compared(
     figures: Sequence[Metric], trial: Trial, what: str
 ) -> tuple[Change | None, Measure | None, Measure | None]:
-    """Give the change of something, and it before and after, as results."""
+    """Return the change of something, and it before and after, as results."""
     against = _against(figures)
     after = result(trial, what)
     change = None if after is None else change_of(trial, after, against)
@@ -570,7 +570,7 @@ def _compared(
 
 
 def _worse(figures: Sequence[Metric], trial: Trial) -> list[Change]:
-    """Give what a trial is shown to have made worse, of what is observed or estimated."""
+    """Return what a trial is shown to have made worse, of what is observed or estimated."""
     against = _against(figures)
     return [
         each
@@ -727,7 +727,7 @@ def _proven(figures: Sequence[Metric], trial: Trial) -> str:
 
 
 def lowest_portion(figures: Iterable[Metric]) -> Trial | None:
-    """Give the portion with which least is left to repair, by what is chosen by.
+    """Return the portion with which least is left to repair, by what is chosen by.
 
     The lowest of several by the results would owe that to chance in part.
     """
@@ -778,7 +778,7 @@ def _helpless(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str
 
 
 def _sought(trial: Trial, repair: Repair) -> float | None:
-    """Give what is to fall of a trial, as it is chosen by."""
+    """Return what is to fall of a trial, as it is chosen by."""
     measure = measured(trial, repair.target, "validation")
     return None if measure is None else measure.estimate
 
@@ -813,7 +813,7 @@ def _others(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str:
 
 
 def _arms(told: Measure | Change | None) -> tuple[float, float, float] | None:
-    """Give an estimate and the lengths of both arms of its interval; ``None`` without one."""
+    """Return an estimate and the lengths of both arms of its interval; ``None`` without one."""
     if told is None:
         return None
     estimate = told.estimate if isinstance(told, Measure) else told.difference

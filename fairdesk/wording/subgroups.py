@@ -159,7 +159,7 @@ def favourable(spec: AuditSpec) -> str:
 def mined_with(
     figures: Iterable[Metric],
 ) -> Iterator[tuple[RuleSearchSummary, tuple[RuleSet, ...]]]:
-    """Give for each outcome what was examined, and its rule sets, as they follow each other."""
+    """Yield for each outcome what was examined, and its rule sets, as they follow each other."""
     held = [each for each in figures if isinstance(each, RuleSearchSummary | RuleSet)]
     places = [place for place, each in enumerate(held) if isinstance(each, RuleSearchSummary)]
     for place, end in zip(places, (*places[1:], len(held)), strict=False):
@@ -169,7 +169,7 @@ def mined_with(
 
 
 def leaves_few(mined: RuleSearchSummary, rule_set: RuleSet) -> bool:
-    """Tell whether a rule set leaves fewer people outside than the least support.
+    """Return whether a rule set leaves fewer people outside than the least support.
 
     In texts, the same sentences are inside and outside.
     """
@@ -177,12 +177,12 @@ def leaves_few(mined: RuleSearchSummary, rule_set: RuleSet) -> bool:
 
 
 def leaders(rule_sets: Sequence[RuleSet]) -> tuple[RuleSet, ...]:
-    """Give those that stand for themselves, in their order."""
+    """Return those that stand for themselves, in their order."""
     return tuple(each for each in rule_sets if each.leader < 0)
 
 
 def variants(rule_sets: Sequence[RuleSet], leader: RuleSet) -> tuple[RuleSet, ...]:
-    """Give those that describe nearly the same people as one that stands for itself."""
+    """Return those that describe nearly the same people as one that stands for itself."""
     place = rule_sets.index(leader)
     return tuple(each for each in rule_sets if each.leader == place)
 
@@ -380,7 +380,7 @@ def term_sentence(spec: AuditSpec, term: TermRate) -> str:
 
 
 def by_category(figures: Iterable[Metric]) -> tuple[tuple[TermRate, ...], ...]:
-    """Give the terms that were compared, by their categories, the lowest rate first."""
+    """Return the terms that were compared, by their categories, the lowest rate first."""
     held: dict[str, list[TermRate]] = {}
     for each in figures:
         if isinstance(each, TermRate) and each.texts:
@@ -440,7 +440,7 @@ def flip_sentence(flip: Flip) -> str:
 
 
 def _around(flip: Flip) -> str:
-    """Give the part of a sentence where it first differs from the other one."""
+    """Return the part of a sentence where it first differs from the other one."""
     text, other = (" ".join(each.split()) for each in (flip.text, flip.other))
     if len(text) <= _LONGEST:
         return text

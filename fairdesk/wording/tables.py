@@ -72,7 +72,7 @@ def group_text(table: GroupTable, line: GroupLine) -> str:
 
 
 def worst_of(table: GroupTable) -> GroupLine | None:
-    """Give the group with the lowest impact ratio; ``None`` where no two can be compared."""
+    """Return the group with the lowest impact ratio; ``None`` where no two can be compared."""
     compared = [line for line in table.lines if line.impact_ratio is not None]
     if len(compared) < 2:
         return None
@@ -80,7 +80,7 @@ def worst_of(table: GroupTable) -> GroupLine | None:
 
 
 def reference_of(table: GroupTable) -> GroupLine | None:
-    """Give the group with which others are compared."""
+    """Return the group with which others are compared."""
     return table.lines[table.reference] if table.reference >= 0 else None
 
 
@@ -123,7 +123,7 @@ def worst_sentence(spec: AuditSpec, table: GroupTable) -> str:
 
 
 def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:
-    """Give the 95 % interval of a group's impact ratio.
+    """Return the 95 % interval of a group's impact ratio.
 
     That of the logarithm of the ratio of two rates, each of which varies (Katz, Baptista, Azen and
     Pike: Obtaining confidence intervals for the risk ratio in cohort studies, Biometrics 34, 1978).

@@ -233,7 +233,7 @@ def score(spec: AuditSpec, value: float) -> str:
 
 
 def plural(person: str) -> str:
-    """Give the plural of the auditor's word for a person; as the catalogue has it, if it does.
+    """Return the plural of the auditor's word for a person; as the catalogue has it, if it does.
 
     Examples
     --------
@@ -262,12 +262,12 @@ def counted(count: int, person: str) -> str:
 
 
 def whom(person: str) -> dict[str, str]:
-    """Give the auditor's word for a person to a message: ``{person}`` and ``{people}``."""
+    """Return the auditor's word for a person to a message: ``{person}`` and ``{people}``."""
     return {"person": say(person), "people": plural(person)}
 
 
 def quoted(name: str) -> str:
-    """Give a column's name as a sentence can carry it: in quotes unless it is one plain word."""
+    """Return a column's name as a sentence can carry it: in quotes unless it is one plain word."""
     if name.replace("_", "").replace("-", "").isalnum():
         return name
     return in_quotes(name)
@@ -294,12 +294,12 @@ def joined(texts: Sequence[str], last: str = "and") -> str:
 
 
 def protected_names(domain: Domain) -> tuple[str, ...]:
-    """Give the names of the protected attributes, in the domain's order."""
+    """Return the names of the protected attributes, in the domain's order."""
     return tuple(domain.attributes[position].name for position in domain.protected)
 
 
 def grouping_names(domain: Domain) -> tuple[str, ...]:
-    """Give the names of what tells groups apart, also of what the model is not given."""
+    """Return the names of what tells groups apart, also of what the model is not given."""
     return tuple(attribute.name for attribute in domain.grouping)
 
 
@@ -405,7 +405,7 @@ def effort(run: Counted) -> str:
 
 
 def state_word(state: str) -> str:
-    """Give a run's state in words: ``stopped`` is ``stopped by the auditor``."""
+    """Return a run's state in words: ``stopped`` is ``stopped by the auditor``."""
     return say(_STATES[state])
 
 

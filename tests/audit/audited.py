@@ -62,7 +62,7 @@ def change(path, sql, *values):
 
 
 def chained_anew(path):
-    """Give every entry of a log the link that it should have."""
+    """Return every entry of a log the link that it should have."""
     with closing(sqlite3.connect(path)) as connection, connection:
         before = hash_chain.GENESIS
         sql = "SELECT number, at, what, kind, told FROM log ORDER BY number"

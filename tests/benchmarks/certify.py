@@ -138,7 +138,7 @@ class Run:
         return 100 * (self.proven.certified + self.proven.falsified)
 
     def decided_at(self, seconds: float) -> float:
-        """Give what was decided after so many seconds, in per cent."""
+        """Return what was decided after so many seconds, in per cent."""
         told = [each for each in self.proven.course if each[0] <= seconds]
         return 100 * (told[-1][1] + told[-1][2]) if told else 0.0
 

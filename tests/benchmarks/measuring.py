@@ -155,7 +155,7 @@ def counts(search: Callable[[Model], Iterator[Event]]) -> Callable[[Model], tupl
 
 
 def medians(runs: Sequence[Measured]) -> Measured:
-    """Give the median of each figure by itself."""
+    """Return the median of each figure by itself."""
     return Measured(
         *(int(np.median(each)) for each in zip(*(run[:2] for run in runs), strict=True)),
         *(float(np.median(each)) for each in zip(*(run[2:] for run in runs), strict=True)),

@@ -104,7 +104,7 @@ class Row:
 
 
 def has_remedy(error: FairDeskError) -> bool:
-    """Tell whether an error says what to do with this very file.
+    """Return whether an error says what to do with this very file.
 
     What would be said of any file, or rests on a guess, is none. A remedy that is left when that
     is taken away has to name something: an ending, a command, a version, a person's answer.
@@ -221,7 +221,7 @@ class Trial:
         return Outcome.ASSIGN, str(error)
 
     def _offered(self, requirement: environments.Requirement | None, error: FairDeskError) -> bool:
-        """Tell whether an error offers an environment that can be made, and is not yet."""
+        """Return whether an error offers an environment that can be made, and is not yet."""
         return (
             requirement is not None
             and not requirement.obstacle
@@ -277,7 +277,7 @@ def _hardly(found: Inspection) -> bool:
 
 
 def loads_plainly(path: Path, seconds: float) -> bool:
-    """Tell whether the file's own library loads it in the ordinary environment."""
+    """Return whether the file's own library loads it in the ordinary environment."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", _PLAIN, str(path)],
@@ -291,7 +291,7 @@ def loads_plainly(path: Path, seconds: float) -> bool:
 
 
 def totals(rows: list[Row]) -> Iterator[str]:
-    """Give the lines below the table."""
+    """Yield the lines below the table."""
     counted = [row for row in rows if row.outcome is not Outcome.NO_MODEL]
     supported = [row for row in counted if row.path.suffix.lower() in SUPPORTED]
     for name, some in (("supported formats", supported), ("all", counted)):

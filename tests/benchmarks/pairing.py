@@ -93,7 +93,7 @@ class Folder:
         return {path: _sort_of(path) for path in self._files}
 
     def models(self) -> list[Path]:
-        """Give the files, and folders, that are models by their content or ending."""
+        """Return the files, and folders, that are models by their content or ending."""
         saved = {path for path, sort in self._by_name.items() if path.is_dir() and sort == "model"}
         return [
             path
@@ -102,7 +102,7 @@ class Folder:
         ]
 
     def companions(self, model: Path) -> list[Path]:
-        """Give the files in the model's own folder that are called like what prepares inputs."""
+        """Return the files in the model's own folder that are called like what prepares inputs."""
         return [
             path
             for path, sort in self._by_name.items()
@@ -110,7 +110,7 @@ class Folder:
         ]
 
     def tables(self, model: Path) -> list[Path]:
-        """Give tables by their distance from a model: its folder, those below, those beside."""
+        """Return tables by their distance from a model: its folder, those below, those beside."""
 
         def distance(path: Path) -> tuple[int, int, str]:
             here, there = model.parent.parts, path.parent.parts
@@ -134,7 +134,7 @@ class Folder:
         return self._read[path]
 
     def candidates(self, worker: Worker, model: Path, card: ModelCard) -> Iterator[list[Candidate]]:
-        """Give the tables that fit a model, the best first: each with what may be its outcome."""
+        """Yield the tables that fit a model, the best first: each with what may be its outcome."""
         rated = []
         for place, path in enumerate(self.tables(model)):
             table = self.table(worker, path)
@@ -180,7 +180,7 @@ def _fit(card: ModelCard, table: Table) -> float:
 
 
 def _labels(card: ModelCard, table: Table) -> list[Column]:
-    """Give the columns that may be the outcome, the likeliest first."""
+    """Return the columns that may be the outcome, the likeliest first."""
     inputs = {loose(name) for name in card.inputs} if card.named else set()
     target = loose(card.hints.target)
     number = not card.classes

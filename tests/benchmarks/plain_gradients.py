@@ -28,7 +28,7 @@ class Model(Protocol):
         """Answer."""
 
     def gradients(self, rows: Rows, column: NDArray[np.intp]) -> Rows:
-        """Tell how scores change."""
+        """Return how scores change."""
 
 
 def search(
@@ -107,7 +107,7 @@ class _Plain:
         return True
 
     def odds(self, x: Rows, similar: Rows, scores: Rows, own: float) -> Rows:
-        """Give the cumulated probabilities of moving each attribute."""
+        """Return the cumulated probabilities of moving each attribute."""
         other = self.rng.choice(np.flatnonzero((scores > 0.5) != (own > 0.5)))
         grad1, grad2 = self.gradient(x, own), self.gradient(similar[other], scores[other])
         weights = 1.0 / (np.abs(grad1) + np.abs(grad2) + EPSILON)
@@ -129,7 +129,7 @@ class _Plain:
 
 class _PlainAdf(_Plain):
     def gradient(self, x: Rows, score: float) -> Rows:
-        """Give the gradient of minus the loss at the predicted label."""
+        """Return the gradient of minus the loss at the predicted label."""
         return super().gradient(x, score) / max(score if score > 0.5 else 1 - score, 1e-7)
 
 

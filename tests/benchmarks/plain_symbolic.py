@@ -135,7 +135,7 @@ class _Plain:
         )
 
     def solve(self, path: Path, x: Rows) -> Rows | None:
-        """Give whoever z3 finds on a path; what it says nothing of is as it was."""
+        """Return whoever z3 finds on a path; what it says nothing of is as it was."""
         self.solver.push()
         for attribute, above, threshold, _ in path:
             code, whole = self.codes[attribute], int(np.floor(threshold))

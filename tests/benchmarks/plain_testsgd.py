@@ -100,7 +100,7 @@ def rules(attribute: Attribute, codes: NDArray[np.float64], bins: int) -> list[C
 
 
 def frame_of(study: Study) -> pd.DataFrame:
-    """Give the groups of the rows in the domain by the attributes' names."""
+    """Return the groups of the rows in the domain by the attributes' names."""
     names = [each.name for each in study.domain.grouping]
     return pd.DataFrame(study.groups[study.inside], columns=names)
 
@@ -198,7 +198,7 @@ def perturbed(domain: Domain, people: Rows, rng: np.random.Generator) -> Rows:
 def _beside(
     attribute: Attribute, codes: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Give values one step away: another name, or a number 1 or a hundredth off, in the range."""
+    """Return values one step away: another name, or a number 1 or a hundredth off, in the range."""
     if attribute.kind is Kind.NOMINAL:
         others = len(attribute.values) - 1
         return (codes + 1 + rng.integers(others, size=len(codes))) % (others + 1)

@@ -96,7 +96,7 @@ def _estimator(name: str) -> Any:
 
 
 def fitted(case: Case, folder: Path) -> tuple[Path, Path]:
-    """Give the files of a case's data and model; a pipeline is fitted on all rows."""
+    """Return the files of a case's data and model; a pipeline is fitted on all rows."""
     if case.model.endswith(".h5"):
         return DATA / case.data, DATA / "models" / case.model
     import pandas as pd
@@ -146,7 +146,7 @@ def workshop_of(case: Case, folder: Path) -> MitigationContext:
 
 
 def _target(good: Any, known: Any, favourable: int) -> Any:
-    """Give the labels of two classes as their positions."""
+    """Return the labels of two classes as their positions."""
     return np.where(known, np.where(good, favourable, 1 - favourable), -1).astype(np.int64)
 
 

@@ -39,7 +39,7 @@ def page_count(document: bytes) -> int:
 
 
 def per_page(report: Report) -> float:
-    """Give the processor's seconds for a page of words alone, of the same frame."""
+    """Return the processor's seconds for a page of words alone, of the same frame."""
     words = tuple(Text(f"{i} " + "discrimination " * _WORDS) for i in range(_PARAGRAPHS))
     plain = msgspec.structs.replace(report, sections=(Section("Words", words),), logo="")
     start = process_time()

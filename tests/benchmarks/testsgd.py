@@ -282,7 +282,7 @@ def _beside_plain(
 
 
 def _worst(name: str, study: Study, sets: Sequence[RuleSet], ours: Run) -> list[list[str]]:
-    """Tell the worst rule set, the worst that leaves enough people outside, and the paper's."""
+    """Return the worst rule set, the worst that leaves enough people outside, and the paper's."""
     theta = testsgd.TestSgdOptions().theta
     balanced = next((each for each in sets if each.support <= 1 - theta), sets[0])
     lines = []

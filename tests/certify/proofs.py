@@ -130,7 +130,7 @@ def divide(space, decide=decide, *, small=120):
 
 
 def honest(about=None, decide=decide, **how):
-    """Give the event of an honest certificate."""
+    """Return the event of an honest certificate."""
     about = about or domain()
     space = ruled(space_of(about, np.empty((0, len(about.attributes)))))
     arrays, proven = divide(space, decide, **how)
@@ -149,7 +149,7 @@ def honest(about=None, decide=decide, **how):
 
 
 def read(event):
-    """Give the header and the arrays of an event."""
+    """Return the header and the arrays of an event."""
     return certificate.decoded(event.header), dict(event.arrays)
 
 

@@ -38,7 +38,7 @@ def table(write: Callable[..., Path]) -> Callable[..., Table]:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Give the folder of real data by others; skip where it is absent."""
+    """Return the folder of real data by others; skip where it is absent."""
     if not SHARED.is_dir():
         pytest.skip("the folder of real models and data is not here")
     return SHARED

@@ -40,7 +40,7 @@ def column_of(cells, name="age"):
 
 
 def ages(*odd, rows=400):
-    """Give numbers with other cells among them."""
+    """Return numbers with other cells among them."""
     cells = [str(18 + i % 60) for i in range(rows)]
     for place, text in enumerate(odd):
         cells[10 + place * (rows // max(len(odd), 1) // 2)] = text
@@ -299,7 +299,7 @@ def test_what_a_column_does_not_have_cannot_be_decided_of_it(table):
 
 
 def mixed_encodings():
-    """Give a file of which a part was written in another encoding."""
+    """Return a file of which a part was written in another encoding."""
     rows = ["city,n", *(f"Köln,{i}" for i in range(9)), *(f"Zürich,{i}" for i in range(3))]
     return "\n".join(rows).encode() + b"\n" + "Köln,9\nZürich,9\nBonn,9\n".encode("cp1252")
 

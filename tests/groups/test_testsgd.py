@@ -46,7 +46,7 @@ def figures(events):
 
 
 def truth(asked, value):
-    """Give each row's mean of what everybody who may be made of it is told: all of them asked."""
+    """Return each row's mean of what everybody who may be made of it is told: all of them asked."""
     domain, rows = asked.domain, asked.rows
     total = np.zeros(len(rows))
     for position in domain.varying:

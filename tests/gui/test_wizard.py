@@ -257,7 +257,7 @@ def odd(tmp_path):
 
 
 def cards_of(page):
-    """Give the cards of problems by what they say first."""
+    """Return the cards of problems by what they say first."""
     cards = [card for card in page.findChildren(ProblemCard) if card.isVisibleTo(page)]
     return {card.findChild(Words).text(): card for card in cards}
 
@@ -401,7 +401,7 @@ def test_the_good_answer_can_be_turned_round(qtbot, wizard, loans):
 
 
 def answered_by(dialog, **kept):
-    """Give what stands in for an attribute's dialog: it is filled in and closed with OK."""
+    """Return what stands in for an attribute's dialog: it is filled in and closed with OK."""
 
     def run(self):
         for name, value in kept.items():
@@ -671,7 +671,7 @@ def test_choices_of_columns_out_of_sight_are_hidden(qtbot, wizard, tmp_path):
 
 
 def shown(page):
-    """Give what the data page says beside the table."""
+    """Return what the data page says beside the table."""
     return [words.text() for words in page._problems_side.findChildren(Words)]
 
 

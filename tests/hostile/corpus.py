@@ -62,7 +62,7 @@ class Outcome:
 
 
 def cases() -> list[Case]:
-    """Give all hostile files."""
+    """Return all hostile files."""
     return [
         *(_pickle(name, when_asked=False) for name in pickles.DEEDS),
         *(_pickle(name, when_asked=True) for name in pickles.DEEDS),
@@ -77,7 +77,7 @@ def cases() -> list[Case]:
 
 
 def opens_a_good_model(worker: Worker, folder: Path) -> bool:
-    """Tell whether the worker goes on as before."""
+    """Return whether the worker goes on as before."""
     worker._patience = Patience()
     path = making.write_model(folder / "good.pkl")
     return worker.open_model(path, trusted=True).classes == ("0", "1")

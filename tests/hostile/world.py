@@ -86,7 +86,7 @@ class World:
         }
 
     def harm(self, words: str = "", guests: tuple[Path, ...] = ()) -> list[str]:
-        """Tell what was harmed since it was last asked; nothing is good.
+        """Return what was harmed since it was last asked; nothing is good.
 
         Parameters
         ----------

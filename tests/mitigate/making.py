@@ -154,7 +154,7 @@ def opened(folder, favourable, protected, threshold, together, limits, drawn, se
 
 
 def labelled(table, label, classes, favourable, together=()):
-    """Give the target and whether it is favourable, as the app tells them of a table."""
+    """Return the target and whether it is favourable, as the app tells them of a table."""
     column = table.column(label)
     codes = table.codes[:, table.index(label)]
     texts = [None if np.isnan(code) else column.text(code) for code in codes.tolist()]
@@ -247,7 +247,7 @@ def with_rule(made, conditions=MEN):
 
 
 def share(made, model, drawn=2_000, seed=9):
-    """Tell which share of people drawn uniformly a model discriminates."""
+    """Return which share of people drawn uniformly a model discriminates."""
     domain = made.domain
     members = domain.similar(domain.sample(np.random.default_rng(seed), drawn))
     decided = labels(model.predict(members.reshape(-1, members.shape[2])))
@@ -256,5 +256,5 @@ def share(made, model, drawn=2_000, seed=9):
 
 
 def favoured(made, rows, model=None):
-    """Give the favourable scores of rows."""
+    """Return the favourable scores of rows."""
     return favourable_scores((model or made.model).predict(rows), made.favourable)

@@ -58,7 +58,7 @@ def saved(path, model):
 
 
 def training_set(model, places=TRAIN, weights=None, truth=HIRED):
-    """Give rows with the labels that they should have."""
+    """Return rows with the labels that they should have."""
     classes = list(model.opened.card.classes)
     by_place = classes if set(classes) <= set(truth.tolist()) else ["no", "yes"]
     targets = np.array([by_place.index(value) for value in truth[places].tolist()])

@@ -61,7 +61,7 @@ def raw_of(made):
 
 
 def bundles(made):
-    """Give files as authors save them: by name the content, and rows that the model takes."""
+    """Return files as authors save them: by name the content, and rows that the model takes."""
     raw, truth = raw_of(made), made.frame[LABEL]
     scaler = StandardScaler().fit(raw[NUMBERS])
     bare = StandardScaler().fit(raw[NUMBERS].to_numpy())

@@ -17,7 +17,7 @@ PASSPHRASE = "correct horse"
 
 
 def make_key(name="Ada Auditor", organisation="Fair & Co", *, days=365, passphrase=PASSPHRASE):
-    """Give a PKCS#12 file with a self-signed certificate, and the certificate (PEM)."""
+    """Return a PKCS#12 file with a self-signed certificate, and the certificate (PEM)."""
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name(
         [

@@ -64,7 +64,7 @@ def pair(key="finding-1", **changed):
 
 
 def report(*sections, **changed):
-    """Give a report of all kinds of blocks, or of the sections that are told."""
+    """Return a report of all kinds of blocks, or of the sections that are told."""
     bars = bar_chart([(name, i + 1) for i, name in enumerate(SCRIPTS.values())], whole=20, unit="x")
     whole = (
         Section(

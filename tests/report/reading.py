@@ -17,7 +17,7 @@ _MUTE = frozenset(
 
 
 def words_of(report):
-    """Give all words in one line, sections and their headings numbered as on the pages."""
+    """Return all words in one line, sections and their headings numbered as on the pages."""
     told = [report.kind, report.title, *map(_said, report.cover), report.promise]
     for number, section in enumerate(report.sections, start=1):
         told.append(f"{number} {section.title}")
@@ -35,12 +35,12 @@ def text_of(store, choice=None):
 
 
 def section_of(report, key):
-    """Give a section by its key."""
+    """Return a section by its key."""
     return next(each for each in report.sections if each.key == key)
 
 
 def blocks_of(section, kind):
-    """Give the blocks of one kind, by its name."""
+    """Return the blocks of one kind, by its name."""
     return [each for each in section.blocks if type(each).__name__ == kind]
 
 

@@ -13,7 +13,7 @@ _GIVE = {"auc": 0.008, "brier": 0.004, "calibration": 0.006, "impact_ratio": 0.0
 
 
 def measure(what, rows, estimate, people, of=""):
-    """Give a measure with an interval as wide as it would be."""
+    """Return a measure with an interval as wide as it would be."""
     if what in ("certified", "falsified"):
         return Measure(what, of, rows, estimate, None, None, people)
     half = _GIVE.get(what, _Z * math.sqrt(max(estimate * (1 - estimate), 1e-6) / people))
@@ -23,7 +23,7 @@ def measure(what, rows, estimate, people, of=""):
 
 
 def measures(accuracy, share, *, target="share_domain", proven=None):
-    """Give all measures of a trial, in the order in which they are read."""
+    """Return all measures of a trial, in the order in which they are read."""
     lines = [
         measure("accuracy", "validation", accuracy + 0.002, VALIDATION),
         measure(target, "validation", share * 1.03, PEOPLE),
@@ -74,7 +74,7 @@ def changes(mine, others, against):
 
 
 def trials(*wanted):
-    """Give trials of ``(fields, measures)``, each compared with the first two."""
+    """Return trials of ``(fields, measures)``, each compared with the first two."""
     made = []
     for number, (fields, measured) in enumerate(wanted):
         compared = tuple(

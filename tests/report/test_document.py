@@ -40,7 +40,7 @@ def read(store):
 
 
 def set_text(reader):
-    """Give the text of the pages with single spaces, so that line ends do not matter."""
+    """Return the text of the pages with single spaces, so that line ends do not matter."""
     pages = [page.extract_text() for page in reader.pages]
     return re.sub(r"\s+", " ", " ".join(pages).replace("\u00a0", " "))
 

@@ -75,7 +75,7 @@ def test_a_misspelt_file_would_not_pass():
 
 
 def texts_of(path):
-    """Give the texts of a module that anybody could see: all but its docstrings."""
+    """Yield the texts of a module that anybody could see: all but its docstrings."""
     module = ast.parse(path.read_text("utf-8"))
     told = {
         id(node.body[0].value)

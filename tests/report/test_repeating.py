@@ -70,7 +70,7 @@ def repeat(folder, monkeypatch):
 
 
 def same_question(spec, other):
-    """Tell whether two audits have the same id, but for when they were made."""
+    """Return whether two audits have the same id, but for when they were made."""
     told = msgspec.structs.replace(other, created=spec.created, versions=spec.versions)
     return evidence.identity(told) == evidence.identity(spec)
 
@@ -129,7 +129,7 @@ def test_decisions_in_a_column_are_repeated(files, monkeypatch):
 
 
 def measured(path):
-    """Give what an audit's runs measured, but for the time that it took."""
+    """Return what an audit's runs measured, but for the time that it took."""
     with Store.open(path) as store:
         return [
             msgspec.structs.replace(each, seconds=0.0)

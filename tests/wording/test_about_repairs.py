@@ -30,7 +30,7 @@ def told(spec, measured):
 
 
 def without(measured, **fields):
-    """Give figures with another repair in front."""
+    """Return figures with another repair in front."""
     return (msgspec.structs.replace(measured[0], **fields), *measured[1:])
 
 

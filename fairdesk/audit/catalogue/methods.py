@@ -619,7 +619,7 @@ def remark(method: Method, card: ModelCard, domain: Domain | None = None) -> str
 
 
 def method_named(key: str) -> Method:
-    """Give a method.
+    """Return a method.
 
     Raises
     ------

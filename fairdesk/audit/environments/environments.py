@@ -227,7 +227,7 @@ def needed(contents: Contents) -> Requirement | None:
 
 
 def _can_help(contents: Contents) -> bool:
-    """Tell whether all code that a file asks for can be had in an environment."""
+    """Return whether all code that a file asks for can be had in an environment."""
     strange = [each.name for each in contents.imports if each.standing != "known"]
     roots = {name.partition(".")[0] for name in strange} - {*_BY_NAME}
     return not any(root in NETWORKS or is_missing(root) for root in roots)
@@ -269,7 +269,7 @@ def way_out(requirement: Requirement | None) -> Iterator[None]:
 
 
 def find(requirement: Requirement) -> Environment | None:
-    """Give an environment that was made before, fits, and still works.
+    """Return an environment that was made before, fits, and still works.
 
     One fits that has the same minor versions. Its interpreter is started to see that it works: a
     moment's time.
@@ -281,7 +281,7 @@ def find(requirement: Requirement) -> Environment | None:
 
 
 def made() -> list[Environment]:
-    """Give all environments that were made: for people to see what they take, and remove them."""
+    """Return all environments that were made: for people to see what they take, and remove them."""
     environments = []
     for path in sorted(environments_folder().glob(f"*/{_ABOUT}")):
         try:
@@ -360,7 +360,7 @@ def make(
 
 
 def command(environment: Environment) -> tuple[str, ...]:
-    """Give the command that starts the guest there, for `fairdesk.audit.worker.client.Worker`."""
+    """Return the command that starts the guest there, for `fairdesk.audit.worker.client.Worker`."""
     return _guest(environment.folder)
 
 
@@ -387,7 +387,7 @@ def remove(environment: Environment) -> None:
 
 
 def specifications(requirement: Requirement) -> list[str]:
-    """Give what is to be installed, as installers want it written: ``"numpy<2"``."""
+    """Return what is to be installed, as installers want it written: ``"numpy<2"``."""
     scikit = _numbers(requirement.packages[SCIKIT])
     wanted = requirement.packages
     named = [f"{name}=={version}" if version else name for name, version in wanted.items()]
@@ -404,7 +404,7 @@ def specifications(requirement: Requirement) -> list[str]:
 
 
 def _interpreter(requirement: Requirement) -> str:
-    """Give FairDesk's own interpreter; or, where that is too new, which Python to look for."""
+    """Return FairDesk's own interpreter; or, where that is too new, which Python to look for."""
     scikit = _numbers(requirement.packages[SCIKIT])
     if _is_older(scikit):
         return next(pythons for before, pythons in _OLDER_PYTHON if scikit < before)
@@ -457,7 +457,7 @@ def _fits(environment: Environment, requirement: Requirement) -> bool:
 
 
 def _works(environment: Environment) -> bool:
-    """Tell whether its interpreter starts: it needs the Python that it was made from."""
+    """Return whether its interpreter starts: it needs the Python that it was made from."""
     try:
         installing.run(
             (str(environment.python), "-I", "-c", ""),
@@ -492,7 +492,7 @@ def _python_version(folder: Path) -> str:
 
 
 def _wanted(text: str) -> str:
-    """Give the version to ask for: the one that a file tells, or the next of its kind."""
+    """Return the version to ask for: the one that a file tells, or the next of its kind."""
     if _RELEASED.fullmatch(text):
         return text
     begins = _MINOR.match(text)
@@ -504,7 +504,7 @@ def _numbers(wanted: str) -> tuple[int, ...]:
 
 
 def _is_older(scikit: tuple[int, ...]) -> bool:
-    """Tell whether a scikit-learn has no build for any Python that FairDesk runs on."""
+    """Return whether a scikit-learn has no build for any Python that FairDesk runs on."""
     return scikit < (1, 1)
 
 

@@ -63,7 +63,7 @@ _CAUSES = (
 
 
 def uv() -> str:
-    """Give the path of the installer that came with FairDesk.
+    """Return the path of the installer that came with FairDesk.
 
     Raises
     ------

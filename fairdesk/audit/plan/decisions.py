@@ -43,7 +43,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 def decisions(spec: AuditSpec, table: Table) -> tuple[Decision, ...]:
-    """Tell what the auditor decided, in the wizard or on the command line.
+    """Return what the auditor decided, in the wizard or on the command line.
 
     What is merely as the files have it, or as it was proposed, was not decided and is left out;
     what is always asked for (who is compared, what is favourable) is always told.
@@ -128,7 +128,7 @@ def _about_reading(column: Column, dialect: Dialect) -> Iterator[Decision]:
 
 
 def _inferred(column: Column, codes: Rows, decimal: str) -> Kind:
-    """Give the kind that a column has when nobody says otherwise, as far as it can be known."""
+    """Return the kind that a column has when nobody says otherwise, as far as it can be known."""
     if np.isnan(codes).all():
         return column.kind
     if column.values:

@@ -12,7 +12,7 @@ from fairdesk.models.decisions.rule import VALUES
 
 
 def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
-    """Give the label value that each of the model's decisions means.
+    """Return the label value that each of the model's decisions means.
 
     The favourable one means the favourable value; where several values are favourable, or all
     from a number on, none of them. With a label of two values any other means the other one; with
@@ -32,7 +32,7 @@ def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
 
 
 def own_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
-    """Give the label value that each of the model's own classes means, as `class_labels` does.
+    """Return the label value that each of the model's own classes means, as `class_labels` does.
 
     Decisions that are made of several classes are none of the model's own. A model that estimates
     a number has no classes.
@@ -46,7 +46,7 @@ def own_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
 
 
 def targets(spec: AuditSpec, table: Table) -> NDArray[np.int64]:
-    """Give each row's label as a position in the model's own classes, ``(n,)``; -1 for none."""
+    """Return each row's label as a position in the model's own classes, ``(n,)``; -1 for none."""
     found = np.full(len(table.codes), -1, dtype=np.int64)
     meant = own_labels(spec, table)
     if len(meant) == 2 and not spec.mapping.together:

@@ -114,7 +114,7 @@ def read_terms(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def favourable_text(table: Table, label: str, wanted: str) -> str:
-    """Give the favourable value as the label column writes it.
+    """Return the favourable value as the label column writes it.
 
     Parameters
     ----------

@@ -39,12 +39,12 @@ _LIBRARIES = (
 
 
 def now() -> str:
-    """Give the time: UTC, ISO 8601, to the second."""
+    """Return the time: UTC, ISO 8601, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def versions() -> dict[str, str]:
-    """Give what a result depends on: versions of programs, the system and the machine.
+    """Return what a result depends on: versions of programs, the system and the machine.
 
     Libraries that are missing are left out.
     """
@@ -68,7 +68,7 @@ def _versions() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """Give the processor's name as the system tells it; empty where it does not."""
+    """Return the processor's name as the system tells it; empty where it does not."""
     match platform.system():
         case "Linux":
             with suppress(OSError):

@@ -294,7 +294,7 @@ def _gaps(
 
 
 def _left_over(proposal: Proposal, table: Table, label: str, *, text: bool) -> list[str]:
-    """Give the columns that no input is made from; of text only, where one takes it."""
+    """Return the columns that no input is made from; of text only, where one takes it."""
     used = {item.attribute for item in proposal.inputs if item is not None} | {label}
     left = [c for c in table.columns if c.kind is not Kind.IGNORED and c.name not in used]
     prose = [column for column in left if text and column.kind is Kind.TEXT]
@@ -366,7 +366,7 @@ def _environment(
 
 
 def _with_what_it_takes(table: Table, card: ModelCard, label: str) -> Table:
-    """Give ignored columns that the model takes a kind: without a window nobody else can."""
+    """Return ignored columns that the model takes a kind: without a window nobody else can."""
     names = card.inputs if card.named else card.hints.features
     wanted = set(names)
     if not names and len(table.names) == len(card.inputs) + 1:

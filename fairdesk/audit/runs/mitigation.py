@@ -161,7 +161,7 @@ def _check_pairs(run: RunSpec, store: Store) -> None:
 def pairs_to_repair(
     run: RunSpec, store: Store
 ) -> tuple[Rows, Rows, NDArray[np.int64], NDArray[np.int64]]:
-    """Give the pairs to repair: people, partners, ``(m, d)`` each, and their numbers, ``(m,)``.
+    """Return the pairs to repair: people, partners, ``(m, d)`` each, and their numbers, ``(m,)``.
 
     Last comes how many of them are flagged, ``(1,)``.
 
@@ -187,7 +187,7 @@ def pairs_to_repair(
 
 
 def _queries(run: RunSpec) -> list[PairQuery]:
-    """Give the pairs that a repair may take, in the order in which it takes them."""
+    """Return the pairs that a repair may take, in the order in which it takes them."""
     marks = ("flagged",) if run.flagged else ("flagged", "")
     return [
         PairQuery(run=run_id, mark=mark) for mark in marks for run_id in run.pairs_of or (None,)
@@ -195,7 +195,7 @@ def _queries(run: RunSpec) -> list[PairQuery]:
 
 
 def _first_of_each(rows: Rows) -> NDArray[np.intp]:
-    """Give the places of rows that are equal to none before, ``(m,)``, rising."""
+    """Return the places of rows that are equal to none before, ``(m,)``, rising."""
     # of equal rows the first stays the first
     order = np.lexsort(rows.T)
     ordered = rows[order]

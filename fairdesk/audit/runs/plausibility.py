@@ -56,6 +56,6 @@ def weigh_findings(
 
 
 def is_weighed(store: Store, run: int | None) -> bool:
-    """Tell whether a run has findings, and all of them were compared with real people."""
+    """Return whether a run has findings, and all of them were compared with real people."""
     found = store.count(PairQuery(run=run))
     return 0 < found == store.count(PairQuery(run=run, within=FARTHEST))

@@ -128,7 +128,7 @@ def reopen(
 
 
 def _place(was: Path, places: Mapping[Path, Path], beside: Path) -> Path:
-    """Tell where a file beside the model is now: as was shown, where it was, or where that is."""
+    """Return where a file beside the model is now: as was shown, where it was, or where that is."""
     near = beside / was.name
     return places.get(was, near if not was.is_file() and near.is_file() else was)
 

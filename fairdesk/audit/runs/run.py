@@ -304,7 +304,7 @@ class _Keeper:
         return self.state
 
     def _begun(self) -> Certificate | None:
-        """Give what the run proved that this one goes on with."""
+        """Return what the run proved that this one goes on with."""
         if not (self._spec.continues and method_named(self._spec.method).finishes):
             return None
         kept = self._store.certificate(self._spec.continues)
@@ -324,7 +324,7 @@ class _Keeper:
 
 
 def _everybody(audit: AuditSpec, table: Table) -> tuple[Rows, Rows, Rows]:
-    """Give all rows, the same by group, and whether each is in the domain and has a good label.
+    """Return all rows, the same by group, and whether each is in the domain and has a good label.
 
     The last is ``(n, 3)``; its last column is left to be filled in.
     """

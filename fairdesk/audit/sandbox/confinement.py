@@ -61,5 +61,5 @@ def of_both(first: Confinement, second: Confinement) -> Confinement:
 
 
 def unknown() -> Confinement:
-    """Give what is said of a process that did not tell."""
+    """Return what is said of a process that did not tell."""
     return Confinement("", tuple(Hold(what, holds=False, how="It did not tell.") for what in WHAT))

@@ -65,7 +65,7 @@ def confine(room: Room) -> tuple[str, ...]:
 
 
 def memory_limit() -> int:
-    """Give how many bytes of memory the guest may take."""
+    """Return how many bytes of memory the guest may take."""
     if sys.platform == "win32":
         machine = windows_job.memory()
     else:

@@ -83,7 +83,7 @@ class Room:
 
 
 def here() -> Room:
-    """Give the room that this process was started in, as its guest."""
+    """Return the room that this process was started in, as its guest."""
     return Room(Path.cwd().parent)
 
 
@@ -115,12 +115,12 @@ def readable_paths(python: Path | None = None) -> list[Path]:
 
 
 def package_folder() -> Path:
-    """Give the folder of FairDesk's own code."""
+    """Return the folder of FairDesk's own code."""
     return Path(fairdesk.__file__).resolve().parent
 
 
 def user_home() -> Path:
-    """Give the home of the user, whatever the environment says."""
+    """Return the home of the user, whatever the environment says."""
     if sys.platform == "win32":
         return Path.home()
     import pwd  # noqa: PLC0415 - not on Windows

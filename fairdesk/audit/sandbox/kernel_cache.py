@@ -128,7 +128,7 @@ def _folder() -> Path:
 
 
 def compiled_home() -> Path:
-    """Give the folder of what was compiled, for all versions."""
+    """Return the folder of what was compiled, for all versions."""
     return platformdirs.user_cache_path("FairDesk", appauthor=False) / "compiled"
 
 

@@ -82,7 +82,7 @@ class Given:
             return False
 
     def fingerprint(self) -> str:
-        """Give the SHA-256 of what the guest sees; of a folder, that of all in it."""
+        """Return the SHA-256 of what the guest sees; of a folder, that of all in it."""
         return sha256(self.private)
 
 
@@ -119,7 +119,7 @@ class Sandbox:
         yield (*self._command, UNCONFINED)
 
     def environment(self) -> dict[str, str]:
-        """Give the guest's environment: nothing of the user's that could be a secret.
+        """Return the guest's environment: nothing of the user's that could be a secret.
 
         One thread for arithmetic, so that the app keeps a core; and what the model prints arrives
         at once, so that nothing of it is lost when the process dies.
@@ -203,7 +203,7 @@ class Sandbox:
         return text
 
     def overfull(self) -> bool:
-        """Tell whether the guest has written more than it may."""
+        """Return whether the guest has written more than it may."""
         written = files = 0
         hidden: list[OSError] = []
         above = str(self.room.own).count(os.sep)
@@ -249,7 +249,7 @@ def clean_up() -> None:
 
 
 def _home_of_guests() -> Path:
-    """Give the folder of all guests' folders: on the disk of the user's files if possible."""
+    """Return the folder of all guests' folders: on the disk of the user's files if possible."""
     for home in (platformdirs.user_cache_path("FairDesk", appauthor=False), _temporary_home()):
         with suppress(OSError):
             guests = home / "guests"
@@ -260,7 +260,7 @@ def _home_of_guests() -> Path:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Tell whether nobody else has put a folder there before."""
+    """Return whether nobody else has put a folder there before."""
     return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
 
 
@@ -413,7 +413,7 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def _bubblewrap(command: tuple[str, ...], room: Room) -> tuple[str, ...]:
-    """Give the words that start a command inside bubblewrap; none where that does not work."""
+    """Return the words that start a command inside bubblewrap; none where that does not work."""
     if sys.platform != "linux":
         return ()
     program = shutil.which("bwrap")

@@ -74,7 +74,7 @@ def enter(memory: int) -> None:
 
 
 def memory() -> int:
-    """Give the bytes of memory that the machine has."""
+    """Return the bytes of memory that the machine has."""
     told = _Memory(length=ctypes.sizeof(_Memory))
     _kernel().GlobalMemoryStatusEx(ctypes.byref(told))
     return int(told.physical)

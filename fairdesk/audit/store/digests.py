@@ -95,12 +95,12 @@ class Replayed:
 
 
 def text(document: str) -> str:
-    """Give the SHA-256 of a text, in UTF-8."""
+    """Return the SHA-256 of a text, in UTF-8."""
     return hashlib.sha256(document.encode()).hexdigest()
 
 
 def table(data: Table) -> str:
-    """Give the SHA-256 of a table's codes: column by column, little-endian doubles."""
+    """Return the SHA-256 of a table's codes: column by column, little-endian doubles."""
     digest = hashlib.sha256()
     for column in data.codes.T:
         digest.update(np.ascontiguousarray(column, dtype="<f8").data)
@@ -108,7 +108,7 @@ def table(data: Table) -> str:
 
 
 def run(connection: sqlite3.Connection, run_id: int) -> Ended:
-    """Give the fingerprints of a run as the file holds it now.
+    """Return the fingerprints of a run as the file holds it now.
 
     Memory is bounded, whatever the run found.
 
@@ -123,7 +123,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> Ended:
 
 
 def found(connection: sqlite3.Connection, run_id: int) -> str:
-    """Give the fingerprint of a run's findings. Of a run's parts this one takes time."""
+    """Return the fingerprint of a run's findings. Of a run's parts this one takes time."""
     columns = [row[1] for row in connection.execute("PRAGMA table_info(finding)")]
     names = ", ".join(name for name in columns if name not in AFTERWARDS)
     return _of_rows(
@@ -134,7 +134,7 @@ def found(connection: sqlite3.Connection, run_id: int) -> str:
 
 
 def ended(connection: sqlite3.Connection, run_id: int, findings: str) -> Ended:
-    """Give the fingerprints of a run whose findings' fingerprint is known; as `run`."""
+    """Return the fingerprints of a run whose findings' fingerprint is known; as `run`."""
     row = connection.execute(
         f"SELECT {', '.join(_RECORD)} FROM run WHERE id = ?",  # noqa: S608 - our own columns
         (run_id,),
@@ -158,7 +158,7 @@ def ended(connection: sqlite3.Connection, run_id: int, findings: str) -> Ended:
 
 
 def weighed(connection: sqlite3.Connection, first: int, last: int) -> str:
-    """Give the fingerprint of how plausible findings are: of those from one number to another."""
+    """Return the fingerprint of how plausible findings are: of those from one number to another."""
     return _of_rows(
         connection,
         "SELECT id, distance, plausibility, nearest FROM finding WHERE id BETWEEN ? AND ?"
@@ -169,7 +169,7 @@ def weighed(connection: sqlite3.Connection, first: int, last: int) -> str:
 
 
 def learned(connection: sqlite3.Connection) -> dict[tuple[int, str], str]:
-    """Give per pair and kind the fingerprint of what was learned."""
+    """Return per pair and kind the fingerprint of what was learned."""
     rows = connection.execute("SELECT finding, what, document FROM learned")
     return {(pair, what): text(document) for pair, what, document in rows}
 
@@ -207,7 +207,7 @@ def _of_blob(connection: sqlite3.Connection, name: str, column: str, place: int)
 
 
 def told_details(details: Details) -> dict[str, object]:
-    """Give what the auditor filled in as the log tells it: by name, of a picture its SHA-256."""
+    """Return what the auditor filled in as the log tells it: by name, of a picture its SHA-256."""
     told: dict[str, object] = {
         **details.texts,
         "signers": [msgspec.to_builtins(each) for each in details.signers],
@@ -222,7 +222,7 @@ def told_details(details: Details) -> dict[str, object]:
 
 
 def replayed(entries: Sequence[LogEntry]) -> Replayed:
-    """Give what the log says of the audit; the last word on each thing counts.
+    """Return what the log says of the audit; the last word on each thing counts.
 
     But a run begins once, and ends once: of it the first word counts.
 
@@ -248,7 +248,7 @@ def replayed(entries: Sequence[LogEntry]) -> Replayed:
 
 
 def exported_files(entries: Sequence[LogEntry]) -> tuple[ExportedFile, ...]:
-    """Give the files that were exported, in order; one written twice stands there twice."""
+    """Return the files that were exported, in order; one written twice stands there twice."""
     told = (_read(entry, Exported) for entry in entries if entry.kind == "exported" and entry.told)
     return tuple(file for each in told for file in each.files)
 

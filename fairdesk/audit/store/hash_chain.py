@@ -20,7 +20,7 @@ GENESIS = "0" * 64
 
 
 def link(before: str, at: str, what: str, kind: str, told: str) -> str:
-    """Give the fingerprint of an entry that follows another one.
+    """Return the fingerprint of an entry that follows another one.
 
     Parameters
     ----------
@@ -58,5 +58,5 @@ def set_back(entries: Sequence[LogEntry]) -> list[int]:
 
 
 def head(entries: Sequence[LogEntry]) -> str:
-    """Give the fingerprint of the last entry, `GENESIS` of an empty log."""
+    """Return the fingerprint of the last entry, `GENESIS` of an empty log."""
     return entries[-1].link if entries else GENESIS

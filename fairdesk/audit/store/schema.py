@@ -108,7 +108,7 @@ BUSY_SECONDS = 10.0
 
 
 def beside(path: Path) -> tuple[Path, Path]:
-    """Give the two files that SQLite keeps beside an open database."""
+    """Return the two files that SQLite keeps beside an open database."""
     return Path(f"{path}-wal"), Path(f"{path}-shm")
 
 
@@ -310,7 +310,7 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def strangers(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """Tell what a file of this version holds that FairDesk never writes, a sentence each."""
+    """Return what a file of this version holds that FairDesk never writes, a sentence each."""
     said = [
         f"There is {'an' if kind == 'index' else 'a'} {kind} “{name}”, which FairDesk never makes."
         for kind, name in connection.execute("SELECT type, name FROM sqlite_schema ORDER BY name")

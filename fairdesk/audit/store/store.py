@@ -223,7 +223,7 @@ class Store:
             self._connection.close()
 
     def table(self) -> Table:
-        """Give the audited table, as it was read."""
+        """Return the audited table, as it was read."""
         (packed,) = self._one("SELECT codes FROM audit")
         source, columns = self.spec.data, self.spec.columns
         size = source.rows * len(columns) * 8
@@ -326,7 +326,7 @@ class Store:
             )
 
     def certificate(self, run_id: int) -> tuple[bytes, dict[str, NDArray[Any]]] | None:
-        """Give a run's certificate: its header and its arrays; ``None`` where it has none."""
+        """Return a run's certificate: its header and its arrays; ``None`` where it has none."""
         rows = self._all("SELECT file FROM certificate WHERE run = ?", run_id)
         if not rows:
             return None
@@ -336,7 +336,7 @@ class Store:
             raise damaged(self.path) from error
 
     def certified_runs(self) -> tuple[int, ...]:
-        """Give the numbers of the runs that have a certificate."""
+        """Return the numbers of the runs that have a certificate."""
         return tuple(run for (run,) in self._all("SELECT run FROM certificate ORDER BY run"))
 
     def keep_rows(self, run_id: int, added: Augmented) -> None:
@@ -348,7 +348,7 @@ class Store:
         self._keep(run_id, NO_TRIAL, "rows", told, zlib.compress(raw))
 
     def added_rows(self, run_id: int) -> Augmented | None:
-        """Give the rows that a repair adds; ``None`` where it made none."""
+        """Return the rows that a repair adds; ``None`` where it made none."""
         made = self._all(
             "SELECT told, content FROM made WHERE run = ? AND trial = ?", run_id, NO_TRIAL
         )
@@ -381,7 +381,7 @@ class Store:
         self._keep(run_id, file.trial, file.name, told, content)
 
     def models(self, run_id: int, trial: int) -> dict[str, ModelFile]:
-        """Tell which files of a trial's model a repair made, by their names."""
+        """Return which files of a trial's model a repair made, by their names."""
         rows = self._all(
             "SELECT name, told, length(content) FROM made WHERE run = ? AND trial = ?"
             " ORDER BY name",
@@ -392,7 +392,7 @@ class Store:
         return {name: ModelFile(told, size) for name, told, size in files}
 
     def model(self, run_id: int, trial: int, name: str) -> bytes:
-        """Give a file of a trial's model; empty where there is none."""
+        """Return a file of a trial's model; empty where there is none."""
         rows = self._all(
             "SELECT content FROM made WHERE run = ? AND trial = ? AND name = ?",
             *(run_id, trial, name),
@@ -447,7 +447,7 @@ class Store:
                 self._write_log(said, "ran", digests.run(self._connection, run_id))
 
     def _alone(self) -> bool:
-        """Tell whether nobody else has the file open: only then can it leave the WAL mode."""
+        """Return whether nobody else has the file open: only then can it leave the WAL mode."""
         self._connection.execute("PRAGMA busy_timeout = 0")
         try:
             self._connection.execute("PRAGMA journal_mode = DELETE")
@@ -461,7 +461,7 @@ class Store:
         return True
 
     def runs(self) -> list[RunRecord]:
-        """Give all runs, in the order of their beginning."""
+        """Return all runs, in the order of their beginning."""
         rows = self._all(
             "SELECT spec, seconds, alone, id, state, message, started, ended, elapsed, tried,"
             " found, queries, rejected, figures FROM run ORDER BY id"
@@ -509,7 +509,7 @@ class Store:
         return record
 
     def progress(self, run_id: int) -> NDArray[np.float64]:
-        """Give a run's course: ``(m, 4)``, elapsed seconds, tried, found, queries."""
+        """Return a run's course: ``(m, 4)``, elapsed seconds, tried, found, queries."""
         rows = self._all(
             "SELECT elapsed, tried, found, queries FROM progress WHERE run = ? ORDER BY rowid",
             run_id,
@@ -524,7 +524,7 @@ class Store:
         return int(count)
 
     def pairs(self, query: PairQuery, offset: int, limit: int) -> list[Pair]:
-        """Give at most ``limit`` pairs of a query from the ``offset``-th on (from 0)."""
+        """Return at most ``limit`` pairs of a query from the ``offset``-th on (from 0)."""
         where, values = self._where(query)
         order = self._order(query)
         self._index(query.order)
@@ -540,7 +540,7 @@ class Store:
         return self._pairs(rows)
 
     def pair(self, pair_id: int) -> Pair:
-        """Give one pair.
+        """Return one pair.
 
         Raises
         ------
@@ -556,7 +556,7 @@ class Store:
         return self._pairs(rows)[0]
 
     def each_pair(self, query: PairQuery) -> Iterator[Pair]:
-        """Give all pairs of a query, one after the other, without holding them all."""
+        """Yield all pairs of a query, one after the other, without holding them all."""
         where, values = self._where(query)
         sql = (
             f"SELECT {self._pair_columns} FROM finding{where}"  # noqa: S608
@@ -568,7 +568,7 @@ class Store:
                 yield from self._pairs(rows)
 
     def found_rows(self, run_id: int) -> Iterator[Rows]:
-        """Give the instances that a run found, ``(n, d)`` at a time, in the order of finding."""
+        """Yield the instances that a run found, ``(n, d)`` at a time, in the order of finding."""
         sql = f"SELECT {', '.join(self._columns.values())} FROM finding WHERE run = ? ORDER BY id"  # noqa: S608
         with plainly(self.path):
             cursor = self._connection.execute(sql, (run_id,))
@@ -576,7 +576,7 @@ class Store:
                 yield self._people(rows)
 
     def found_pairs(self, query: PairQuery, step: int) -> tuple[Rows, Rows, NDArray[np.int64]]:
-        """Give every ``step``-th pair of a query, in the order of finding; only these are held.
+        """Return every ``step``-th pair of a query, in the order of finding; only these are held.
 
         Returns
         -------
@@ -609,7 +609,7 @@ class Store:
         return rows, partners, numbers
 
     def unweighed(self, limit: int) -> tuple[NDArray[np.int64], Rows]:
-        """Give the numbers and instances, ``(n, d)``, of findings that were not weighed yet."""
+        """Return the numbers and instances, ``(n, d)``, of findings that were not weighed yet."""
         sql = (
             f"SELECT id, {', '.join(self._columns.values())} FROM finding"  # noqa: S608
             " WHERE distance IS NULL ORDER BY id LIMIT ?"
@@ -671,7 +671,7 @@ class Store:
             self._write_log(said or f"Pair {pair_id}: {what} is known.", "learned", fact)
 
     def learned(self, pair_id: int, what: str, kind: type[T]) -> T | None:
-        """Give what was learned about a pair; ``None`` when nothing was."""
+        """Return what was learned about a pair; ``None`` when nothing was."""
         rows = self._all(
             "SELECT document FROM learned WHERE finding = ? AND what = ?", pair_id, what
         )
@@ -727,7 +727,7 @@ class Store:
             self._write_log(what, kind, told)
 
     def log_entries(self) -> list[LogEntry]:
-        """Give what was written down, in order."""
+        """Return what was written down, in order."""
         rows = self._all("SELECT at, what, kind, told, link FROM log ORDER BY number")
         entries = [LogEntry(*row) for row in self._fitting(rows, list[_LogRow])]
         for entry in entries:
@@ -735,7 +735,7 @@ class Store:
         return entries
 
     def details(self) -> Details:
-        """Give what the auditor has filled in for the report."""
+        """Return what the auditor has filled in for the report."""
         return self._kept("details", Details) or Details()
 
     def write_details(self, details: Details, labels: Mapping[str, str] | None = None) -> None:
@@ -762,7 +762,7 @@ class Store:
             self._write_log(what, "details", {name: after.get(name, "") for name in changed})
 
     def choice(self) -> Choice:
-        """Give how the auditor wants the report."""
+        """Return how the auditor wants the report."""
         return self._kept("choice", Choice) or Choice()
 
     def write_choice(self, choice: Choice) -> None:
@@ -808,12 +808,12 @@ class Store:
             self._write_log(what, "exported", Exported(told, digest))
 
     def manifest(self) -> str:
-        """Give the manifest that was kept when something was exported last; empty for none."""
+        """Return the manifest that was kept when something was exported last; empty for none."""
         rows = self._all("SELECT document FROM kept WHERE name = 'manifest'")
         return self._fitting(rows[0][0], str) if rows else ""
 
     def fingerprints(self) -> Begun:
-        """Give the fingerprints of question and table, as they are now."""
+        """Return the fingerprints of question and table, as they are now."""
         (question,) = self._one("SELECT spec FROM audit")
         spec = self.spec
         return Begun(
@@ -824,7 +824,7 @@ class Store:
         )
 
     def run_fingerprints(self, run_id: int) -> Ended:
-        """Give the fingerprints of a run and all that came of it, as they are now."""
+        """Return the fingerprints of a run and all that came of it, as they are now."""
         with plainly(self.path), self._as_written():
             return digests.run(self._connection, run_id)
 
@@ -834,12 +834,12 @@ class Store:
             return digests.weighed(self._connection, first, last)
 
     def learned_fingerprints(self) -> dict[tuple[int, str], str]:
-        """Give per pair and kind the fingerprint of what was learned, as it is now."""
+        """Return per pair and kind the fingerprint of what was learned, as it is now."""
         with plainly(self.path), self._as_written():
             return digests.learned(self._connection)
 
     def sound(self) -> tuple[str, ...]:
-        """Tell what is wrong with the file as a database, a sentence each; nothing is well."""
+        """Return what is wrong with the file as a database, a sentence each; nothing is well."""
         rows = self._all("PRAGMA integrity_check(20)")
         with plainly(self.path):
             strange = strangers(self._connection)
@@ -860,7 +860,7 @@ class Store:
         return ", ".join((*_PAIR_COLUMNS, *self._finding_columns))
 
     def _values(self, found: Found) -> NDArray[np.float64]:
-        """Give the columns of findings side by side, ``(n, columns)``."""
+        """Return the columns of findings side by side, ``(n, columns)``."""
         domain, favourable = self.spec.domain, self.spec.mapping.favourable_class
         return np.column_stack(
             (
@@ -906,7 +906,7 @@ class Store:
         ]
 
     def _both(self, rows: Sequence[tuple[Any, ...]], d: int) -> tuple[Rows, Rows]:
-        """Give the people of pairs and their partners, ``(n, d)`` each."""
+        """Return the people of pairs and their partners, ``(n, d)`` each."""
         codes = self._people([row[:d] for row in rows])
         partners, protected = codes.copy(), self.spec.domain.protected
         with self._as_written():
@@ -929,7 +929,7 @@ class Store:
         return people
 
     def _where(self, query: PairQuery) -> tuple[str, list[Any]]:
-        """Give the WHERE clause, and the values that are bound to it."""
+        """Return the WHERE clause, and the values that are bound to it."""
         terms: list[str] = []
         values: list[Any] = []
         if query.run is not None:
@@ -980,7 +980,7 @@ class Store:
             ) from None
 
     def _code(self, name: str, text: str) -> float | None:
-        """Give the code of a value's text; ``None``, which nothing equals, for a stranger."""
+        """Return the code of a value's text; ``None``, which nothing equals, for a stranger."""
         attribute = self.spec.domain.attributes[self.spec.domain.names.index(name)]
         try:
             return float(attribute.values.index(text) if attribute.values else text)
@@ -1065,7 +1065,7 @@ def _check_question(spec: AuditSpec) -> None:
 
 
 def _holds(column: Column, codes: Rows) -> bool:
-    """Tell whether a column can hold codes; NaN is a missing cell."""
+    """Return whether a column can hold codes; NaN is a missing cell."""
     present = codes[~np.isnan(codes)]
     if not column.values:
         return bool(np.isfinite(present).all())
@@ -1086,7 +1086,7 @@ def _no_pair(pair_id: int) -> StoreError:
 
 
 def _title(method: str) -> str:
-    """Give a method's title; empty for a stranger."""
+    """Return a method's title; empty for a stranger."""
     from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - takes long to load
 
     return METHODS[method].title if method in METHODS else ""

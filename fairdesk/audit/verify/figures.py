@@ -194,7 +194,7 @@ def check_rule_sets(store: Store, ask: Ask) -> Check:
 def _values(
     rule: RuleSet, answers: Scores, decisions: tuple[str, ...], favourable: int
 ) -> NDArray[np.float64]:
-    """Give what is counted of each row: whether it gets the decision, or its score."""
+    """Return what is counted of each row: whether it gets the decision, or its score."""
     if rule.outcome:
         return np.asarray(labels(answers) == decisions.index(rule.outcome), dtype=np.float64)
     return np.asarray(np.clip(favourable_scores(answers, favourable), 0.0, 1.0))

@@ -119,7 +119,7 @@ def open_again(
 
 
 def _places(spec: AuditSpec, model: Path, companions: Sequence[Path]) -> dict[Path, Path]:
-    """Tell where the model and the files beside it are now, by where they were."""
+    """Return where the model and the files beside it are now, by where they were."""
     given = {_fingerprint(path): path for path in companions}
     places = {Path(spec.model.path): model}
     for each in spec.model.companions:
@@ -136,7 +136,7 @@ def _lying(was: str, model: Path) -> Path | None:
 
 
 def base_name(path: str) -> str:
-    """Give a file's name, whichever system's path it is."""
+    """Return a file's name, whichever system's path it is."""
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
 
 
@@ -198,7 +198,7 @@ def check_table(kept: Table, read: Table) -> Check:
 
 
 def _coded_as(column: Column, read: Table) -> NDArray[np.float64]:
-    """Give a column's cells by the codes of the audit's; -1 for names that it does not know.
+    """Return a column's cells by the codes of the audit's; -1 for names that it does not know.
 
     Raises
     ------

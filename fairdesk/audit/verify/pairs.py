@@ -118,7 +118,7 @@ def _some(total: int, sample: int, seed: int) -> NDArray[np.int64]:
 
 
 def _drawn(store: Store, wanted: NDArray[np.int64] | None) -> Iterator[Pair]:
-    """Give the pairs at some places, or all."""
+    """Yield the pairs at some places, or all."""
     if wanted is None:
         yield from store.each_pair(PairQuery())
         return
@@ -135,7 +135,7 @@ def _gamma(run: RunRecord) -> float:
 
 
 def _are_people(domain: Domain, pairs: _Pairs, tally: Tally) -> Mask:
-    """Tell which pairs are of two people of the domain, who are two."""
+    """Return which pairs are of two people of the domain, who are two."""
     # what else could differ is not kept twice: both take it from the first of them
     inside = domain.contains(pairs.rows) & domain.contains(pairs.partners)
     two = (pairs.rows[:, domain.protected] != pairs.partners[:, domain.protected]).any(axis=1)
@@ -266,7 +266,7 @@ class _Looked:
 
 
 def _counts(own: Scores, answers: Scores, told: NDArray[np.intp], gamma: Rows) -> tuple[Mask, Mask]:
-    """Tell which members make a pair with their person, and of which that is sure: ``(n,)``."""
+    """Return which members make a pair with their person, and of which that is sure: ``(n,)``."""
     both = np.stack([own, answers])
     mine, other = labels(both)
     flips = mine != other
@@ -279,7 +279,7 @@ def _counts(own: Scores, answers: Scores, told: NDArray[np.intp], gamma: Rows) -
 
 
 def _sure(scores: Scores) -> Mask:
-    """Tell which of ``(..., k)`` scores are farther from another decision than rounding leads."""
+    """Return which of ``(..., k)`` scores are farther from another decision than rounding leads."""
     return np.asarray(margin(scores) > TOLERANCE)
 
 

@@ -133,7 +133,7 @@ def reproduce(
 
 
 def other_versions(spec: AuditSpec) -> tuple[tuple[str, str, str], ...]:
-    """Tell which versions differ: what of, then, and now.
+    """Return which versions differ: what of, then, and now.
 
     What was not looked at then may have been there, and is left out.
     """
@@ -163,7 +163,7 @@ def _folder(out: Path | None) -> Iterator[Path]:
 
 
 def _wanted(store: Store, numbers: Sequence[int]) -> list[RunRecord]:
-    """Give the runs to repeat, and those that they go on with, in their order."""
+    """Return the runs to repeat, and those that they go on with, in their order."""
     runs = {run.id: run for run in store.runs()}
     if strange := [number for number in numbers if number not in runs]:
         raise SpecError(
@@ -218,7 +218,7 @@ class _Found:
         )
 
     def differ(self, other: _Found) -> list[int]:
-        """Give the places at which the shorter of two is otherwise."""
+        """Return the places at which the shorter of two is otherwise."""
         n = min(len(self.people), len(other.people))
         near = TOLERANCE * np.maximum(1.0, np.abs(self.scores[:n]))
         same = (
@@ -449,20 +449,20 @@ def _needed(run: RunRecord) -> list[int]:
 
 
 def _cut_short(run: RunRecord) -> bool:
-    """Tell whether something else than the method ended a run."""
+    """Return whether something else than the method ended a run."""
     limited = run.spec.budget != Budget()
     return run.state == "stopped" or (limited and bool(run.message))
 
 
 def _by_rows(run: RunRecord) -> bool:
-    """Tell whether a run that time or somebody ended can be ended by the rows it had asked."""
+    """Return whether a run that time or somebody ended can be ended by the rows it had asked."""
     finishes = method_named(run.spec.method).finishes
     timed = run.state == "stopped" or run.spec.budget.seconds is not None
     return _cut_short(run) and timed and not finishes and run.queries > 0
 
 
 def _entries_before(store: Store, run: int) -> list[LogEntry]:
-    """Give the log as it was when a run began; where that is not told, all of it."""
+    """Return the log as it was when a run began; where that is not told, all of it."""
     entries = store.log_entries()
     began = (
         place for place in range(len(entries)) if run in replayed(entries[place : place + 1]).began

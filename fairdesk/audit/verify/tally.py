@@ -56,7 +56,7 @@ class Tally:
             self._remarks.append(said)
 
     def check(self) -> Check:
-        """Give what came of it."""
+        """Return what came of it."""
         told = [said for said, _ in self._told]
         if more := self._failed - sum(count for _, count in self._told):
             told.append(f"And {more:,} more.")
@@ -65,7 +65,7 @@ class Tally:
 
 
 def untried(name: str, why: str) -> Check:
-    """Give a check that nothing could be compared for, and why."""
+    """Return a check that nothing could be compared for, and why."""
     return Check(name, 0, 0, 1, (why,))
 
 

@@ -121,7 +121,7 @@ class _Guest:
         self.signal(_KILL)
 
     def ended(self) -> bool:
-        """Tell whether the process has ended."""
+        """Return whether the process has ended."""
         with self._lock:
             if self.process is None or self._reaped:
                 return self._reaped
@@ -185,7 +185,7 @@ class Child:
         return self._finalizer.alive and not ended
 
     def confinement(self, timeout: float) -> Confinement | None:
-        """Give what it found that it cannot do; nothing when it has not told in time."""
+        """Return what it found that it cannot do; nothing when it has not told in time."""
         self._guest.met.wait(timeout)
         return self._guest.confinement
 
@@ -217,7 +217,7 @@ class Child:
         self._guest.outgoing.put((call, message, ()))
 
     def receive(self, timeout: float) -> Received:
-        """Give the next frame.
+        """Return the next frame.
 
         Raises
         ------

@@ -207,7 +207,7 @@ class Worker:
         return call is not None and call.paused
 
     def confinement(self) -> Confinement:
-        """Tell what the process cannot do: it has tried, before it read anything.
+        """Return what the process cannot do: it has tried, before it read anything.
 
         Waits until the process has started.
         """
@@ -255,7 +255,7 @@ class Worker:
         return Table(source, message.columns, codes.T)
 
     def look_into(self, path: Path) -> Contents:
-        """Tell what a model file is made of, without running anything of it.
+        """Return what a model file is made of, without running anything of it.
 
         Raises
         ------
@@ -354,7 +354,7 @@ class Worker:
         return scores.astype(np.float32, copy=False)
 
     def weigh(self, domain: Domain, people: Rows, rows: Rows) -> Plausibility:
-        """Tell how plausible ``(n, d)`` invented people are, given ``(m, d)`` real ones.
+        """Return how plausible ``(n, d)`` invented people are, given ``(m, d)`` real ones.
 
         No model need be open. Ask about some ten thousand at once: there is no word in between.
         """
@@ -682,7 +682,7 @@ class Worker:
         return self._patience.finish if finishes else self._patience.stop
 
     def _clean_child(self, command: Sequence[str] | None = None) -> Child:
-        """Give a process in which no code of a model file has run that could meddle."""
+        """Return a process in which no code of a model file has run that could meddle."""
         return self._living_child(command or self._default, clean=True)
 
     def _living_child(self, command: Sequence[str], *, clean: bool = False) -> Child:
@@ -745,7 +745,7 @@ class Worker:
 
 
 def _needed(mapping: Mapping, table: Table, *names: str) -> list[int]:
-    """Give the positions of the columns that a mapping needs, and of some others."""
+    """Return the positions of the columns that a mapping needs, and of some others."""
     used = {*names, *(made.attribute for made in mapping.inputs)}
     return [i for i, name in enumerate(table.names) if name in used]
 
@@ -768,7 +768,7 @@ class _Fingerprint(threading.Thread):
                 self._digest = self._given.fingerprint()
 
     def wait(self) -> str:
-        """Give it; nothing where there is no such file."""
+        """Return it; nothing where there is no such file."""
         self.join()
         return self._digest
 
@@ -839,7 +839,7 @@ def _insist(child: Child, answered: threading.Event, patience: Patience, first: 
 
 
 def _text(path: Path) -> str:
-    """Give a path as text that can be sent, and kept in the audit file."""
+    """Return a path as text that can be sent, and kept in the audit file."""
     text = str(path.absolute())
     try:
         text.encode()
@@ -904,7 +904,7 @@ def _retrained(frame: Received, message: wire.SearchRetrained) -> Retrained:
 
 
 def _sound(figure: Metric) -> bool:
-    """Tell whether a figure can be one: shares from 0 to 1, ends of intervals in their order."""
+    """Return whether a figure can be one: shares from 0 to 1, ends of intervals in their order."""
     shares: tuple[tuple[float, ...], ...]
     counts: tuple[int, ...]
     match figure:
@@ -946,7 +946,7 @@ def _sound(figure: Metric) -> bool:
 
 
 def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
-    """Tell whether something proven can be: parts of a whole, counts in digits."""
+    """Return whether something proven can be: parts of a whole, counts in digits."""
     parts: list[tuple[float, ...]]
     digits: tuple[str, ...] = ()
     match figure:
@@ -1036,7 +1036,7 @@ def _is_of_repair(figure: Repair | Trial) -> bool:
 
 
 def _tried_what_it_chose(figures: Sequence[Metric]) -> bool:
-    """Tell whether what a repair chose and compared with is among its trials, each told once."""
+    """Return whether what a repair chose and compared with is among its trials, each told once."""
     trials = [each for each in figures if isinstance(each, Trial)]
     numbers = {each.number for each in trials}
     chosen = {each.chosen for each in figures if isinstance(each, Repair)} - {-1}
@@ -1045,7 +1045,7 @@ def _tried_what_it_chose(figures: Sequence[Metric]) -> bool:
 
 
 def _explains(explanation: Explanation, domain: Domain, width: int | None) -> bool:
-    """Tell whether an explanation speaks of the domain's attributes and the model's decisions."""
+    """Return whether an explanation speaks of the domain's attributes and the model's decisions."""
     sides = (explanation.row, explanation.partner)
     compared = [domain.attributes[i].compared for i in domain.protected]
     return (
@@ -1097,7 +1097,7 @@ def _expect(frame: Received, kind: type[T]) -> T:
 
 
 def _arrays(frame: Received, *shapes: tuple[int | None, ...]) -> tuple[wire.Array, ...]:
-    """Give a frame's arrays if they have these shapes; ``None`` is any length."""
+    """Return a frame's arrays if they have these shapes; ``None`` is any length."""
     fits = len(frame.arrays) == len(shapes) and all(
         array.ndim == len(shape)
         and all(want in (None, got) for want, got in zip(shape, array.shape, strict=True))
@@ -1118,7 +1118,7 @@ def _error(failed: wire.Failed, child: Child) -> Exception:
 
 
 def _sane(card: ModelCard) -> ModelCard:
-    """Give the card if it can be shown and kept.
+    """Return the card if it can be shown and kept.
 
     Raises
     ------

@@ -110,11 +110,11 @@ class Controls:
             self._changed.notify_all()
 
     def stopped(self, call: int) -> bool:
-        """Tell whether the call is to end."""
+        """Return whether the call is to end."""
         return self._stopped == call
 
     def paused(self, call: int) -> bool:
-        """Tell whether the call is to wait."""
+        """Return whether the call is to wait."""
         return self._paused == call and not self.stopped(call)
 
     def wait(self, call: int) -> None:

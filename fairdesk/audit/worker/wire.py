@@ -524,7 +524,7 @@ def _little_endian(array: Array) -> Array:
 
 
 def malformed(why: str) -> WorkerError:
-    """Give the error for bytes that are no valid frame."""
+    """Return the error for bytes that are no valid frame."""
     return WorkerError(
         "The process that holds the model sent something that is no message of FairDesk.",
         why=f"Its frame is malformed: {why[:200]}.",

@@ -200,7 +200,7 @@ class _Verification:
         return self._ledger.progress("smt", done // scale, total // scale)
 
     def figures(self) -> tuple[Proven, Proven]:
-        """Give the figures as they stand."""
+        """Return the figures as they stand."""
         told, count = self._verdicts, self._partitions.count
         partitions = "1 partition" if count == 1 else f"{count:,} partitions"
         sentence = (
@@ -285,7 +285,7 @@ class Partitions:
         self.count = self._before[-1]
 
     def shuffled(self, rng: np.random.Generator) -> Iterator[tuple[Places, Places, int]]:
-        """Give the ends and the root of each partition once, in a random order.
+        """Yield the ends and the root of each partition once, in a random order.
 
         It is that of the multiples of a random number modulo their count, so that billions of
         partitions take no memory.

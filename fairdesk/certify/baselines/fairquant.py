@@ -258,7 +258,7 @@ class _Walk:
         return self._ledger.progress("fairquant", int(_WHOLE * min(share, 1.0)), _WHOLE)
 
     def figures(self) -> tuple[Proven, Proven]:
-        """Give the figures as they stand."""
+        """Return the figures as they stand."""
         notes = []
         if self._unused:
             notes.append("No protected attribute reaches what decides: everybody is alike.")
@@ -349,7 +349,7 @@ def packed(encoded: Encoded) -> tuple[Any, ...]:
 
 
 def _below(activation: Activation) -> float:
-    """Give the slope of an activation function below zero."""
+    """Return the slope of an activation function below zero."""
     return {"linear": 1.0, "relu": 0.0}.get(activation.name, float(activation.alpha))
 
 
@@ -358,7 +358,7 @@ def _joined(parts: list[Float64]) -> Float64:
 
 
 def _starts(parts: list[Float64]) -> NDArray[np.int64]:
-    """Tell where each layer's part begins; the first layer has none."""
+    """Return where each layer's part begins; the first layer has none."""
     return np.cumsum([0, 0, *(part.size for part in parts[:-1])]).astype(np.int64)
 
 

@@ -158,7 +158,7 @@ def _decided(
     loser: Int64,
     decision: Int64,
 ) -> int:
-    """Give the decision that is certain where margins are between these; -1 for none."""
+    """Return the decision that is certain where margins are between these; -1 for none."""
     for k in range(len(decision)):
         beats = True
         for f in range(len(winner)):
@@ -296,7 +296,7 @@ def _smear(
 
 @njit("uint64(uint64[::1])", cache=True, nogil=True)
 def _random(state: NDArray[np.uint64]) -> np.uint64:
-    """Give the next number of Marsaglia's xorshift generator."""
+    """Return the next number of Marsaglia's xorshift generator."""
     bits = state[0]
     bits ^= bits << np.uint64(13)
     bits ^= bits >> np.uint64(7)

@@ -205,7 +205,7 @@ _CLOSE, _LARGEST, _ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS = range(2, 9)
 
 @njit(error_model="numpy")
 def _chord(low: float, high: float, at_low: float, at_high: float) -> tuple[float, float, float]:
-    """Give the line through two points: slope, and constants that are below and above at both.
+    """Return the line through two points: slope, and constants that are below and above at both.
 
     The slope is rounded, so that no constant meets both ends: it is moved until it does.
     """
@@ -242,7 +242,7 @@ def _capped_lines(low: float, high: float, ceiling: float) -> tuple[float, float
 
 @njit
 def _leaky_off(low: float, alpha: float) -> float:
-    """Give how far a product with alpha may be off, down to a sum."""
+    """Return how far a product with alpha may be off, down to a sum."""
     return abs(alpha) * -low * _OFF + 2.0**-140
 
 
@@ -293,7 +293,7 @@ def _value(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - one f
 
 @njit
 def _steepness(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - as above
-    """Give the derivative of an activation that rises everywhere."""
+    """Return the derivative of an activation that rises everywhere."""
     if kind == _SIGMOID:
         value = _value(kind, alpha, -abs(x))
         return value * (1.0 - value)
@@ -313,7 +313,7 @@ def _steepness(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - a
 
 @njit
 def _off(kind: int, value: float) -> float:
-    """Give how far an answer near ``value`` may be from what it should be."""
+    """Return how far an answer near ``value`` may be from what it should be."""
     if kind in (_SIGMOID, _TANH, _SOFTSIGN):
         return _OFF
     if kind == _THRESHOLDED_RELU:
@@ -468,7 +468,7 @@ def _enter(network: Network, low: Numbers, high: Numbers, room: Room) -> None:
 
 @njit
 def _allowance(factor: float, constant: float, size: float) -> float:
-    """Give how far a sum may be from the exact one; ``size`` is that of its terms' absolutes."""
+    """Return how far a sum may be from the exact one; ``size`` is that of its terms' absolutes."""
     return factor * size + constant
 
 
@@ -545,7 +545,7 @@ def _through(
 
 @njit
 def _lost(slope: float, eps: float) -> float:
-    """Give what the rounding of a sum may take from a form that hangs on it."""
+    """Return what the rounding of a sum may take from a form that hangs on it."""
     return abs(slope) * eps
 
 
@@ -572,7 +572,7 @@ def _add_rows(weights: Float64, at: int, live: Numbers, slopes: Float64, sums: F
 
 @njit(fastmath=_FAST)
 def _least_of(slopes: Float64, low: Float64, high: Float64) -> float:
-    """Give the least of a sum with these coefficients of numbers that lie between others."""
+    """Return the least of a sum with these coefficients of numbers that lie between others."""
     told = 0.0
     for u in range(slopes.size):
         told += min(slopes[u] * low[u], slopes[u] * high[u])
@@ -616,7 +616,7 @@ def _back(network: Network, layer: int, count: int, hangs: float, room: Room) ->
 
 @njit(fastmath=_FAST)
 def _even(form: Float64, middle: Float64, half: Float64) -> float:
-    """Give the least that the axes with slopes add to a form."""
+    """Return the least that the axes with slopes add to a form."""
     told = 0.0
     for i in range(middle.size):
         told += form[i] * middle[i] - abs(form[i]) * half[i]
@@ -625,7 +625,7 @@ def _even(form: Float64, middle: Float64, half: Float64) -> float:
 
 @njit
 def _lowest(network: Network, low: Numbers, high: Numbers, form: Float64, room: Room) -> float:
-    """Give the least that a form is in the box that was entered, without its constant."""
+    """Return the least that a form is in the box that was entered, without its constant."""
     told = _even(form, room.middle, room.half)
     for i in range(low.size):
         entry = network.axes[i, 2]
@@ -639,7 +639,7 @@ def _lowest(network: Network, low: Numbers, high: Numbers, form: Float64, room: 
 
 @njit
 def _is_open(kind: int, ceiling: float, low: float, high: float) -> bool:
-    """Tell whether an activation may bend between two sums."""
+    """Return whether an activation may bend between two sums."""
     if kind == _LINEAR:
         return False
     if kind == _RELU:
@@ -809,7 +809,7 @@ def _form_margins(
 
 @njit
 def _winner(network: Network, bounds: Float64) -> int:
-    """Give the decision that is certain, -1 where none is."""
+    """Return the decision that is certain, -1 where none is."""
     for c in range(len(network.needs)):
         certain = True
         for p in range(bounds.size):
@@ -874,7 +874,7 @@ def _even_less(form: Float64, common: Float64, low: Numbers, high: Numbers) -> t
 
 @njit
 def _less(network: Network, low: Numbers, high: Numbers, v: int, p: int, room: Room) -> float:
-    """Give the least that a form with its constant is above the common one, in a box."""
+    """Return the least that a form with its constant is above the common one, in a box."""
     form, common = room.kept[room.bundle[v], p], room.common
     told, size = _even_less(form, common, low, high)
     for i in range(low.size):
@@ -894,7 +894,7 @@ def _less(network: Network, low: Numbers, high: Numbers, v: int, p: int, room: R
 def _ends(
     network: Network, i: int, low: Numbers, high: Numbers, form: Float64
 ) -> tuple[float, float]:
-    """Give the least and the most that one axis adds to a form."""
+    """Return the least and the most that one axis adds to a form."""
     entry = network.axes[i, 2]
     if entry < 0:
         first, last = form[i] * low[i], form[i] * high[i]
@@ -947,7 +947,7 @@ def _clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Roo
 
 @njit
 def _mass(network: Network, low: Numbers, high: Numbers) -> float:
-    """Give the population's share of a box."""
+    """Return the population's share of a box."""
     told = 1.0
     for i in range(low.size):
         first, last = network.known_start[i], network.known_start[i + 1]
@@ -1037,7 +1037,7 @@ def _beyond(
 
 @njit
 def _upper(network: Network) -> int:
-    """Give the decision where the only margin is above 0."""
+    """Return the decision where the only margin is above 0."""
     return network.decision[0] if network.needs[0, 0] else network.decision[1]
 
 
@@ -1110,7 +1110,7 @@ def _gaps(network: Network, low: Numbers, high: Numbers, room: Room) -> int:
 def _gain(
     network: Network, i: int, low: Numbers, high: Numbers, weights: Float64, room: Room
 ) -> float:
-    """Tell how much would be gained by halving along an axis; ``weights`` of each first unit."""
+    """Return how much would be gained by halving along an axis; ``weights`` of each first unit."""
     count, tree, told = network.axes[i, 0], network.axes[i, 1], 0.0
     h = network.first_off.size
     if tree < 0:

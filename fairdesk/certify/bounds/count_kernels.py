@@ -32,13 +32,13 @@ _TINY = 1e-280
 
 
 def room(axes: int) -> tuple[Float64, Numbers]:
-    """Give what the functions here work in, for boxes of so many axes; one for each thread."""
+    """Return what the functions here work in, for boxes of so many axes; one for each thread."""
     return np.zeros((7, GRID + 2 * axes + 16)), np.zeros(axes + 1, dtype=np.int64)
 
 
 @njit
 def _told(over: float, under: float, between: float, rounded: float) -> tuple[float, float, float]:
-    """Give three shares, less by what rounding can have added, in units of one operation."""
+    """Return three shares, less by what rounding can have added, in units of one operation."""
     slack = rounded * _UNIT
     return (
         min(max(over - slack, 0.0), 1.0),
@@ -394,7 +394,7 @@ def _before(known: Numbers, first: int, last: int, place: int) -> int:
 def _range(
     i: int, low: Numbers, high: Numbers, known: Numbers, known_start: Numbers
 ) -> tuple[int, int]:
-    """Give which of the known places of an axis are in the box."""
+    """Return which of the known places of an axis are in the box."""
     first = _before(known, known_start[i], known_start[i + 1], low[i])
     return first, _before(known, first, known_start[i + 1], high[i] + 1)
 
@@ -403,7 +403,7 @@ def _range(
 def _number(
     i: int, place: int, low: Numbers, slope: Float64, tables: Float64, start: Numbers
 ) -> float:
-    """Give what an axis adds at a place."""
+    """Return what an axis adds at a place."""
     return slope[i] * place if start[i] < 0 else tables[start[i] + place - low[i]]
 
 

@@ -163,7 +163,7 @@ class ForestExaminer:
 
 
 def arranged(space: Space, anatomy: ModelStructure, fed: FedModel) -> Space:
-    """Give names the order in which neighbours are sent the same way most often.
+    """Return names the order in which neighbours are sent the same way most often.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ class _Questions:
                 self.known[nodes] = self._left(nodes, columns.constant[column])
 
     def _left(self, nodes: NDArray[np.intp], numbers: Float64 | float) -> NDArray[np.bool_]:
-        """Tell whether numbers go to the left at nodes."""
+        """Return whether numbers go to the left at nodes."""
         forest = self._forest
         missing = np.isnan(numbers)
         return np.where(missing, forest.missing_left[nodes], numbers <= forest.threshold[nodes])
@@ -593,7 +593,7 @@ def _without_known(nodes: Numbers, known: Numbers, roots: Numbers) -> tuple[Numb
 
 
 def _spans(nodes: Numbers, roots: Numbers, values: Float64) -> tuple[int, Float64]:
-    """Give the depth of the deepest tree, and by how much the leaves below each node differ.
+    """Return the depth of the deepest tree, and by how much the leaves below each node differ.
 
     Nodes below which all leaves are alike become leaves.
     """

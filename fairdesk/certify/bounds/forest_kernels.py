@@ -235,7 +235,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half
 
 @njit(types.int64(_WOODS, _ROOM, types.int64), cache=True, nogil=True)
 def _decision(woods: ForestArrays, room: Room, v: int) -> int:
-    """Give the decision about a combination, -1 where it is not certain."""
+    """Return the decision about a combination, -1 where it is not certain."""
     room.beaten[:] = False
     for f in range(woods.base.size):
         if woods.decision[woods.winner[f]] != woods.decision[woods.loser[f]]:

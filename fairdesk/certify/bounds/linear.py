@@ -80,7 +80,7 @@ class LinearCount:
 
 
 def is_linear(encoded: Encoded) -> bool:
-    """Tell whether `LinearExaminer` can count a model: one layer, and one margin."""
+    """Return whether `LinearExaminer` can count a model: one layer, and one margin."""
     return len(encoded.layers) == 1 and encoded.margins.weights.shape[1] == 1
 
 
@@ -139,7 +139,7 @@ class LinearExaminer:
         self._kept: dict[bytes, _Half] = {} if kept is None else kept
 
     def comparing(self, encoded: Encoded) -> LinearExaminer:
-        """Give one for the same boxes, in which other combinations are compared."""
+        """Return one for the same boxes, in which other combinations are compared."""
         return LinearExaminer(encoded, self._fed, self._kept)
 
     def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:
@@ -229,7 +229,7 @@ class LinearExaminer:
         return float(sum(self._values(int(i), low[i : i + 1])[0] for i in alone))
 
     def _values(self, axis: int, places: Numbers) -> Float64:
-        """Give what places along an axis add."""
+        """Return what places along an axis add."""
         terms = self._terms[axis]
         return np.asarray(places * self._slopes[axis] if terms is None else terms[places])
 
@@ -285,7 +285,7 @@ class LinearExaminer:
     def _examples(
         self, first: _Half, second: _Half, start: float, stop: float, low: Places
     ) -> Places:
-        """Give some points whose sum is between two numbers."""
+        """Return some points whose sum is between two numbers."""
         if start >= stop or first.merged or second.merged:
             return np.empty((0, len(low)), np.int64)
         pairs = _pairs(first, second, start, stop, 8)
@@ -434,7 +434,7 @@ class _Half:
 
 
 def _nothing(*, whole: bool) -> _Term:
-    """Give what adds nothing, with a whole number for its count or with another."""
+    """Return what adds nothing, with a whole number for its count or with another."""
     one: Numbers | Float64 = np.ones(1, np.int64) if whole else np.ones(1)
     return _Term(-1, 0, np.zeros(1), one, np.ones(1), 0.0)
 
@@ -516,7 +516,7 @@ class _Below:
 
 
 def _doubt(first: _Half, second: _Half) -> float:
-    """Tell how far sums over all pairs can be off, as a share of them."""
+    """Return how far sums over all pairs can be off, as a share of them."""
     operations = len(first.values) + len(second.values) + 8
     return (first.doubt + second.doubt + operations * _UNIT) * (1.0 + 2.0**-20)
 
@@ -546,7 +546,7 @@ def _below(first: _Half, second: _Half, limit: float, side: Literal["left", "rig
 def _pairs(
     first: _Half, second: _Half, start: float, stop: float, most: int
 ) -> tuple[Numbers, Numbers]:
-    """Give the places of pairs whose sum is between two numbers, both included; some at most."""
+    """Return the places of pairs whose sum is between two numbers, both included; some at most."""
     begin = np.searchsorted(second.values, start - first.values, "left")
     end = np.searchsorted(second.values, stop - first.values, "right")
     many = np.cumsum(np.maximum(end - begin, 0))

@@ -151,7 +151,7 @@ class NetworkExaminer:
 
 
 def _compared(may_be: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
-    """Give of each group the different combinations that may be, ``(G, V)``, then -1."""
+    """Return of each group the different combinations that may be, ``(G, V)``, then -1."""
     groups = [np.unique(which[allowed]) for allowed in may_be]
     compared = np.full((len(groups), max(map(len, groups)) + 1), -1, dtype=np.int64)
     for row, own in zip(compared, groups, strict=True):

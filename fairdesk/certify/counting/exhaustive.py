@@ -405,7 +405,7 @@ class _Compiled:
 
 
 def _compiled(space: Space, fed: FedModel, columns: Columns) -> _Compiled | None:
-    """Give the compiled counter, where it answers to the last bit as the model does."""
+    """Return the compiled counter, where it answers to the last bit as the model does."""
     network, mapping = fed.opened, fed.mapping
     if not isinstance(network, DenseNetwork):
         return None
@@ -452,7 +452,7 @@ def _written(columns: Columns) -> tuple[Numbers, Numbers, Numbers, NDArray[np.fl
 
 
 def _masses(space: Space, i: int) -> Float64:
-    """Give how common each place of an axis is."""
+    """Return how common each place of an axis is."""
     axis = space.axes[i]
     masses = np.zeros(axis.count if axis.listed else 0)
     if masses.size:

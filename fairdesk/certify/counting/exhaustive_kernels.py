@@ -288,7 +288,7 @@ def _common(
     mass: Float64,
     mass_at: Numbers,
 ) -> Float64:
-    """Give how common each combination of places of the fast axes is, and all of them."""
+    """Return how common each combination of places of the fast axes is, and all of them."""
     common = np.ones(ready + 1)
     per = 1
     for k in range(order.size - 1, slow - 1, -1):
@@ -343,7 +343,7 @@ def _take_up(heads: Float32, of: int, spots: Numbers, first: Float32) -> None:
 
 @njit
 def _weight(axes: Numbers, places: Numbers, mass: Float64, mass_at: Numbers) -> float:
-    """Give how common the places of some axes are."""
+    """Return how common the places of some axes are."""
     weight = 1.0
     for axis in axes:
         weight *= mass[mass_at[axis] + places[axis]]
@@ -352,7 +352,7 @@ def _weight(axes: Numbers, places: Numbers, mass: Float64, mass_at: Numbers) -> 
 
 @njit
 def _masses(common: Float64, apart: Choices, b: int, valid: int) -> float:
-    """Give how common those are for whom decisions differ, along the fast axes."""
+    """Return how common those are for whom decisions differ, along the fast axes."""
     total = 0.0
     for row in range(valid):
         if apart[row] != 0:

@@ -114,7 +114,7 @@ class Tree:
         return tree
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Give the arrays of a certificate."""
+        """Return the arrays of a certificate."""
         return {name: getattr(self, name)[: self.count].copy() for name in KEPT}
 
     @property
@@ -123,7 +123,7 @@ class Tree:
         return np.flatnonzero(self.first[: self.count] < 0)
 
     def boxes(self, nodes: Nodes) -> tuple[Places, Places]:
-        """Give the boxes of nodes: ``(n, a)`` and ``(n, a)``."""
+        """Return the boxes of nodes: ``(n, a)`` and ``(n, a)``."""
         root = self.root[nodes]
         low, high = self.space.low[root], self.space.high[root]
         # compiled code is loaded where a search runs, never in the window's process
@@ -218,7 +218,7 @@ class Tree:
             self._renumber()
 
     def _known(self, leaves: Nodes) -> tuple[Float64, Float64, Float64, Float64]:
-        """Give which shares of leaves' points, and of their masses, are alike and unlike."""
+        """Return which shares of leaves' points, and of their masses, are alike and unlike."""
         verdict = self.verdict[leaves]
         alike, unlike = verdict == Verdict.ALIKE, verdict == Verdict.UNLIKE
         fields = (self.alike, self.unlike, self.population_alike, self.population_unlike)
@@ -266,7 +266,7 @@ class Tree:
         return bool(merged.size)
 
     def _unlike(self, nodes: Nodes) -> Float64:
-        """Give the share of decided leaves' points that are unlike."""
+        """Return the share of decided leaves' points that are unlike."""
         verdict = self.verdict[nodes]
         return np.where(verdict == Verdict.COUNTED, self.unlike[nodes], verdict == Verdict.UNLIKE)
 
@@ -304,7 +304,7 @@ class Tree:
 
 
 def at_least(share: Float64, points: list[int]) -> list[int]:
-    """Give whole numbers of points that are proven by shares of them, each rounded down."""
+    """Return whole numbers of points that are proven by shares of them, each rounded down."""
     return [
         int(float(count) * part * _LESS) if part < 1 else count
         for part, count in zip(share.tolist(), points, strict=True)

@@ -75,7 +75,7 @@ class Columns:
         return self.constant.size
 
     def at(self, places: Places, combination: NDArray[np.intp]) -> Float64:
-        """Give the numbers, ``(n, m)``, for points with a combination of protected values each.
+        """Return the numbers, ``(n, m)``, for points with a combination of protected values each.
 
         Along axes that are not listed they are right up to ``off``.
         """
@@ -219,7 +219,7 @@ def _of_axis(
 
 
 def _largest(axis: Axis) -> float:
-    """Give the largest code in steps of the axis: what cancels in a difference of codes."""
+    """Return the largest code in steps of the axis: what cancels in a difference of codes."""
     ends = np.abs(axis.code(np.array([0, axis.count - 1])))
     return float(ends.max() / max(axis.spacing, 1e-300)) if axis.spacing else 0.0
 

@@ -61,7 +61,7 @@ def ruled(space: Space) -> Space:
 
 
 def _spoken_of(space: Space) -> list[int]:
-    """Give the axes that the constraints speak of, by themselves or by what follows them."""
+    """Return the axes that the constraints speak of, by themselves or by what follows them."""
     domain = space.domain
     names = {name for rule in domain.rules for name in rule.names}
     names |= {name for each in domain.determined for name in (each.attribute, each.by)}

@@ -186,7 +186,7 @@ def encode(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encoded:
 
 
 def margins_of(decides: Decides, outputs: int, close: float, fed: FedModel) -> Margins:
-    """Tell how a body's numbers become the decision that a mapping makes of them."""
+    """Return how a body's numbers become the decision that a mapping makes of them."""
     mapping, card = fed.mapping, fed.opened.card
     if decides == "argmax":
         pairs = list(combinations(range(outputs), 2))
@@ -206,7 +206,7 @@ def margins_of(decides: Decides, outputs: int, close: float, fed: FedModel) -> M
 def _limit(
     decides: Decides, mapping: Mapping, card: ModelCard, close: float
 ) -> tuple[float, float]:
-    """Give the number at which the decision changes, and how near to it nothing is certain."""
+    """Return the number at which the decision changes, and how near to it nothing is certain."""
     limit = 0.5 if mapping.threshold is None else mapping.threshold
     if decides == "value" or card.scores == VALUES:
         # an estimate is rounded to single precision before it is compared
@@ -221,7 +221,7 @@ def _largest(start: Float64, slope: Float64, off: Float64, count: int) -> Float6
 
 
 def _is_straight(columns: Columns, i: int, count: int) -> bool:
-    """Tell whether an axis' numbers lie on a line, so that the ends of an interval are enough."""
+    """Return whether an axis' numbers lie on a line, so that the ends of an interval are enough."""
     own = columns.axes[i]
     if not len(own.table):
         return True

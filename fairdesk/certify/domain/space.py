@@ -69,14 +69,14 @@ class Axis:
         return self.codes.size > 0
 
     def code(self, places: Places) -> Rows:
-        """Give the codes at places."""
+        """Return the codes at places."""
         if self.listed:
             return self.codes[places]
         codes = self.low + places * self.spacing
         return np.asarray(np.round(codes * self.grid) / self.grid)
 
     def mass(self, low: Places, high: Places) -> NDArray[np.float64]:
-        """Give the share of the data's people between two places, both included."""
+        """Return the share of the data's people between two places, both included."""
         first = np.searchsorted(self.known, low, "left")
         last = np.searchsorted(self.known, high, "right")
         return np.asarray(self.weights[last] - self.weights[first])
@@ -142,7 +142,7 @@ class Space:
         return sum(sizes(self.low[inhabited], self.high[inhabited]))
 
     def rows(self, places: Places) -> Rows:
-        """Give of each point the member with the first combination of protected values.
+        """Return of each point the member with the first combination of protected values.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Space:
         return tuple(told)
 
     def reordered(self, orders: Sequence[NDArray[np.intp] | None]) -> Space:
-        """Give other numbers to the values of some axes: one order, or ``None``, for each axis.
+        """Return other numbers to the values of some axes: one order, or ``None``, for each axis.
 
         Only axes along which every root is whole, or has one place, can be.
         """
@@ -201,7 +201,7 @@ class Space:
     def masses(
         self, low: Places, high: Places, root: NDArray[np.signedinteger[Any]]
     ) -> NDArray[np.float64]:
-        """Give the population's share of boxes, ``(B,)``; ``root`` tells the root of each."""
+        """Return the population's share of boxes, ``(B,)``; ``root`` tells the root of each."""
         mass: NDArray[np.float64] = self.weights[root]
         for i, (axis, before) in enumerate(zip(self.axes, self._before, strict=True)):
             if before.size:
@@ -212,7 +212,7 @@ class Space:
 
     @cached_property
     def _before(self) -> tuple[NDArray[np.float64], ...]:
-        """Give for each axis that is listed the share of the data's people before each place."""
+        """Return for each axis that is listed the share of the data's people before each place."""
         return tuple(
             axis.weights[np.searchsorted(axis.known, np.arange(axis.count + 1))]
             if axis.listed
@@ -268,7 +268,7 @@ def space_of(domain: Domain, people: Rows) -> Space:
 
 
 def _axis(domain: Domain, position: int, people: Rows) -> Axis:
-    """Give numbers to the values of an attribute; of a fixed one those that the data have."""
+    """Return numbers to the values of an attribute; of a fixed one those that the data have."""
     own = people[:, position] if len(people) else np.empty(0)
     grid, low = float(domain.grid[position]), float(domain.low[position])
     spacing = float(domain.spacing[position]) or 1.0 / grid

@@ -132,7 +132,7 @@ class AxisOf(msgspec.Struct, frozen=True):
     grid: float = 1.0
 
     def code(self, places: Places) -> NDArray[np.float64]:
-        """Give the codes at places."""
+        """Return the codes at places."""
         if self.codes:
             return np.array(self.codes)[places]
         codes = self.low + places * self.spacing
@@ -397,7 +397,7 @@ def write(target: Path | BinaryIO, header: bytes, arrays: Arrays) -> None:
 
 
 def _compact(array: NDArray[Any]) -> NDArray[Any]:
-    """Give an array in the smallest type that holds it, little-endian."""
+    """Return an array in the smallest type that holds it, little-endian."""
     if array.dtype.kind == "f":
         return array.astype("<f8", copy=False)
     low, high = int(array.min(initial=0)), int(array.max(initial=0))
@@ -632,7 +632,7 @@ def _next(waiting: list[Leaves]) -> Leaves:
 
 
 def malformed(why: str) -> CertificateError:
-    """Give the error for a file that is no certificate, or a damaged or forged one."""
+    """Return the error for a file that is no certificate, or a damaged or forged one."""
     return CertificateError(
         "The file is no certificate of FairDesk, or it is damaged.",
         why=f"Detail: {why[:300]}.",

@@ -184,7 +184,7 @@ def _in_order(
     *,
     again: bool,
 ) -> Iterator[tuple[Numbers, int]]:
-    """Give boxes to try; and of a random order of those of one kind how many were tried so far."""
+    """Yield boxes to try; and of a random order of those of one kind how many were tried so far."""
     for kind in (True, False):
         own = np.flatnonzero(whole == kind)
         orders = own[np.argsort(-sizes[own], kind="stable")], rng.permutation(own)

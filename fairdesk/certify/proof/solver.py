@@ -117,7 +117,7 @@ def bounds_of(encoded: Encoded, low: Places, high: Places, combination: NDArray[
 
 
 def _activated(activation: Activation, low: Float64, high: Float64) -> tuple[Float64, Float64]:
-    """Give the ends of what comes out of units; all functions here rise, but for odd slopes."""
+    """Return the ends of what comes out of units; all functions here rise, but for odd slopes."""
     if activation.name == "linear":
         return low, high
     if activation.name == "relu":
@@ -350,7 +350,7 @@ class _Person:
         return found
 
     def _everybody(self, low: Places) -> list[Fraction]:
-        """Give the part of every column that is the same for the whole box."""
+        """Return the part of every column that is the same for the whole box."""
         columns = self._encoded.columns
         numbers = [Fraction(each) for each in columns.constant.tolist()]
         for i, own in enumerate(columns.axes):
@@ -366,7 +366,7 @@ class _Person:
         return numbers
 
     def _columns(self, low: Places, high: Places) -> Iterator[tuple[int, OfZ3]]:
-        """Give of the columns that are not the same for the whole box how far they are from that.
+        """Yield of the columns that are not the same for the whole box how far they are from that.
 
         They are those of unknown places: a line, or one number for each place.
         """

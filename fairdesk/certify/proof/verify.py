@@ -218,7 +218,7 @@ def _domain_check(header: Header, arrays: Arrays) -> Check:
 
 
 def _is_whole(axis: AxisOf, domain: Domain) -> bool:
-    """Tell whether an axis has the values of its attribute, each once."""
+    """Return whether an axis has the values of its attribute, each once."""
     position = domain.names.index(axis.attribute)
     at = np.array([position])
     if axis.codes and domain.attributes[position].role is Role.FIXED:
@@ -237,7 +237,7 @@ def _is_whole(axis: AxisOf, domain: Domain) -> bool:
 
 
 def _apart(low: Places, high: Places) -> bool:
-    """Tell whether boxes share no point: by halving them along the axis that tells most apart."""
+    """Return whether boxes share no point: by halving them along the axis that tells most apart."""
     waiting = [(low, high)]
     while waiting:
         low, high = waiting.pop()
@@ -648,11 +648,11 @@ class _Proof:
     # points
 
     def _affordable(self, sample: int) -> int:
-        """Give how many points are drawn: so many, unless each has a great many members."""
+        """Return how many points are drawn: so many, unless each has a great many members."""
         return max(100, min(sample, _MOST_ROWS // max(1, len(self._domain.combinations))))
 
     def _boxes(self, nodes: Nodes) -> tuple[Places, Places, NDArray[np.int64]]:
-        """Give the boxes of nodes, ``(n, a)``, and their roots: by climbing up from each."""
+        """Return the boxes of nodes, ``(n, a)``, and their roots: by climbing up from each."""
         arrays = self._arrays
         widest = len(self._header.axes)
         low = np.zeros((len(nodes), widest), dtype=np.int64)
@@ -693,7 +693,7 @@ class _Proof:
         return places, inside
 
     def _leaf(self, places: Places) -> Nodes:
-        """Give the leaves that points are in, by going down from their roots."""
+        """Return the leaves that points are in, by going down from their roots."""
         arrays = self._arrays
         low, high = arrays["root_low"], arrays["root_high"]
         at = np.zeros(len(places), dtype=np.int64)
@@ -713,7 +713,7 @@ class _Proof:
 
 
 def _between(size: int, share: float) -> tuple[int, int]:
-    """Give the least and the most whole number that so large a share of points can be read as.
+    """Return the least and the most whole number that so large a share of points can be read as.
 
     Who computes it in floating point comes out a little lower than who does so exactly.
     """
@@ -723,7 +723,7 @@ def _between(size: int, share: float) -> tuple[int, int]:
 
 
 def _everybody(low: Places, high: Places) -> Places:
-    """Give all points of a box, ``(n, a)``."""
+    """Return all points of a box, ``(n, a)``."""
     return low + np.indices((high - low + 1).tolist()).reshape(len(low), -1).T
 
 
@@ -852,7 +852,7 @@ def _order(own: AxisOf, axis: Axis) -> NDArray[np.intp] | None:
 def _translated(
     low: Places, high: Places, orders: Sequence[NDArray[np.intp] | None]
 ) -> tuple[Places, Places] | None:
-    """Give a box in the other order of values; ``None`` where it is none in that."""
+    """Return a box in the other order of values; ``None`` where it is none in that."""
     first, last = low.copy(), high.copy()
     for i, order in enumerate(orders):
         if order is None:

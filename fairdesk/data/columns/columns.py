@@ -79,7 +79,7 @@ def typed(
 def numbered(
     columns: Sequence[Column], lines: Callable[[set[int]], dict[int, int]]
 ) -> list[Column]:
-    """Give odd and garbled cells the line numbers of their file, which are asked for once."""
+    """Return odd and garbled cells the line numbers of their file, which are asked for once."""
     places = [each.lines for column in columns for each in column.odd]
     places += [each.lines for column in columns for each in column.garbled]
     rows = set(chain.from_iterable(places))

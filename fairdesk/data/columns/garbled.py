@@ -55,7 +55,7 @@ def _decoded(text: str, encoding: str) -> str | None:
 
 
 def _control(error: UnicodeError) -> tuple[bytes, int]:
-    """Give the bytes that an encoding does not know: they are read as control characters."""
+    """Return the bytes that an encoding does not know: they are read as control characters."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return error.object[error.start : error.end].encode("latin-1"), error.end

@@ -96,7 +96,7 @@ def may_be_thousands(text: str, mark: str) -> bool:
 
 
 def in_order(values: Collection[str]) -> tuple[str, ...] | None:
-    """Give values in their order, where they have an obvious one.
+    """Return values in their order, where they have an obvious one.
 
     Only three values or more are ordered: words of one well-known scale ("low", "medium",
     "high"), places ("1st", "2nd", "3rd"), or ranges that do not overlap ("Less than 25",
@@ -132,7 +132,7 @@ def _ranges_in_order(plain: dict[str, str]) -> tuple[str, ...] | None:
 
 
 def is_range(text: str) -> bool:
-    """Tell whether a text is a range of numbers: “10 - 19”, “90+”, “under 5”."""
+    """Return whether a text is a range of numbers: “10 - 19”, “90+”, “under 5”."""
     return _range(" ".join(text.lower().replace("_", " ").split())) is not None
 
 
@@ -154,14 +154,14 @@ def name_parts(name: str) -> tuple[str, ...]:
 
 
 def counts_rows(codes: NDArray[np.float64]) -> bool:
-    """Tell whether numbers just count the rows, from 0 or from 1."""
+    """Return whether numbers just count the rows, from 0 or from 1."""
     if not codes.size or codes[0] not in (0, 1) or codes[-1] != codes[0] + codes.size - 1:
         return False
     return bool((codes == codes[0] + np.arange(codes.size)).all())
 
 
 def identifies(column: Column, codes: NDArray[np.float64]) -> bool:
-    """Tell whether a column names rows and does not describe people.
+    """Return whether a column names rows and does not describe people.
 
     So do texts that are nearly all different, and whole numbers that are all different or
     count the rows, in a column named like an identifier.
@@ -183,7 +183,7 @@ def identifies(column: Column, codes: NDArray[np.float64]) -> bool:
 
 
 def is_prose(column: Column, codes: NDArray[np.float64]) -> bool:
-    """Tell whether a column holds sentences that people wrote, not a list of names."""
+    """Return whether a column holds sentences that people wrote, not a list of names."""
     if len(column.values) <= FEW:
         return False
     length = sum(map(len, column.values)) / len(column.values)

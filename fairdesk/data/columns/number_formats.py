@@ -125,7 +125,7 @@ def read_numbers(
 
 
 def _formats(texts: Sequence[str], decimal: str) -> Iterator[NumberFormat]:
-    """Give the formats that a column may be written in, the file's plain one first."""
+    """Yield the formats that a column may be written in, the file's plain one first."""
     for unit in _units(texts)[: _MOST_UNITS + 1]:
         for mark in (decimal, "," if decimal == "." else "."):
             for grouping in ("", *_GROUPINGS[mark]):
@@ -133,7 +133,7 @@ def _formats(texts: Sequence[str], decimal: str) -> Iterator[NumberFormat]:
 
 
 def mended(text: str, form: NumberFormat) -> float | None:
-    """Give the number that an odd cell would be if only its format were another.
+    """Return the number that an odd cell would be if only its format were another.
 
     A proposal: nothing takes it but the auditor. A currency sign, grouped digits, and the other
     decimal mark where the column's own gives no number.
@@ -173,23 +173,23 @@ def format_of(example: str) -> NumberFormat | None:
 
 
 def written_like(form: NumberFormat) -> str:
-    """Give an example of a number in a format."""
+    """Return an example of a number in a format."""
     return f"1{form.grouping}234{form.decimal}5{' ' + form.unit if form.unit else ''}"
 
 
 def is_missing_word(text: str) -> bool:
-    """Tell whether a text means that there is no value."""
+    """Return whether a text means that there is no value."""
     return " ".join(text.casefold().split()) in MISSING_WORDS
 
 
 def mostly_numbers(texts: Sequence[str], decimal: str) -> bool:
-    """Tell whether half of some texts, and not just a few, are plain numbers."""
+    """Return whether half of some texts, and not just a few, are plain numbers."""
     count = sum(as_numbers([text], decimal) is not None for text in texts)
     return count >= FEWEST_NUMBERS and 2 * count >= len(texts)
 
 
 def _few(texts: Sequence[str], counts: NDArray[np.intp], read: NumbersRead) -> bool:
-    """Tell whether the odd cells are so few that the column holds numbers all the same."""
+    """Return whether the odd cells are so few that the column holds numbers all the same."""
     rows, odd = int(counts.sum()), int(counts[read.odd].sum())
     if not odd:
         return True
@@ -210,14 +210,14 @@ def _few(texts: Sequence[str], counts: NDArray[np.intp], read: NumbersRead) -> b
 
 
 def _units(texts: Sequence[str]) -> tuple[str, ...]:
-    """Give the currency and percent signs that stand before or after some texts; "" first."""
+    """Return the currency and percent signs that stand before or after some texts; "" first."""
     found = (re.search(_UNIT, text) for text in texts)
     return ("", *sorted({each[0] for each in found if each}))
 
 
 @cache
 def _pattern(form: NumberFormat) -> re.Pattern[str]:
-    """Give what a number in a format looks like, its digits as the one group that is filled."""
+    """Return what a number in a format looks like, its digits as the one group that is filled."""
     whole = r"\d+"
     if form.grouping:
         mark = re.escape(form.grouping)

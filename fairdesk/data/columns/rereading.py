@@ -42,7 +42,7 @@ def with_reading(dialect: Dialect, name: str, reading: ColumnReading) -> Dialect
 
 
 def is_undecided(column: Column, dialect: Dialect) -> bool:
-    """Tell whether a column has odd cells of which the auditor decided nothing."""
+    """Return whether a column has odd cells of which the auditor decided nothing."""
     reading = dialect.reading(column.name)
     return bool(column.odd) and not (reading.odd or reading.cells)
 
@@ -142,7 +142,7 @@ def _joined(shown: Sequence[str]) -> str:
 
 
 def odd_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
-    """Give what can be decided of a column's odd cells, or taken back."""
+    """Yield what can be decided of a column's odd cells, or taken back."""
     name, reading = column.name, dialect.reading(column.name)
     if not is_undecided(column, dialect):
         undone = msgspec.structs.replace(reading, odd="", cells={})
@@ -158,7 +158,7 @@ def odd_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
 
 
 def format_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
-    """Give what can be decided of how a column's numbers are written, or taken back."""
+    """Yield what can be decided of how a column's numbers are written, or taken back."""
     reading = dialect.reading(column.name)
     if reading.format is not None:
         found = msgspec.structs.replace(reading, format=None)
@@ -168,7 +168,7 @@ def format_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
 
 
 def ambiguous_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
-    """Give the two ways to read numbers whose mark may begin a fraction or group digits."""
+    """Yield the two ways to read numbers whose mark may begin a fraction or group digits."""
     name, mark = column.name, dialect.decimal
     reading = dialect.reading(name)
     for words, form in (
@@ -180,7 +180,7 @@ def ambiguous_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
 
 
 def numeric_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
-    """Give what makes a column of names one of numbers."""
+    """Yield what makes a column of names one of numbers."""
     reading = dialect.reading(column.name)
     if reading.numeric is False:
         undone = msgspec.structs.replace(reading, numeric=None)
@@ -191,7 +191,7 @@ def numeric_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
 
 
 def encoding_changes(dialect: Dialect) -> Iterator[Change]:
-    """Give what mends texts in another encoding, in all columns, or takes that back."""
+    """Yield what mends texts in another encoding, in all columns, or takes that back."""
     mended = not dialect.encoding_mended
     yield Change(
         "Mend the encoding" if mended else "Change back",

@@ -14,7 +14,7 @@ from fairdesk.errors import DataError
 
 
 def retype(table: Table, name: str, kind: Kind) -> Table:
-    """Give a column another kind.
+    """Return a column another kind.
 
     To `Kind.IGNORED` and `Kind.TEXT` and back nothing is lost: an ignored column keeps its values
     and codes, one of text its values in their order.

@@ -54,11 +54,11 @@ class Texts:
         return self.pick(~self._plain)
 
     def counts(self) -> NDArray[np.intp]:
-        """Tell how often each of its texts occurs."""
+        """Return how often each of its texts occurs."""
         return np.bincount(self.codes, minlength=len(self))
 
     def words(self) -> set[str]:
-        """Give its texts without the spaces around them.
+        """Return its texts without the spaces around them.
 
         Of those that begin and end like numbers there are two at most.
         """
@@ -72,7 +72,7 @@ class Texts:
         return found
 
     def among(self, tokens: Collection[str]) -> Mask:
-        """Tell which of its texts are one of these, spaces around it left aside."""
+        """Return which of its texts are one of these, spaces around it left aside."""
         found = np.zeros(len(self), bool)
         found[~self._plain] = [text.strip() in tokens for text in self._others]
         values = pa.array(list(tokens), pa.string())
@@ -82,16 +82,16 @@ class Texts:
         return found
 
     def pick(self, wanted: Mask) -> list[str]:
-        """Give some of its texts, in their order."""
+        """Return some of its texts, in their order."""
         texts: list[str] = self.distinct.filter(pa.array(wanted)).to_pylist()
         return texts
 
     def holding(self, mark: str) -> Mask:
-        """Tell which of its texts hold a character."""
+        """Return which of its texts hold a character."""
         return _mask(compute.match_substring(self.distinct, mark))
 
     def commonest(self, wanted: Mask) -> str:
-        """Give the most frequent of some texts, the first one where several are."""
+        """Return the most frequent of some texts, the first one where several are."""
         tally: Counter[str] = Counter()
         for text, count in zip(self.pick(wanted), self.counts()[wanted].tolist(), strict=True):
             tally[text] += count
@@ -158,7 +158,7 @@ def text_ends(texts: pa.StringArray) -> NDArray[np.int32]:
 
 
 def looks_like_numbers(texts: pa.StringArray) -> Mask:
-    """Tell which texts begin with a digit, a sign or a point, and end with a digit."""
+    """Return which texts begin with a digit, a sign or a point, and end with a digit."""
     if not len(texts):
         return np.zeros(0, bool)
     ends = text_ends(texts)

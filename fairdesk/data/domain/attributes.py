@@ -120,12 +120,12 @@ class Attribute(msgspec.Struct, frozen=True):
         return self.values[:-1] if self.unknown else self.values
 
     def nearest_compared(self, codes: Rows) -> NDArray[np.intp]:
-        """Give for each code the index of the nearest value in ``compared``; of two the lower."""
+        """Return for each code the index of the nearest value in ``compared``; of two the lower."""
         compared = np.array(self.compared)
         return np.searchsorted((compared[:-1] + compared[1:]) / 2, codes)
 
     def fits(self, column: Column) -> bool:
-        """Tell whether a column's codes can be read as this attribute's."""
+        """Return whether a column's codes can be read as this attribute's."""
         if self.kind is Kind.INTEGER:
             return column.kind is Kind.INTEGER
         if self.kind is Kind.REAL or self.numeric:

@@ -281,7 +281,7 @@ def parse(text: str, attributes: Sequence[Attribute]) -> Constraint | Dependence
 
 @cache
 def grammar() -> Lark:
-    """Give the parser of constraints."""
+    """Return the parser of constraints."""
     from lark import Lark  # noqa: PLC0415 - only where there are constraints
 
     return Lark(GRAMMAR, parser="lalr", maybe_placeholders=False)
@@ -442,7 +442,7 @@ class _Reader:
         )
 
     def _valued(self, tree: Tree[Token]) -> Attribute | None:
-        """Give the attribute that a side names, if it is one with values that are no numbers."""
+        """Return the attribute that a side names, if it is one with values that are no numbers."""
         if tree.data != "word" or (token := _token(tree)).type == "SINGLE":
             return None
         name = _spelt(_bare(token), self._attributes)
@@ -450,7 +450,7 @@ class _Reader:
         return None if attribute is None or not _has_values(attribute) else attribute
 
     def _value_of(self, attribute: Attribute, tree: Tree[Token]) -> str | None:
-        """Give the value of an attribute that a side names, if it names one."""
+        """Return the value of an attribute that a side names, if it names one."""
         if tree.data not in ("word", "number", "value"):
             return None
         token = _token(tree)
@@ -538,18 +538,18 @@ class _Reader:
 
 
 def _sides(tree: Tree[Token]) -> list[Any]:
-    """Give the parts of a tree; the grammar says what they are."""
+    """Return the parts of a tree; the grammar says what they are."""
     return tree.children
 
 
 def _token(tree: Tree[Token]) -> Token:
-    """Give the last token of a side that is a word, a number or a value; else its first."""
+    """Return the last token of a side that is a word, a number or a value; else its first."""
     tokens: list[Token] = list(tree.scan_values(lambda _: True))
     return tokens[-1] if tree.data in ("word", "number", "value") else tokens[0]
 
 
 def _bare(token: Token) -> str:
-    """Give what a token says without its quotes."""
+    """Return what a token says without its quotes."""
     if token.type in ("NAME", "DOUBLE", "SINGLE"):
         return re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)
     return str(token)
@@ -575,7 +575,7 @@ def _equal_to(number: float, values: Sequence[str]) -> str | None:
 
 
 def _has_values(attribute: Attribute) -> bool:
-    """Tell whether an attribute's values are names; those of others are numbers."""
+    """Return whether an attribute's values are names; those of others are numbers."""
     return bool(attribute.values) and not attribute.numeric
 
 
@@ -657,7 +657,7 @@ def _measured(values: Rows) -> _Measured:
 
 
 def _looked_up(codes: Rows, values: Sequence[float]) -> Rows:
-    """Give the value of each code; NaN for what is no code."""
+    """Return the value of each code; NaN for what is no code."""
     inside = (codes >= 0) & (codes < len(values))
     return np.where(inside, np.array(values)[np.where(inside, codes, 0).astype(np.intp)], np.nan)
 

@@ -35,7 +35,7 @@ class Determined(msgspec.Struct, frozen=True, dict=True):
     values: tuple[tuple[float, float], ...]
 
     def follow(self, codes: Rows) -> Rows:
-        """Give the code that follows from each code of ``by``; NaN where that is not known."""
+        """Return the code that follows from each code of ``by``; NaN where that is not known."""
         given, follows = self._columns
         place = np.minimum(np.searchsorted(given, codes), len(given) - 1)
         return np.where(given[place] == codes, follows[place], np.nan)

@@ -219,7 +219,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return np.array([attribute.spacing for attribute in self.attributes])
 
     def whole_steps(self, size: float) -> Rows:
-        """Give a step of so many units along each attribute, ``(d,)``.
+        """Return a step of so many units along each attribute, ``(d,)``.
 
         It leads from one allowed code to another: where only some are allowed it is rounded, to
         one of them at least.
@@ -291,7 +291,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return bool(self.constraints or self.determined)
 
     def similar(self, rows: Rows) -> Rows:
-        """Give the similar sets of rows: each with every combination of protected values.
+        """Return the similar sets of rows: each with every combination of protected values.
 
         What is determined by a protected value follows it. `allowed` tells which of the members
         there can be.
@@ -306,7 +306,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return self.settle(everyone)
 
     def counterparts(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
-        """Give of each row's similar set one member: ``(n, d)``.
+        """Return of each row's similar set one member: ``(n, d)``.
 
         Parameters
         ----------
@@ -517,7 +517,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return encode(self.attributes, table)
 
     def people(self, table: Table) -> Rows:
-        """Give the table's rows from which a search can start: those that are not set aside.
+        """Return the table's rows from which a search can start: those that are not set aside.
 
         Numbers outside a narrowed range are left out too, so that nobody is bent into it; those
         between two steps are not: a search begins at the nearest.
@@ -526,7 +526,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return np.asarray(rows[self._reasons(table, rows) < 0])
 
     def places(self, table: Table) -> NDArray[np.intp]:
-        """Give where in the table `people` stand: the positions of their rows, from 0."""
+        """Return where in the table `people` stand: the positions of their rows, from 0."""
         return np.flatnonzero(self._reasons(table, self.encode(table)) < 0)
 
     def set_aside(self, table: Table) -> tuple[ExcludedRows, ...]:
@@ -555,7 +555,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return (*dependences, *(constraint.text for constraint in self.rules))
 
     def _reasons(self, table: Table, rows: Rows) -> NDArray[np.intp]:
-        """Give for each row the place of its first reason in `set_aside`; -1 for none."""
+        """Return for each row the place of its first reason in `set_aside`; -1 for none."""
         d = len(self.attributes)
         reasons = np.full(len(rows), -1, dtype=np.intp)
 

@@ -80,7 +80,7 @@ def check_admits(
 
 
 def admits(domain: Domain, people: Rows | None = None, *, seconds: float = SECONDS) -> Witness:
-    """Tell whether there is a person who can be compared with another of the similar set.
+    """Return whether there is a person who can be compared with another of the similar set.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class _Solver:
 
 
 def conditions(domain: Domain, *people: UnknownPerson) -> Iterator[tuple[str, Any]]:
-    """Give everything that must hold of people, with its words.
+    """Yield everything that must hold of people, with its words.
 
     Parameters
     ----------
@@ -278,18 +278,18 @@ class UnknownPerson:
         return self._z3.And(*parts)
 
     def known(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
-        """Tell whether the attribute's cell is there."""
+        """Return whether the attribute's cell is there."""
         attribute = self._attributes[name]
         if not attribute.unknown:
             return self._z3.BoolVal(val=True)
         return self.codes[name] != self.constant(attribute.unknown_code)
 
     def has(self, name: str, value: str) -> Any:  # noqa: ANN401 - a term of the solver
-        """Tell whether the attribute has this value."""
+        """Return whether the attribute has this value."""
         return self.codes[name] == self.place_of(name, value)
 
     def alike(self, first: str, second: str) -> Any:  # noqa: ANN401 - a term of the solver
-        """Tell whether two attributes have values of the same text."""
+        """Return whether two attributes have values of the same text."""
         shared = [
             value
             for value in self._attributes[first].named
@@ -300,15 +300,15 @@ class UnknownPerson:
         )
 
     def place(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
-        """Give the place of the attribute's value in its order."""
+        """Return the place of the attribute's value in its order."""
         return self.codes[name]
 
     def place_of(self, name: str, value: str) -> Any:  # noqa: ANN401 - a term of the solver
-        """Give the place of one value in the attribute's order."""
+        """Return the place of one value in the attribute's order."""
         return self.constant(self._attributes[name].values.index(value))
 
     def number(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
-        """Give the number that the attribute has."""
+        """Return the number that the attribute has."""
         code, number = self.codes[name], self.constant(0.0)
         values = self._attributes[name].values
         if not values:
@@ -318,15 +318,15 @@ class UnknownPerson:
         return number
 
     def constant(self, value: float) -> Any:  # noqa: ANN401 - a term of the solver
-        """Give a number, exactly."""
+        """Return a number, exactly."""
         return self._z3.RealVal(str(Fraction(repr(float(value)))))
 
     def equal(self, left: Any, right: Any) -> Any:  # noqa: ANN401 - terms of the solver
-        """Tell whether two numbers are equal."""
+        """Return whether two numbers are equal."""
         return left == right
 
     def less(self, left: Any, right: Any) -> Any:  # noqa: ANN401 - terms of the solver
-        """Tell whether one number is less than another."""
+        """Return whether one number is less than another."""
         return left < right
 
     def _any(self, parts: Iterable[Any]) -> Any:  # noqa: ANN401 - a term of the solver

@@ -29,35 +29,35 @@ class Terms(Protocol):
     """The people that a formula is about: rows of codes, or a solver's unknowns."""
 
     def known(self, name: str) -> Truth:
-        """Tell whether the attribute's cell is there."""
+        """Return whether the attribute's cell is there."""
 
     def has(self, name: str, value: str) -> Truth:
-        """Tell whether the attribute has this value."""
+        """Return whether the attribute has this value."""
 
     def alike(self, first: str, second: str) -> Truth:
-        """Tell whether two attributes have values of the same text."""
+        """Return whether two attributes have values of the same text."""
 
     def place(self, name: str) -> Numbers:
-        """Give the place of the attribute's value in its order."""
+        """Return the place of the attribute's value in its order."""
 
     def place_of(self, name: str, value: str) -> Numbers:
-        """Give the place of one value in the attribute's order."""
+        """Return the place of one value in the attribute's order."""
 
     def number(self, name: str) -> Numbers:
-        """Give the number that the attribute has."""
+        """Return the number that the attribute has."""
 
     def constant(self, value: float) -> Numbers:
-        """Give a number."""
+        """Return a number."""
 
     def equal(self, left: Numbers, right: Numbers) -> Truth:
-        """Tell whether two numbers are equal."""
+        """Return whether two numbers are equal."""
 
     def less(self, left: Numbers, right: Numbers) -> Truth:
-        """Tell whether one number is less than another."""
+        """Return whether one number is less than another."""
 
 
 def plain(text: str) -> bool:
-    """Tell whether a name or a value needs no quotes."""
+    """Return whether a name or a value needs no quotes."""
     return _PLAIN.fullmatch(text) is not None and text not in KEYWORDS
 
 
@@ -93,7 +93,7 @@ class Term:
     level: ClassVar[int] = 4
 
     def value(self, terms: Terms) -> Numbers:
-        """Give the number."""
+        """Return the number."""
         raise NotImplementedError
 
 
@@ -107,7 +107,7 @@ class Number(Term):
         return figure(self.number)
 
     def value(self, terms: Terms) -> Numbers:
-        """Give the number."""
+        """Return the number."""
         return terms.constant(self.number)
 
 
@@ -121,7 +121,7 @@ class Name(Term):
         return named(self.name)
 
     def value(self, terms: Terms) -> Numbers:
-        """Give the number."""
+        """Return the number."""
         return terms.number(self.name)
 
 
@@ -136,7 +136,7 @@ class Negative(Term):
         return f"-{_inside(self.term, 4)}"
 
     def value(self, terms: Terms) -> Numbers:
-        """Give the number."""
+        """Return the number."""
         return terms.constant(0.0) - self.term.value(terms)
 
 
@@ -152,7 +152,7 @@ class Divided(Term):
         return f"{_inside(self.term, 2)} / {figure(self.by)}"
 
     def value(self, terms: Terms) -> Numbers:
-        """Give the number."""
+        """Return the number."""
         return self.term.value(terms) / terms.constant(self.by)
 
 
@@ -168,7 +168,7 @@ class Product(Term):
         return f"{_inside(self.left, 2)} * {_inside(self.right, 3)}"
 
     def value(self, terms: Terms) -> Numbers:
-        """Give the number."""
+        """Return the number."""
         return mul(self.left.value(terms), self.right.value(terms))
 
 
@@ -185,7 +185,7 @@ class Sum(Term):
         return f"{_inside(self.left, 1)} {self.sign} {_inside(self.right, 2)}"
 
     def value(self, terms: Terms) -> Numbers:
-        """Give the number."""
+        """Return the number."""
         combine = add if self.sign == "+" else sub
         return combine(self.left.value(terms), self.right.value(terms))
 
@@ -218,7 +218,7 @@ class Comparison(Formula):
         return f"{self.left} {self.sign} {self.right}"
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false."""
+        """Return where it is true, and where it is false."""
         so = _compared(self.sign, self.left.value(terms), self.right.value(terms), terms)
         return _where_known(so, (self.left, self.right), terms)
 
@@ -238,7 +238,7 @@ class AmongNumbers(Formula):
         return f"{self.term} {verb} {{{', '.join(figure(one) for one in self.numbers)}}}"
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false."""
+        """Return where it is true, and where it is false."""
         value = self.term.value(terms)
         so = reduce(or_, [terms.equal(value, terms.constant(one)) for one in self.numbers])
         return _where_known(so, (self.term,), terms)
@@ -259,7 +259,7 @@ class Among(Formula):
         return f"{named(self.name)} {verb} {{{', '.join(quoted(value) for value in self.values)}}}"
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false.
+        """Return where it is true, and where it is false.
 
         That a cell is missing is itself known where the category of missing cells is asked for.
         """
@@ -279,7 +279,7 @@ class Valued(Formula):
         return f"{named(self.name)} {self.sign} {quoted(self.value)}"
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false."""
+        """Return where it is true, and where it is false."""
         if self.sign in ("=", "!="):
             true, false = Among(self.name, (self.value,)).truth(terms)
             return (true, false) if self.sign == "=" else (false, true)
@@ -302,7 +302,7 @@ class Alike(Formula):
         return f"{in_quotes(self.left, '`')} {self.sign} {in_quotes(self.right, '`')}"
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false."""
+        """Return where it is true, and where it is false."""
         known = terms.known(self.left) & terms.known(self.right)
         if self.sign in ("=", "!="):
             so = terms.alike(self.left, self.right)
@@ -324,7 +324,7 @@ class Not(Formula):
         return f"not {_inside(self.part, 4)}"
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false."""
+        """Return where it is true, and where it is false."""
         true, false = self.part.truth(terms)
         return false, true
 
@@ -340,7 +340,7 @@ class And(Formula):
         return " and ".join(_inside(part, 4) for part in self.parts)
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false."""
+        """Return where it is true, and where it is false."""
         true, false = zip(*(part.truth(terms) for part in self.parts), strict=True)
         return reduce(and_, true), reduce(or_, false)
 
@@ -356,7 +356,7 @@ class Or(Formula):
         return " or ".join(_inside(part, 3) for part in self.parts)
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false."""
+        """Return where it is true, and where it is false."""
         true, false = zip(*(part.truth(terms) for part in self.parts), strict=True)
         return reduce(or_, true), reduce(and_, false)
 
@@ -373,12 +373,12 @@ class Implies(Formula):
         return f"{_inside(self.first, 2)} implies {_inside(self.second, 1)}"
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false."""
+        """Return where it is true, and where it is false."""
         return Or((Not(self.first), self.second)).truth(terms)
 
 
 def names_in(part: Formula | Term) -> set[str]:
-    """Give the attributes that something speaks of."""
+    """Return the attributes that something speaks of."""
     names = set()
     for each in _parts(part):
         if isinstance(each, Name | Among | Valued):

@@ -153,7 +153,7 @@ class _Blocks(io.RawIOBase):
 
 
 def _read(file: BinaryIO, block: int, tell: Callable[[bytes], None]) -> Iterator[bytes]:
-    """Give a file in blocks, each told before."""
+    """Yield a file in blocks, each told before."""
     while raw := file.read(block):
         tell(raw)
         yield raw
@@ -179,7 +179,7 @@ def _as_utf8(raw: Iterator[bytes], dialect: Dialect) -> Iterator[bytes]:
 
 
 def _exchange(delimiter: str) -> tuple[tuple[str, str], ...]:
-    """Give what to replace by what, in turn, so that a delimiter and `_SEPARATOR` change places.
+    """Return what to replace by what, in turn, so that a delimiter and `_SEPARATOR` change places.
 
     Nothing where Arrow takes the delimiter itself. No NUL character is in the way: there is none.
     """
@@ -219,5 +219,5 @@ def _undoubted(blocks: Iterator[bytes], separator: str) -> Iterator[bytes]:
 
 
 def _has_endless(texts: pa.StringArray) -> bool:
-    """Tell whether a column may have a cell that is too long to be read."""
+    """Return whether a column may have a cell that is too long to be read."""
     return bool(np.diff(text_ends(texts)).max(initial=0) > csv.field_size_limit())

@@ -92,7 +92,7 @@ def read_excel(
 
 
 def _filled_rows(sheet: CalamineSheet, numbers: list[int]) -> Iterator[list[Any]]:
-    """Give the rows that are not empty, and append to ``numbers`` which of the sheet they are.
+    """Yield the rows that are not empty, and append to ``numbers`` which of the sheet they are.
 
     Calamine gives empty texts for empty cells.
     """

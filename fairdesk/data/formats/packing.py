@@ -40,7 +40,7 @@ class Packing:
             column.add(values)
 
     def columns(self) -> tuple[Texts | Numbers, ...]:
-        """Give all that was gathered, and forget it."""
+        """Return all that was gathered, and forget it."""
         gathered = []
         for column in self._columns:
             gathered.append(column.finished())
@@ -154,7 +154,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _as_numbers(values: pa.Array) -> NDArray[np.float64] | None:
-    """Give numbers as floats; None for anything else, or where a float would not be exact."""
+    """Return numbers as floats; None for anything else, or where a float would not be exact."""
     if pa.types.is_null(values.type):
         return np.full(len(values), np.nan)
     if pa.types.is_integer(values.type):
@@ -170,7 +170,7 @@ def _as_numbers(values: pa.Array) -> NDArray[np.float64] | None:
 
 
 def _as_texts(values: pa.Array) -> pa.DictionaryArray:
-    """Give anything as texts, each kept once."""
+    """Return anything as texts, each kept once."""
     if _is_text(values.type):
         return _filled(values).dictionary_encode()
     encoded = values.dictionary_encode()

@@ -128,7 +128,7 @@ class _Typed:
 
 
 def _values(values: Sequence[str], decimal: str) -> Any:  # noqa: ANN401 - as above
-    """Give a column's values as programs read them from a CSV file."""
+    """Return a column's values as programs read them from a CSV file."""
     if set(values) <= _TRUTH:
         return pa.array([value.lower() == "true" for value in values])
     numbers = None if any(map(_PADDED.fullmatch, values)) else as_numbers(values, decimal)

@@ -137,7 +137,7 @@ def _typed(
     dialect: Dialect,
     watch: Watch,
 ) -> tuple[tuple[Column, ...], Rows]:
-    """Give the columns their kinds; ``waiting`` (the last one first) is emptied on the way."""
+    """Return the columns their kinds; ``waiting`` (the last one first) is emptied on the way."""
     missing = frozenset(token.strip() for token in dialect.missing)
     codes = np.empty((len(waiting[0].codes), len(names)), order="F")
     columns = []
@@ -157,7 +157,7 @@ class _Watching:
         self._share = 0.0
 
     def part(self, start: float, end: float) -> Watch:
-        """Give what tells the share of a part of the work."""
+        """Return what tells the share of a part of the work."""
         return lambda share: self._tell(start + (end - start) * min(share, 1.0))
 
     def _tell(self, share: float) -> None:

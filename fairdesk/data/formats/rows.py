@@ -22,7 +22,7 @@ _FIRST_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 
 
 def lines(stream: TextIO) -> Iterator[str]:
-    """Give a file's lines, as `csv.reader` wants them.
+    """Yield a file's lines, as `csv.reader` wants them.
 
     A byte-order mark is dropped and Excel's ``sep=;`` line comes as an empty one, so that the
     numbers of lines stay right.
@@ -56,13 +56,13 @@ def plain_beginning(text: str) -> str:
 
 
 def excel_delimiter(line: str) -> str | None:
-    """Give the delimiter that Excel's first line ``sep=;`` names, if it is one."""
+    """Return the delimiter that Excel's first line ``sep=;`` names, if it is one."""
     named = _EXCEL_LINE.fullmatch(line.removeprefix("\ufeff"))
     return named[1] if named else None
 
 
 def delimiter_of(dialect: Dialect) -> str:
-    """Give the delimiter; raises `DataError` when it cannot be one."""
+    """Return the delimiter; raises `DataError` when it cannot be one."""
     if len(dialect.delimiter) != 1 or dialect.delimiter in '"\r\n\0':
         raise DataError(
             f"“{dialect.delimiter}” cannot separate columns.",
@@ -83,7 +83,7 @@ def opened(path: Path, dialect: Dialect) -> TextIO:
 
 
 def numbered_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    """Give the rows that are not empty, each with the line on which it begins.
+    """Yield the rows that are not empty, each with the line on which it begins.
 
     Raises
     ------

@@ -187,7 +187,7 @@ def _split(sample: Sequence[str], delimiter: str, *, cut: bool) -> list[list[str
 
 
 def guess_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first row names the columns.
+    """Return whether the first row names the columns.
 
     It does when one of its cells stands above numbers and is none, or is a word above
     sentences; it does not when a cell is a number, or when the cells come again as values below.
@@ -230,7 +230,7 @@ def _sign(cell: str, column: Sequence[str]) -> _Sign:
 
 
 def _are_numbers(texts: Sequence[str]) -> bool:
-    """Tell whether texts are numbers, with whichever decimal mark."""
+    """Return whether texts are numbers, with whichever decimal mark."""
     return any(as_numbers(texts, mark) is not None for mark in ".,")
 
 
@@ -247,7 +247,7 @@ def find_missing(cells: Cells) -> tuple[str, ...]:
 
 
 def guess_decimal(cells: Cells, delimiter: str, missing: tuple[str, ...]) -> str:
-    """Tell whether fractions are written with a point or a comma, by what more columns use.
+    """Return whether fractions are written with a point or a comma, by what more columns use.
 
     Where a comma is the delimiter, "1,234" (in quotes) is no sign of a decimal comma: it may
     well be a thousand. So may "1.234" where other columns have a decimal comma.
@@ -261,7 +261,7 @@ def guess_decimal(cells: Cells, delimiter: str, missing: tuple[str, ...]) -> str
 
 
 def _votes(column: Texts, mark: str, delimiter: str, missing: tuple[str, ...]) -> bool:
-    """Tell whether a column holds numbers, and fractions among them, with a decimal mark."""
+    """Return whether a column holds numbers, and fractions among them, with a decimal mark."""
     fractions = column.holding(mark)
     if not fractions.any():
         return False

@@ -94,7 +94,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _is_cut_short(path: Path) -> bool:
-    """Tell whether pages are missing, or a part of the last one; see the format's section 1.3."""
+    """Return whether pages are missing, or a part of the last one; see the format's section 1.3."""
     with path.open("rb") as stream:
         head = stream.read(100)
     size = path.stat().st_size
@@ -168,7 +168,7 @@ def _chosen(
 
 
 def table_named(name: str, tables: tuple[str, ...], path: Path) -> str:
-    """Give the name back; raises `DataError` when it is none of the tables."""
+    """Return the name back; raises `DataError` when it is none of the tables."""
     if name in tables:
         return name
     listed = ", ".join(f"“{each[:80]}”" for each in tables[:20])

@@ -77,7 +77,7 @@ def leaks(table: Table, label: str, good: NDArray[np.bool_]) -> tuple[Problem, .
 
 
 def _of_rows(column: Column, codes: NDArray[np.float64]) -> bool:
-    """Tell whether a column is about rows: in a sorted file their numbers tell the outcome."""
+    """Return whether a column is about rows: in a sorted file their numbers tell the outcome."""
     return identifies(column, codes) or (not column.values and counts_rows(codes))
 
 
@@ -87,7 +87,7 @@ def _told(
     outcome: NDArray[np.bool_],
     half: NDArray[np.bool_],
 ) -> float:
-    """Give the area under the ROC curve that a column reaches alone, 0.5 to 1."""
+    """Return the area under the ROC curve that a column reaches alone, 0.5 to 1."""
     groups, count = _groups(column, codes)
     rate = np.empty(codes.size)
     for fit, rank in ((half, ~half), (~half, half)):
@@ -106,7 +106,7 @@ def _told(
 
 
 def _groups(column: Column, codes: NDArray[np.float64]) -> tuple[NDArray[np.intp], int]:
-    """Give the values of a column numbers, and how many; the last is for missing cells."""
+    """Return the values of a column numbers, and how many; the last is for missing cells."""
     missing = np.isnan(codes)
     if column.values:
         count = len(column.values)
@@ -121,7 +121,7 @@ def _groups(column: Column, codes: NDArray[np.float64]) -> tuple[NDArray[np.intp
 
 
 def _area(score: NDArray[np.float64], outcome: NDArray[np.bool_]) -> float:
-    """Give the area under the ROC curve; rows with equal scores share their places."""
+    """Return the area under the ROC curve; rows with equal scores share their places."""
     good = int(np.count_nonzero(outcome))
     bad = outcome.size - good
     if not good or not bad:

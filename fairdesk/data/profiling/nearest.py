@@ -19,7 +19,7 @@ _NOWHERE = 3.0
 
 
 def measured(domain: Domain) -> NDArray[np.intp]:
-    """Give the positions of the attributes that count for a distance.
+    """Return the positions of the attributes that count for a distance.
 
     Those in which members of a similar set are equal, without those that have one value only.
     """

@@ -178,7 +178,7 @@ def canonical(table: Table, label: str, wanted: str) -> str:
 
 
 def choices(table: Table, label: str) -> tuple[str, ...]:
-    """Give what can be favourable: the label's values, or two sides of a limit where it measures.
+    """Return what can be favourable: the label's values, or two sides of a limit where it measures.
 
     A column of more than `MOST_LISTED` numbers is offered at its median, to be changed.
 
@@ -196,7 +196,7 @@ def choices(table: Table, label: str) -> tuple[str, ...]:
 
 
 def _codes(favourable: str, column: Column, codes: NDArray[np.float64]) -> list[float]:
-    """Give the codes of one value, else of several; none where one is not there."""
+    """Return the codes of one value, else of several; none where one is not there."""
     present = _present(codes)
     if column.values:
         values = [column.text(code) for code in present.tolist()]

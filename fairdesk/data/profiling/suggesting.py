@@ -57,7 +57,7 @@ class Suggestion(msgspec.Struct, frozen=True):
 
 
 def suggestions(text: str, cursor: int, attributes: Sequence[Attribute]) -> tuple[Suggestion, ...]:
-    """Tell what can stand at the cursor, what is begun there first.
+    """Return what can stand at the cursor, what is begun there first.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def suggestions(text: str, cursor: int, attributes: Sequence[Attribute]) -> tupl
 def _possible(
     tokens: Sequence[Token], possible: set[str], attributes: Sequence[Attribute]
 ) -> Iterator[tuple[str, str, Literal["attribute", "operator", "value"]]]:
-    """Give everything that the grammar and the attributes allow: bare, as written, its kind."""
+    """Yield everything that the grammar and the attributes allow: bare, as written, its kind."""
     compared = _compared(tokens, attributes)
     if possible.intersection(_WORDS):
         if compared is not None:
@@ -128,7 +128,7 @@ def _possible(
 
 
 def _compared(tokens: Sequence[Token], attributes: Sequence[Attribute]) -> Attribute | None:
-    """Give the attribute with values that what comes next is compared with."""
+    """Return the attribute with values that what comes next is compared with."""
     left = list(tokens)
     if left and left[-1].type == "COMPARE":
         left = left[:-1]

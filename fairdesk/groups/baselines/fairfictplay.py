@@ -254,7 +254,7 @@ class Profiles:
         return cls(features.values, people, favourable)
 
     def left(self, groups: Sequence[Mask]) -> Numbers:
-        """Give what of the decisions ``(u,)`` groups do not foretell, summed by profile."""
+        """Return what of the decisions ``(u,)`` groups do not foretell, summed by profile."""
         design = np.column_stack([np.ones(len(self.people)), *groups])
         return self.good - self.people * (design @ self._nearest(design, self.good))
 
@@ -292,7 +292,7 @@ class Direction:
         return np.asarray(profiles.values @ self.weights + self.bias > 0)
 
     def turned(self) -> Direction:
-        """Give the function whose group is everybody else."""
+        """Return the function whose group is everybody else."""
         return Direction(self.violation, -self.weights, -self.bias)
 
 
@@ -317,7 +317,7 @@ def _oracle(
 
 
 def _best_of(profiles: Profiles, left: Numbers, directions: Numbers) -> Direction:
-    """Give the best of ``(m, f)`` directions, each with its best threshold.
+    """Return the best of ``(m, f)`` directions, each with its best threshold.
 
     Whoever is above a threshold is in the group, and the violation is the sum of what is left of
     their decisions: so one running sum in the order of the weighted sums tries all thresholds.

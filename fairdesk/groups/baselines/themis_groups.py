@@ -203,7 +203,7 @@ def _gaps(counts: list[_Groups], options: ThemisGroupsOptions) -> Iterator[Group
 
 
 def _settled(counts: list[_Groups], options: ThemisGroupsOptions) -> bool:
-    """Tell whether all scores are known well enough; the one with most groups is asked first."""
+    """Return whether all scores are known well enough; the one with most groups is asked first."""
     return all(
         gap is not None and gap.high - gap.low <= 2 * options.margin
         for gap in _gaps(counts[::-1], options)

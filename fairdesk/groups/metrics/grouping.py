@@ -142,7 +142,7 @@ def _compares_every_value(attribute: Attribute) -> bool:
 
 
 def _edges(attribute: Attribute, edges: Sequence[float]) -> Rows:
-    """Give the inner edges of a number's bins: by default halfway between two compared values."""
+    """Return the inner edges of a number's bins: by default halfway between two compared values."""
     compared = np.array(attribute.compared)
     given = np.array(edges) if edges else (compared[:-1] + compared[1:]) / 2
     if attribute.integral:
@@ -171,13 +171,13 @@ def _bins(attribute: Attribute, codes: Rows, edges: Rows) -> tuple[str, ...]:
 
 
 def _within(attribute: Attribute, edges: Rows) -> tuple[float, ...]:
-    """Give a code in each bin: the least; of the lowest bin the attribute's own least."""
+    """Return a code in each bin: the least; of the lowest bin the attribute's own least."""
     below = min(attribute.low, float(edges[0]) - attribute.unit)
     return (below, *edges.tolist())
 
 
 def crossings(divisions: Sequence[Division]) -> Iterator[tuple[Division, ...]]:
-    """Give every division by itself, then all pairs, triples and so on.
+    """Yield every division by itself, then all pairs, triples and so on.
 
     Those that make more than `MOST_GROUPS` groups are left out, and those of the most attributes
     where there would be too many groups in all.

@@ -155,7 +155,7 @@ def _measure(study: Study, options: MeasureOptions) -> Iterator[Event]:
 
 
 def _truth(study: Study) -> Rows | None:
-    """Give the labels, if there are any that are not the decisions themselves."""
+    """Return the labels, if there are any that are not the decisions themselves."""
     if np.isnan(study.label).all():
         return None
     same = study.model is None and np.array_equal(study.label, study.decided, equal_nan=True)
@@ -163,7 +163,7 @@ def _truth(study: Study) -> Rows | None:
 
 
 def askable(rows: Rows, attributes: Sequence[Attribute], mapping: Mapping) -> Mask:
-    """Tell which rows a model can be asked about: ``(n,)``; none of what it is fed is missing."""
+    """Return which rows a model can be asked about: ``(n,)``; none of what it is fed is missing."""
     fed = {item.attribute for item in mapping.inputs if item.how is not How.CONSTANT}
     places = [i for i, attribute in enumerate(attributes) if attribute.name in fed]
     return np.asarray(~np.isnan(rows[:, places]).any(axis=1))
@@ -182,14 +182,14 @@ def _ask(study: Study, can: Mask) -> Generator[Event, None, Scores]:
 
 
 def _wanted(study: Study, options: MeasureOptions) -> Iterator[tuple[int, str]]:
-    """Give the decisions that are counted, each with its name."""
+    """Yield the decisions that are counted, each with its name."""
     for place, name in enumerate(study.decisions):
         if place == study.favourable or options.outcome == "each":
             yield place, name
 
 
 def _judge(study: Study, wanted: int, label: Rows | None) -> Rows | None:
-    """Give who should get a decision; where labels tell that."""
+    """Return who should get a decision; where labels tell that."""
     if label is None or wanted == study.favourable:
         return label
     return 1 - label if len(study.decisions) == 2 else None

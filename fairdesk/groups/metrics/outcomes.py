@@ -165,7 +165,7 @@ def _below(rate: Fraction, others: Fraction) -> bool | None:
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:
-    """Give Wilson's interval (1927, 95 %) for a rate of ``k`` in ``n`` rows."""
+    """Return Wilson's interval (1927, 95 %) for a rate of ``k`` in ``n`` rows."""
     z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
     (low,), (high,) = testing.wilson(*(np.array([float(each)]) for each in (k, n, z)))
     return float(low), float(high)

@@ -117,7 +117,7 @@ def _tests(
 
 
 def mid_p(favourable: int, people: int, other_favourable: int, other_people: int) -> float:
-    """Give the two-sided mid-p-value of Fisher's exact test for two groups.
+    """Return the two-sided mid-p-value of Fisher's exact test for two groups.
 
     The probability of all tables less probable than the one at hand, and half of that of those as
     probable (Lancaster 1961; Lydersen, Fagerland and Laake 2009): Fisher's own is too cautious,

@@ -84,7 +84,7 @@ def _alike(
     sizes: NDArray[np.float32],
     everybody: np.float32,
 ) -> NDArray[np.float32]:
-    """Tell how much alike a rule set divides people as others do, each way round."""
+    """Return how much alike a rule set divides people as others do, each way round."""
 
     def jaccard(both: NDArray[np.float32], sizes: NDArray[np.float32]) -> NDArray[np.float32]:
         inside = both / np.maximum(size + sizes - both, 1e-9)
@@ -100,7 +100,7 @@ def _nested(
     gap: tuple[NDArray[np.float64], NDArray[np.float64]],
     everybody: np.float32,
 ) -> NDArray[np.bool_]:
-    """Tell which rule sets are a part of another's, or hold it with nearly its difference.
+    """Return which rule sets are a part of another's, or hold it with nearly its difference.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _nested(
 def beside(
     members: Members, chosen: RuleSets, place: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give the places of the rule sets one step broader than one of them, and one step narrower.
+    """Return the places of the rule sets one step broader than one of them, and one step narrower.
 
     A step leaves out a rule or puts one to it, or lets a rule hold one cell more or less.
 

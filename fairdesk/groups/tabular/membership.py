@@ -14,7 +14,7 @@ from fairdesk.results.events import Condition, Rows
 def members(
     attributes: Sequence[Attribute], codes: Rows, conditions: Sequence[Condition]
 ) -> NDArray[np.bool_]:
-    """Tell which rows fulfil all conditions.
+    """Return which rows fulfil all conditions.
 
     Parameters
     ----------

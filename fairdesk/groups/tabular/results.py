@@ -29,7 +29,7 @@ _FEW = 30
 
 
 def paper_confidence() -> float:
-    """Give the paper's confidence in a score: the product of both intervals'."""
+    """Return the paper's confidence in a score: the product of both intervals'."""
     # slow to import, needed where something was sampled
     from scipy.special import ndtr  # noqa: PLC0415
 
@@ -98,7 +98,7 @@ class Told:
 
     @cached_property
     def ranked(self) -> NDArray[np.intp]:
-        """Give the places of all rule sets, the highest score first; of equals the plainer.
+        """Return the places of all rule sets, the highest score first; of equals the plainer.
 
         Those that leave too few people outside come last: what they tell is how these few fare.
         """
@@ -107,7 +107,7 @@ class Told:
         return np.lexsort((-self.rows, rules, -self.score, few))
 
     def sweep(self, theta: float) -> tuple[Support, ...]:
-        """Tell what would be found with a greater support."""
+        """Return what would be found with a greater support."""
         support, order = self.rows / self.members.weight.sum(), self.ranked
         found = []
         for least in (theta, *(each for each in SWEEP if each > theta)):
@@ -214,7 +214,7 @@ class Told:
 
 
 def _few(leader: NDArray[np.intp], most: int) -> Iterator[int]:
-    """Give the places of which is told: leaders, and of each some of its variants."""
+    """Yield the places of which is told: leaders, and of each some of its variants."""
     if len(leader) <= most:
         yield from range(len(leader))
         return
@@ -234,7 +234,7 @@ def _few(leader: NDArray[np.intp], most: int) -> Iterator[int]:
 def holds_on_data(
     gap: float, data_in: float | None, data_out: float | None, fewest: float
 ) -> bool | None:
-    """Tell whether the untouched rows show a difference too; ``fewest`` are on either side."""
+    """Return whether the untouched rows show a difference too; ``fewest`` are on either side."""
     if data_in is None or data_out is None or gap == 0 or fewest < _FEW:
         return None
     return (data_in - data_out) / gap >= _HOLDS

@@ -144,7 +144,7 @@ def _unknown(attribute: Attribute, codes: NDArray[np.float64]) -> Iterator[str]:
 
 
 def needs_rates(attribute: Attribute, subsets: Subsets) -> bool:
-    """Tell whether an attribute's names may be put in the order of their observed rates."""
+    """Return whether an attribute's names may be put in the order of their observed rates."""
     if not attribute.values or attribute.kind is Kind.ORDINAL or subsets == "single":
         return False
     return subsets == "ordered" or len(attribute.values) > MOST_NAMES
@@ -192,7 +192,7 @@ def _subsets(
 def _rates(
     cells: NDArray[np.intp], there: NDArray[np.intp], favourable: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Give the observed favourable rate of each value that is there; without any rows 0."""
+    """Return the observed favourable rate of each value that is there; without any rows 0."""
     if favourable is None:
         raise ValueError("names are ordered by rates, which were not given")
     known = (cells >= 0) & ~np.isnan(favourable)
@@ -261,7 +261,7 @@ def _runs_of_numbers(
 def _bins(
     attribute: Attribute, codes: NDArray[np.float64], bins: int, edges: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give where each bin starts and ends, ``(c,)``: whole numbers end inclusively.
+    """Return where each bin starts and ends, ``(c,)``: whole numbers end inclusively.
 
     One of a single value starts and ends with it.
     """

@@ -65,7 +65,7 @@ class Members:
         return (slice(start, start + size) for start in range(0, count, size))
 
     def bits(self, chosen: RuleSets) -> Words:
-        """Give the members of rule sets: ``(R, w)``."""
+        """Return the members of rule sets: ``(R, w)``."""
         used = np.flatnonzero((chosen >= 0).any(axis=0))
         if not used.size:
             return np.repeat(self.everybody[None], len(chosen), axis=0)
@@ -75,7 +75,7 @@ class Members:
         return members
 
     def ways(self, chosen: RuleSets) -> NDArray[np.float64]:
-        """Give from among how many rule sets the rows' own rates chose each: ``(R,)``."""
+        """Return from among how many rule sets the rows' own rates chose each: ``(R,)``."""
         ways = np.ones(len(chosen))
         for attribute, rules in enumerate(self.rules):
             if rules.ways is not None:
@@ -140,13 +140,13 @@ def counted(bits: Words) -> Counts:
 
 
 def _planes(vector: Counts) -> Words:
-    """Give the bit sets of the ones, the twos, the fours, ... of a vector: ``(b, w)``."""
+    """Return the bit sets of the ones, the twos, the fours, ... of a vector: ``(b, w)``."""
     powers = np.arange(int(vector.max(initial=0)).bit_length())
     return packed(vector >> powers[:, None] & 1 > 0)
 
 
 def _holds(rules: Rules, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tell which cells fulfil each rule: ``(r, m)``; the cell -1 fulfils none."""
+    """Return which cells fulfil each rule: ``(r, m)``; the cell -1 fulfils none."""
     return np.pad(rules.sets, ((0, 0), (0, 1)))[:, cells]
 
 
@@ -255,7 +255,7 @@ def _in_order(levels: Sequence[RuleSets], counts: Sequence[Counts]) -> tuple[Rul
 
 
 def _singles(counts: Sequence[int]) -> RuleSets:
-    """Give each rule by itself."""
+    """Return each rule by itself."""
     chosen = np.full((sum(counts), len(counts)), -1, dtype=np.int16)
     start = 0
     for attribute, count in enumerate(counts):
@@ -293,7 +293,7 @@ class _Join:
         self._pairs[ends[:, 0], ends[:, 1]] = True
 
     def candidates(self, chosen: RuleSets) -> Iterator[RuleSets]:
-        """Give the rule sets with one rule more, part by part."""
+        """Yield the rule sets with one rule more, part by part."""
         width = chosen.shape[1]
         last = width - 1 - (chosen[:, ::-1] >= 0).argmax(axis=1)
         size = max(1, _CANDIDATES // max(1, len(self._attribute)))

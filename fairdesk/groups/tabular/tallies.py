@@ -109,7 +109,7 @@ class Tallies:
         self.samples += len(place)
 
     def sides(self, value: int, squares: int | None = None) -> tuple[Side, Side]:
-        """Give the samples inside and outside, of all rule sets.
+        """Return the samples inside and outside, of all rule sets.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Tallies:
         return best[1] if best else None
 
     def _union(self, sides: NDArray[np.intp], sets: NDArray[np.intp]) -> Words:
-        """Give everybody who is on any of these sides: ``(w,)``."""
+        """Return everybody who is on any of these sides: ``(w,)``."""
         union: Words = np.zeros_like(self.members.everybody)
         for part in self.members.chunks(len(sets)):
             bits = self.members.bits(self.chosen[sets[part]])

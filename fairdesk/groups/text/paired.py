@@ -134,7 +134,7 @@ def _normal_p(values: Floats) -> Floats:
 
 
 def _student(differences: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Give Student's interval for the mean of each column."""
+    """Return Student's interval for the mean of each column."""
     # slow to import, needed where scores are compared
     from scipy.stats import t  # noqa: PLC0415
 

@@ -117,7 +117,7 @@ class Known:
         return compared
 
     def untouched(self, table: Table, outcome: int | None) -> Rates:
-        """Give the rates of the texts as they are, of those that hold a table's categories.
+        """Return the rates of the texts as they are, of those that hold a table's categories.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class _Told:
     # the rule sets beside each other
 
     def _parts(self, i: int, size: int) -> Iterator[int]:
-        """Give the rule sets of so many of one's terms, as far as they are examined."""
+        """Yield the rule sets of so many of one's terms, as far as they are examined."""
         categories, choice = self._keys[i]
         for part in combinations(range(len(categories)), size):
             key = tuple(categories[j] for j in part), tuple(choice[j] for j in part)
@@ -227,7 +227,7 @@ class _Told:
                 yield place
 
     def _leader(self, i: int) -> int:
-        """Give the rule set that one is a variant of; -1 where it stands for itself.
+        """Return the rule set that one is a variant of; -1 where it stands for itself.
 
         A variant is carried by fewer of its terms, which have nearly all of its difference. Of two
         rule sets that are each all that the other is not, it is the one that comes later.
@@ -251,7 +251,7 @@ class _Told:
         return list(self._parts(i, len(self._keys[i][0]) - 1))
 
     def _narrower(self) -> dict[int, list[int]]:
-        """Give for each rule set those that say one thing more."""
+        """Return for each rule set those that say one thing more."""
         narrower: dict[int, list[int]] = {}
         for i, (categories, _) in enumerate(self._keys):
             if len(categories) > 1:
@@ -413,7 +413,7 @@ def _terms(known: Known) -> Iterator[TermRate]:
 
 
 def _flips(table: Table, steady: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give for each answer the term with another decision whose score is farthest off, or -1.
+    """Return for each answer the term with another decision whose score is farthest off, or -1.
 
     Returns
     -------

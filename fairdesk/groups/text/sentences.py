@@ -53,7 +53,7 @@ class Named:
         return frozenset(category for category, _ in self.terms)
 
     def holds(self, category: int) -> frozenset[int]:
-        """Give the places of a category's terms that the text holds."""
+        """Return the places of a category's terms that the text holds."""
         return frozenset(term for each, term in self.terms if each == category)
 
 
@@ -149,7 +149,7 @@ class Lexicon:
 
 
 def text_place(study: Study) -> int:
-    """Give the position of the attribute with the texts that the model reads.
+    """Return the position of the attribute with the texts that the model reads.
 
     Raises
     ------

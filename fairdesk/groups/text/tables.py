@@ -41,11 +41,11 @@ class Texts:
     scores: Favour = field(default_factory=lambda: np.empty(0))
 
     def support(self, holders: int) -> float:
-        """Give the share that so many of them are."""
+        """Return the share that so many of them are."""
         return holders / len(self.named)
 
     def values(self, outcome: int | None) -> Favour:
-        """Give whether each is decided so, or, for ``None``, the scores: ``(t,)``."""
+        """Return whether each is decided so, or, for ``None``, the scores: ``(t,)``."""
         return self.scores if outcome is None else (self.decided == outcome).astype(np.float64)
 
 
@@ -112,7 +112,7 @@ class Table:
         self.asked = new.stop
 
     def values(self, outcome: int | None) -> Favour:
-        """Give whether each answer is a decision, or, for ``None``, the scores: ``(n, k)``."""
+        """Return whether each answer is a decision, or, for ``None``, the scores: ``(n, k)``."""
         return self.scores if outcome is None else (self.decided == outcome).astype(np.float64)
 
 

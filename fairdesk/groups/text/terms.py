@@ -33,12 +33,12 @@ _BETWEEN_WORDS = re.compile(r"[\s\-\u2010\u2011]+")
 
 
 def words(term: str) -> tuple[str, ...]:
-    """Give the words of a term, or of what was found of it in a text, whatever their case."""
+    """Return the words of a term, or of what was found of it in a text, whatever their case."""
     return tuple(each for each in _BETWEEN_WORDS.split(term.casefold()) if each)
 
 
 def lists_of_terms(own: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Give the terms to compare: the auditor's own, or the paper's where there are none.
+    """Return the terms to compare: the auditor's own, or the paper's where there are none.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ class Drawing:
         return f"{value:,.{self.y_digits}f}{self.y_unit}"
 
     def summary(self) -> str:
-        """Tell the chart's numbers in words, for those who do not see it."""
+        """Return the chart's numbers in words, for those who do not see it."""
         if self.empty:
             return f"{self.title}: nothing yet."
         ends = "; ".join(
@@ -147,7 +147,7 @@ class Drawing:
         return f"{self.title}. {self.y_title} against {self.x_title}: {ends}."
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Give the chart as a table: a header and rows; lines that share x share rows.
+        """Return the chart as a table: a header and rows; lines that share x share rows.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class Drawing:
 
 
 def _columns(line: Line) -> list[tuple[str, NDArray[np.float64]]]:
-    """Give what a line tells of each x: its values, and the ends of their intervals."""
+    """Return what a line tells of each x: its values, and the ends of their intervals."""
     columns = [(line.name, line.y)]
     if line.low is not None and line.high is not None:
         columns += [(f"{line.name}, from", line.low), (f"{line.name}, to", line.high)]
@@ -254,7 +254,7 @@ def apart(places: Sequence[float], least: float, most: float) -> list[float]:
 
 
 def ticks(high: float, about: int = 5, low: float = 0.0) -> list[float]:
-    """Give round numbers from ``low``, 0 or less, up to ``high``, about so many."""
+    """Return round numbers from ``low``, 0 or less, up to ``high``, about so many."""
     if high <= low:
         return [0.0]
     raw = (high - low) / about
@@ -269,7 +269,7 @@ def _tick_text(value: float) -> str:
 
 
 def paint(colour: str, colours: theme.Colours) -> str:
-    """Give a line's colour as ``#RRGGBB``."""
+    """Return a line's colour as ``#RRGGBB``."""
     name, _, number = colour.partition(" ")
     if number:
         return colours.series[int(number) % len(colours.series)]
@@ -277,7 +277,7 @@ def paint(colour: str, colours: theme.Colours) -> str:
 
 
 def _reach(drawing: Drawing, lines: Sequence[Line]) -> tuple[float, float]:
-    """Give how far a drawing reaches to the right and up."""
+    """Return how far a drawing reaches to the right and up."""
     right = max(float(line.x[-1]) for line in lines) or 1.0
     if drawing.x_names:
         right = len(drawing.x_names) - 0.5

@@ -66,7 +66,7 @@ class Told(Protocol):
         """Tell it in words, for those who do not see it."""
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Give it as a table, a header and rows; of these at most so many."""
+        """Return it as a table, a header and rows; of these at most so many."""
 
 
 class _Twin(TableModel):
@@ -103,7 +103,7 @@ class _Twin(TableModel):
         return _side(self.counts(index.column())) if role == _ALIGNMENT else None
 
     def counts(self, column: int) -> bool:
-        """Tell whether a column holds numbers, and nothing else."""
+        """Return whether a column holds numbers, and nothing else."""
         return self._counts[column]
 
     def _holds_numbers(self, column: int) -> bool:

@@ -88,7 +88,7 @@ class Forest:
         return group_marks.summary(self.groups, self.title, self.person)
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Give it as a table: a header and rows; of these at most so many."""
+        """Return it as a table: a header and rows; of these at most so many."""
         return group_marks.twin(self.groups, most)
 
 
@@ -198,7 +198,7 @@ class _Canvas(Pointed):
         self.update()
 
     def needed(self) -> int:
-        """Give the height of all groups, two lines above them and the scale below."""
+        """Return the height of all groups, two lines above them and the scale below."""
         line = self.fontMetrics().height()
         apart = self._row / 2 if self._parted() else 0.0
         return round(self._head + len(self._forest.places) * self._row + apart + 1.6 * line)
@@ -245,12 +245,12 @@ class _Canvas(Pointed):
         return 2.3 * QFontMetricsF(theme.scaled(self.font(), 0.9)).height()
 
     def _parted(self) -> bool:
-        """Tell whether there are groups that are not known, below others that are."""
+        """Return whether there are groups that are not known, below others that are."""
         known = [line.known for line in self._forest.lines]
         return any(known) and not all(known)
 
     def _tops(self) -> dict[int, float]:
-        """Give the top of each group's row, by its place in the table."""
+        """Return the top of each group's row, by its place in the table."""
         tops, top = {}, self._head
         parted = self._parted()
         for place, line in zip(self._forest.places, self._forest.lines, strict=True):
@@ -261,13 +261,13 @@ class _Canvas(Pointed):
         return tops
 
     def _sides(self) -> tuple[float, float]:
-        """Give where rates begin and end."""
+        """Return where rates begin and end."""
         names, rates, people = self._widths
         left = min(names, _NAMES * self.width()) + theme.GAP
         return left, max(self.width() - rates - people - 2 * theme.GAP, left + 60.0)
 
     def _measured(self) -> tuple[float, ...]:
-        """Give how wide names, rates and numbers of people are when written."""
+        """Return how wide names, rates and numbers of people are when written."""
         wide = QFontMetricsF(self.font()).horizontalAdvance
         return tuple(
             max((wide(write(line)) for line in self._forest.lines), default=0.0)
@@ -279,7 +279,7 @@ class _Canvas(Pointed):
         return left + min(rate / self._forest.reach, 1.0) * (right - left)
 
     def under(self, where: QPointF) -> int | None:
-        """Give the part at a place."""
+        """Return the part at a place."""
         return next(
             (place for place, top in self._tops().items() if top <= where.y() < top + self._row),
             None,

@@ -62,14 +62,14 @@ def remarks(line: GroupLine) -> list[str]:
 
 
 def highest(table: GroupTable) -> GroupLine | None:
-    """Give the group with the highest rate, with which others are compared."""
+    """Return the group with the highest rate, with which others are compared."""
     return table.lines[table.reference] if table.reference >= 0 else None
 
 
 def twin(
     table: GroupTable, most: int | None = None
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Give the numbers of a picture as a table: a header and rows; of these at most so many."""
+    """Return the numbers of a picture as a table: a header and rows; of these at most so many."""
     header = (
         *table.attributes,
         *("People", "Favourable", "Rate, %", "from", "to", "Impact ratio", "Remark"),
@@ -107,7 +107,7 @@ def mixed(ground: QColor, colour: QColor, share: float) -> QColor:
 
 
 def ink_on(ground: QColor) -> QColor:
-    """Give what can be read on a ground: black or white, whichever stands out more."""
+    """Return what can be read on a ground: black or white, whichever stands out more."""
     red, green, blue = map(_linear, _parts(ground))
     light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return QColor("#000000" if light > 0.179 else "#FFFFFF")
@@ -123,7 +123,7 @@ def _linear(part: float) -> float:
 
 
 def colour_of(line: GroupLine, colours: theme.Colours) -> QColor:
-    """Give the colour of a group's mark; a mark of its own stands beside each."""
+    """Return the colour of a group's mark; a mark of its own stands beside each."""
     if line.excluded or not line.known:
         return QColor(colours.undecided)
     return QColor(colours.unlike if line.below else colours.alike)

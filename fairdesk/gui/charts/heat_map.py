@@ -113,11 +113,11 @@ class Heat:
         return group_marks.summary(self.groups, self.title, self.person)
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Give it as a table: a header and rows; of these at most so many."""
+        """Return it as a table: a header and rows; of these at most so many."""
         return group_marks.twin(self.groups, most)
 
     def _values(self, axis: int) -> tuple[str, ...]:
-        """Give an attribute's values in their own order: that of their codes."""
+        """Return an attribute's values in their own order: that of their codes."""
         found: dict[str, float] = {}
         for line in self.groups.lines:
             # of a group that is not known there may be no codes
@@ -245,7 +245,7 @@ class _Canvas(Pointed):
         self.update()
 
     def needed(self) -> int:
-        """Give the height of all cells and what stands above and below them."""
+        """Return the height of all cells and what stands above and below them."""
         if self._heat.empty:
             return 0
         return round(self._head + len(self._heat.rows) * self._high + self._foot)
@@ -303,14 +303,14 @@ class _Canvas(Pointed):
         return min((self.width() - self._left()) / len(self._heat.columns), _WIDEST)
 
     def box(self, cell: tuple[int, int]) -> QRectF:
-        """Give a cell's rectangle."""
+        """Return a cell's rectangle."""
         row, column = cell
         wide, high = self._wide(), self._high
         left = self._left() + column * wide
         return QRectF(left, self._head + row * high, wide - 2, high - 2)
 
     def under(self, where: QPointF) -> tuple[int, int] | None:
-        """Give the part at a place."""
+        """Return the part at a place."""
         if self._heat.empty:
             return None
         column = int((where.x() - self._left()) // self._wide())
@@ -366,7 +366,7 @@ class _Canvas(Pointed):
             painter.drawText(where, Qt.AlignmentFlag.AlignCenter, text)
 
     def _texts(self, line: GroupLine, box: QRectF) -> list[str]:
-        """Give what is written in a cell, as much as there is room for."""
+        """Return what is written in a cell, as much as there is room for."""
         metrics = QFontMetricsF(self.font())
 
         def fits(text: str) -> bool:

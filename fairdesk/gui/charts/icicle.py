@@ -76,7 +76,7 @@ class Tree:
         return tuple(map(tuple, found))
 
     def path(self, number: int) -> list[int]:
-        """Give a part's ancestors, everything first, and itself."""
+        """Return a part's ancestors, everything first, and itself."""
         found = []
         while number >= 0:
             found.append(number)
@@ -84,7 +84,7 @@ class Tree:
         return found[::-1]
 
     def shares(self, number: int) -> dict[str, Fraction]:
-        """Give how much of a part is alike, unlike and undecided."""
+        """Return how much of a part is alike, unlike and undecided."""
         part = self.parts[number]
         alike, unlike = (_of(part.share, each) for each in (part.certified, part.falsified))
         left = 1 - alike - unlike
@@ -119,7 +119,7 @@ class Tree:
         )
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Give it as a table: a header and rows, the largest first; of these at most so many."""
+        """Return it as a table: a header and rows, the largest first; of these at most so many."""
         order = sorted(range(len(self.parts)), key=lambda number: -self.parts[number].share)
         header = ("Part", "Level", "% of all", "% alike", "% unlike", "% undecided", "Boxes")
         return header, [
@@ -135,7 +135,7 @@ class Tree:
 
 
 def _of(whole: float, share: float) -> Fraction:
-    """Give how much of a whole a share is; what misses it by the last bits only is the whole."""
+    """Return how much of a whole a share is; what misses it by the last bits only is the whole."""
     ratio = share / whole if whole else 0.0
     # of a float its shortest decimals: 0.6 is not a little less
     return Fraction(1) if ratio > 1 - _LAST_BITS else Fraction(str(max(ratio, 0.0)))
@@ -181,7 +181,7 @@ def laid_out(tree: Tree, root: int, columns: int) -> list[Placed]:
 
 
 def depth_below(tree: Tree, root: int) -> int:
-    """Give how many levels there are below a part, itself included."""
+    """Return how many levels there are below a part, itself included."""
     levels = {root: 1}
     for number in range(root + 1, len(tree.parts)):
         parent = tree.parts[number].parent
@@ -302,7 +302,7 @@ class Icicle(PaintedChart):
             self.choose(to)
 
     def _beside(self, key: Qt.Key) -> int | None:
-        """Give the part that an arrow key leads to; the same at an end."""
+        """Return the part that an arrow key leads to; the same at an end."""
         now, parts = self._chosen, self._tree.parts
         if key == Qt.Key.Key_Left:
             return max(parts[now].parent, 0)
@@ -356,7 +356,7 @@ class _Canvas(Pointed):
         return min(room, depth_below(self._tree, self._root))
 
     def boxes(self) -> list[tuple[int, QRectF]]:
-        """Give the rectangle of every part that can be seen."""
+        """Return the rectangle of every part that can be seen."""
         columns = self.columns()
         wide, high = self.width() / columns, float(self.height())
         return [
@@ -366,7 +366,7 @@ class _Canvas(Pointed):
         ]
 
     def column_of(self, number: int) -> list[int]:
-        """Give the parts in the column of one, from top to bottom."""
+        """Return the parts in the column of one, from top to bottom."""
         placed = laid_out(self._tree, self._root, max(self.columns(), len(self._tree.path(number))))
         column = next((each.column for each in placed if each.number == number), 0)
         return [each.number for each in sorted(placed, key=_top) if each.column == column]
@@ -452,7 +452,7 @@ class _Canvas(Pointed):
         painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, "›")
 
     def under(self, where: QPointF) -> int | None:
-        """Give the part at a place."""
+        """Return the part at a place."""
         if self._tree.empty:
             return None
         return next((number for number, box in self.boxes() if box.contains(where)), None)

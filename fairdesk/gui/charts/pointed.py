@@ -28,7 +28,7 @@ class Pointed(Canvas):
         self._pointed: object | None = None
 
     def under(self, where: QPointF) -> object | None:
-        """Give the part at a place; None where there is none."""
+        """Return the part at a place; None where there is none."""
         raise NotImplementedError
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name

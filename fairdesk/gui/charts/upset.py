@@ -87,7 +87,7 @@ class Intersections:
         return f"{self.title}. {self.what.capitalize()} found: {said}."
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Give it as a table: a header and rows; of these at most so many."""
+        """Return it as a table: a header and rows; of these at most so many."""
         header = ("found by", *(each.name for each in self.sets), self.what)
         return header, [
             (
@@ -283,7 +283,7 @@ class _Canvas(Canvas):
         return self.height() - len(self._drawing.sets) * self.row_height() - 2
 
     def _left(self) -> float:
-        """Give where the bars begin: right of the names and sizes."""
+        """Return where the bars begin: right of the names and sizes."""
         metrics = QFontMetricsF(theme.scaled(self.font(), 1.0, strong=True))
         widest = max(
             (

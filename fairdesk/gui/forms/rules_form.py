@@ -43,7 +43,7 @@ Terms = dict[str, tuple[str, ...]]
 
 
 def usual_edges(column: Column, bins: int) -> tuple[float, ...]:
-    """Give the inner edges of so many bins of equal width: rounded, for they are to be read.
+    """Return the inner edges of so many bins of equal width: rounded, for they are to be read.
 
     Whole numbers have no more bins than values.
     """
@@ -259,7 +259,7 @@ class RulesForm(Card):
         self._tell()
 
     def _typed(self) -> Terms:
-        """Give the terms by category, as the fields say; what is wholly empty is left out."""
+        """Return the terms by category, as the fields say; what is wholly empty is left out."""
         found: Terms = {}
         for category, field in self.categories:
             name = " ".join(category.text().split())
@@ -304,7 +304,7 @@ class RulesForm(Card):
 
 
 def _usual_bins(method: str) -> int:
-    """Give into how many bins a method divides numbers; 0 where it has a way of its own."""
+    """Return into how many bins a method divides numbers; 0 where it has a way of its own."""
     return int(getattr(method_named(method).options(), "bins", 0))
 
 

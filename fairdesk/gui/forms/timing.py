@@ -27,7 +27,7 @@ def ending(method: str) -> str:
 
 
 def takes_distance(method: str) -> bool:
-    """Tell whether a method can be kept to people near real ones."""
+    """Return whether a method can be kept to people near real ones."""
     return method_named(method).answers not in (Answers.PROOF, *ABOUT_GROUPS)
 
 

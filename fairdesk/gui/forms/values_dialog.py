@@ -81,7 +81,7 @@ class ValueList(QWidget):
         column.addLayout(row)
 
     def values(self) -> tuple[str, ...]:
-        """Give the values that are ticked, shown or not."""
+        """Return the values that are ticked, shown or not."""
         items = [self.list.item(row) for row in range(self.list.count())]
         return tuple(item.text() for item in items if item.checkState() == Qt.CheckState.Checked)
 
@@ -138,7 +138,7 @@ class ValuesDialog(FormDialog):
         self._check()
 
     def values(self) -> tuple[str, ...]:
-        """Give the values that are ticked."""
+        """Return the values that are ticked."""
         return self.ticks.values()
 
     def _check(self) -> None:

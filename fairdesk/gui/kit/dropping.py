@@ -53,7 +53,7 @@ _LIGHTGBM = (b"tree\nversion=", b"tree\r\nversion=")
 
 
 def filter_of(sort: Sort, words: str) -> str:
-    """Give a file dialog's filter for a sort of file, with all files as the second."""
+    """Return a file dialog's filter for a sort of file, with all files as the second."""
     listed = [ending for ending, each in _ENDINGS.items() if each is sort]
     # LightGBM's models are texts
     listed += [".txt"] if sort is Sort.MODEL else []
@@ -62,7 +62,7 @@ def filter_of(sort: Sort, words: str) -> str:
 
 
 def sort_of(path: Path) -> Sort | None:
-    """Tell what a file is by its ending; None when FairDesk does not know it.
+    """Return what a file is by its ending; None when FairDesk does not know it.
 
     A folder is a model when it is that of a TensorFlow SavedModel, a text when it begins as
     LightGBM's do.
@@ -81,7 +81,7 @@ def _begins(path: Path) -> bytes:
 
 
 def dropped(data: QMimeData) -> Path | None:
-    """Give the one local file that is dragged; None for anything else."""
+    """Return the one local file that is dragged; None for anything else."""
     urls = data.urls()
     if len(urls) != 1 or not urls[0].isLocalFile():
         return None

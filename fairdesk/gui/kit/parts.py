@@ -181,7 +181,7 @@ class Card(QFrame):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
 
     def pen(self) -> QPen:
-        """Give the pen of the edge."""
+        """Return the pen of the edge."""
         return QPen(QColor(theme.colours().line), 1)
 
 
@@ -213,7 +213,7 @@ class DropZone(Card):
         self.body.addStretch(1)
 
     def pen(self) -> QPen:
-        """Give the pen of the edge."""
+        """Return the pen of the edge."""
         return QPen(QColor(theme.colours().quiet), 1.5, Qt.PenStyle.DashLine)
 
 
@@ -240,7 +240,7 @@ class Banner(Card):
         self.hide()
 
     def pen(self) -> QPen:
-        """Give the pen of the edge."""
+        """Return the pen of the edge."""
         return QPen(QColor(theme.colours().unlike), 1)
 
     def say(
@@ -406,7 +406,7 @@ class Padded(QStyledItemDelegate):
     def sizeHint(  # noqa: N802 - Qt's name
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
-        """Give the room."""
+        """Return the room."""
         return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)
 
 

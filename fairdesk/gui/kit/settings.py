@@ -51,7 +51,7 @@ class Settings(msgspec.Struct):
             self.save()
 
     def folder(self, purpose: str) -> str:
-        """Give the folder last used for a purpose, or the home folder."""
+        """Return the folder last used for a purpose, or the home folder."""
         last = self.folders.get(purpose, "")
         return last if last and Path(last).is_dir() else str(Path.home())
 

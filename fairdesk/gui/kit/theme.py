@@ -103,7 +103,7 @@ DARK = Colours(
 
 
 def is_dark(palette: QPalette) -> bool:
-    """Tell whether a palette is a dark one."""
+    """Return whether a palette is a dark one."""
     return palette.color(QPalette.ColorRole.Window).lightness() < 128
 
 
@@ -172,7 +172,7 @@ class _Roomy(QProxyStyle):
         size: QSize,
         widget: QWidget | None = None,
     ) -> QSize:
-        """Give the size of a control."""
+        """Return the size of a control."""
         fitting = super().sizeFromContents(
             kind,
             option,
@@ -220,7 +220,7 @@ def apply(app: QApplication, scheme: str = Scheme.SYSTEM) -> None:
 
 
 def scaled(font: QFont, factor: float, *, strong: bool = False) -> QFont:
-    """Give a font in another size, and in the second of our two weights when it is strong."""
+    """Return a font in another size, and in the second of our two weights when it is strong."""
     other = QFont(font)
     other.setPointSizeF(font.pointSizeF() * factor)
     if strong:
@@ -229,5 +229,5 @@ def scaled(font: QFont, factor: float, *, strong: bool = False) -> QFont:
 
 
 def palette_changed(event: QEvent) -> bool:
-    """Tell whether a ``changeEvent`` asks for new colours."""
+    """Return whether a ``changeEvent`` asks for new colours."""
     return event.type() == QEvent.Type.PaletteChange

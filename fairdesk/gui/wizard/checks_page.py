@@ -92,7 +92,7 @@ class ChecksPage(Page):
         self.near.show_value(state.near, state.person)
 
     def first_field(self) -> QWidget:
-        """Give what has the keyboard when the page comes on screen."""
+        """Return what has the keyboard when the page comes on screen."""
         return self.picker.list
 
     def _show_methods(self) -> None:

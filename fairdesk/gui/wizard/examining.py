@@ -54,7 +54,7 @@ class Examined:
         constraints: tuple[str, ...],
         unseen: tuple[Attribute, ...],
     ) -> bool:
-        """Tell whether it came of these choices."""
+        """Return whether it came of these choices."""
         return (
             self.table is table
             and self.attributes == attributes

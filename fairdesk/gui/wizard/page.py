@@ -80,11 +80,11 @@ class Page(QWidget):
         self.show_redo()
 
     def first_field(self) -> QWidget:
-        """Give what has the keyboard when the page comes on screen."""
+        """Return what has the keyboard when the page comes on screen."""
         return self
 
     def inputs(self) -> Iterable[QWidget]:
-        """Give inputs that were made since the page was, in the order they are read."""
+        """Return inputs that were made since the page was, in the order they are read."""
         return ()
 
     def show_redo(self) -> None:

@@ -85,7 +85,7 @@ class PreviewModel(TableModel):
         return (0, 0) if table is None else (min(ROWS, len(table.codes)), len(table.columns))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Give a cell's text, alignment or colour."""
+        """Return a cell's text, alignment or colour."""
         if self._table is None or not index.isValid():
             return None
         column = self._table.columns[index.column()]
@@ -107,7 +107,7 @@ class PreviewModel(TableModel):
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Give a column's name and what it holds, or a row's number."""
+        """Return a column's name and what it holds, or a row's number."""
         if self._table is None:
             return None
         if orientation == Qt.Orientation.Vertical:
@@ -187,7 +187,7 @@ class ColumnHeader(QHeaderView):
             in_order(self._view, *(combo for _, combo in sorted(self.combos.items())))
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Give room for the name, the choice, what is missing and the histogram."""
+        """Return room for the name, the choice, what is missing and the histogram."""
         lines = 2 * self.fontMetrics().height()
         gaps = 2 * theme.NEAR + 3 * theme.TIGHT
         return QSize(super().sizeHint().width(), lines + self._combo_height + _CHART + gaps)

@@ -17,7 +17,7 @@ from fairdesk.gui.wizard.telling import question
 
 
 def audits_folder() -> Path:
-    """Give the folder for audits: FairDesk in the documents, else the home folder."""
+    """Return the folder for audits: FairDesk in the documents, else the home folder."""
     places = QStandardPaths.standardLocations(QStandardPaths.StandardLocation.DocumentsLocation)
     documents = Path(places[0]) if places else Path.home()
     return documents / "FairDesk" if documents.is_dir() else Path.home()
@@ -84,7 +84,7 @@ class ReviewPage(Page):
         self._tell()
 
     def first_field(self) -> QWidget:
-        """Give what has the keyboard when the page comes on screen."""
+        """Return what has the keyboard when the page comes on screen."""
         return self.name
 
     # -- answering ----------------------------------------------------------------------------

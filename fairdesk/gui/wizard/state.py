@@ -259,7 +259,7 @@ class WizardState:
         self._mark(Step.MODEL, "The good outcome changed: check that the model’s is the same.")
 
     def label_candidates(self) -> tuple[str, ...]:
-        """Give the columns that can hold a decision: numbers, or at most `MOST_LABEL_VALUES`."""
+        """Return the columns that can hold a decision: numbers, or at most `MOST_LABEL_VALUES`."""
         if self.table is None:
             return ()
         return tuple(
@@ -270,7 +270,7 @@ class WizardState:
         )
 
     def label_values(self) -> tuple[str, ...]:
-        """Give the label's values as the file writes them; none of a number with many."""
+        """Return the label's values as the file writes them; none of a number with many."""
         if self.table is None or not self.label:
             return ()
         known = self._labelled
@@ -351,7 +351,7 @@ class WizardState:
     # -- the people -------------------------------------------------------------------------
 
     def attribute_names(self) -> tuple[str, ...]:
-        """Give the columns that are attributes, in file order: those that the model uses.
+        """Return the columns that are attributes, in file order: those that the model uses.
 
         Where the model is not at hand, all that can tell people apart.
         """
@@ -368,7 +368,7 @@ class WizardState:
         return tuple(name for name in self.table.names if name in used and name != self.label)
 
     def unused_names(self) -> tuple[str, ...]:
-        """Give the columns that the model does not use, apart from the label and ignored ones."""
+        """Return the columns that the model does not use, apart from the label and ignored ones."""
         if self.table is None or self.mapping is None:
             return ()
         used = self.attribute_names()
@@ -381,7 +381,7 @@ class WizardState:
         )
 
     def unseen_names(self) -> tuple[str, ...]:
-        """Give the columns that tell groups apart though the model is not given them."""
+        """Return the columns that tell groups apart though the model is not given them."""
         if self.table is None or self.predictions:
             return ()
         return tuple(
@@ -389,18 +389,18 @@ class WizardState:
         )
 
     def protected_names(self, names: Iterable[str]) -> list[str]:
-        """Give those of some attributes that are protected."""
+        """Return those of some attributes that are protected."""
         return [name for name in names if self.choice(name).role is Role.PROTECTED]
 
     def text_names(self) -> tuple[str, ...]:
-        """Give the attributes that are texts which the model reads."""
+        """Return the attributes that are texts which the model reads."""
         table = self._table()
         return tuple(
             name for name in self.attribute_names() if table.column(name).kind is Kind.TEXT
         )
 
     def choice(self, name: str) -> Choice:
-        """Give what is decided about an attribute."""
+        """Return what is decided about an attribute."""
         return self.choices.get(name, Choice())
 
     def choose(self, name: str, choice: Choice) -> None:
@@ -421,7 +421,7 @@ class WizardState:
         return _attribute(column, choice, unknown=unknown and self.takes_missing(name))
 
     def takes_missing(self, name: str) -> bool:
-        """Tell whether missing cells of a column can be a category that is asked about.
+        """Return whether missing cells of a column can be a category that is asked about.
 
         They can where the model really answered for such rows, or is not asked about them.
         """
@@ -457,7 +457,7 @@ class WizardState:
         return bool(self._constraints_before)
 
     def determined_by(self) -> dict[str, str]:
-        """Tell which attributes follow which others, as the constraints say."""
+        """Return which attributes follow which others, as the constraints say."""
         found: dict[str, str] = {}
         if not self.constraints:
             return found
@@ -490,7 +490,7 @@ class WizardState:
             return text
 
     def examined(self) -> Examined | None:
-        """Tell who can be asked about; none while a large table is to be looked through first.
+        """Return who can be asked about; none while a large table is to be looked through first.
 
         Raises
         ------
@@ -586,7 +586,7 @@ class WizardState:
         return {key: said for key, said in remarks.items() if said}
 
     def usable_methods(self) -> tuple[str, ...]:
-        """Give the methods that the model can serve; the first of them is the usual one.
+        """Return the methods that the model can serve; the first of them is the usual one.
 
         A repair is none of them: it needs what another one has found.
         """
@@ -614,7 +614,7 @@ class WizardState:
         self.options.setdefault(self.method, {})[name] = value
 
     def run_spec(self) -> RunSpec:
-        """Give the first run."""
+        """Return the first run."""
         from fairdesk.gui.forms.timing import timed_run  # noqa: PLC0415 - as in `methods_off`
 
         seconds = float(self.length) if self.length else None
@@ -628,7 +628,7 @@ class WizardState:
         return timed_run(msgspec.structs.replace(run, **self._rules()))
 
     def _rules(self) -> dict[str, Any]:
-        """Give what the method compares, where it is about groups: fields of its `RunSpec`."""
+        """Return what the method compares, where it is about groups: fields of its `RunSpec`."""
         from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
 
         method = METHODS[self.method]
@@ -647,7 +647,7 @@ class WizardState:
     # -- what follows it --------------------------------------------------------------------
 
     def repair_method(self) -> str:
-        """Give the method that repairs what the chosen one finds; empty where none does."""
+        """Return the method that repairs what the chosen one finds; empty where none does."""
         from fairdesk.audit.catalogue.methods import METHODS, Answers  # noqa: PLC0415 - as in `methods_off`
 
         if METHODS[self.method].answers is Answers.EXAMPLES:
@@ -667,7 +667,7 @@ class WizardState:
         return self.methods_off().get(method, "") or self._labels_wrong()
 
     def repair_spec(self) -> RunSpec | None:
-        """Give the run that repairs what the first one finds; ``None`` where none is wanted."""
+        """Return the run that repairs what the first one finds; ``None`` where none is wanted."""
         if not self.repair or self.repair_off():
             return None
         method = self.repair_method()
@@ -706,7 +706,7 @@ class WizardState:
         return ", ".join(dict.fromkeys(parts)) or "Audit"
 
     def suggest_path(self, folder: Path) -> Path:
-        """Give a file name after the title that is not taken yet."""
+        """Return a file name after the title that is not taken yet."""
         stem = re.sub(r"[^\w\- ,]+", "_", self.suggest_title()).strip(" _.") or "Audit"
         path = folder / f"{stem}{SUFFIX}"
         number = 2
@@ -732,7 +732,7 @@ class WizardState:
                 return self._review_blocked()
 
     def standings(self) -> dict[Step, Standing]:
-        """Tell how each step stands."""
+        """Return how each step stands."""
         found: dict[Step, Standing] = {}
         reached = True
         for step in Step:
@@ -748,7 +748,7 @@ class WizardState:
         return found
 
     def may_enter(self, step: Step) -> bool:
-        """Tell whether a step can be shown: all steps before it are answered, or it is behind."""
+        """Return whether a step can be shown: all steps before it are answered, or it is behind."""
         standings = self.standings()
         return step <= self.step or all(
             standings[before] is Standing.DONE for before in Step if before < step
@@ -783,7 +783,7 @@ class WizardState:
         return self.table is not None or self.card is not None
 
     def plan(self) -> Plan:
-        """Give what was asked for.
+        """Return what was asked for.
 
         Raises
         ------
@@ -800,7 +800,7 @@ class WizardState:
     # -- inside -----------------------------------------------------------------------------
 
     def _audit(self) -> AuditSpec:
-        """Give the question; the answers it needs must be there."""
+        """Return the question; the answers it needs must be there."""
         if self.card is None or self.mapping is None:
             raise SpecError("The audit cannot start yet.")
         table = self._table()
@@ -887,7 +887,7 @@ class WizardState:
         return ""
 
     def _has_outcome(self) -> bool:
-        """Tell whether the label still has the favourable outcome."""
+        """Return whether the label still has the favourable outcome."""
         try:
             self.outcome()
         except FairDeskError:
@@ -908,7 +908,7 @@ class WizardState:
 
 
 def may_be_unknown(column: Column) -> bool:
-    """Tell whether missing cells of a column can be a category of their own."""
+    """Return whether missing cells of a column can be a category of their own."""
     return column.kind in (Kind.NOMINAL, Kind.ORDINAL) and column.missing > 0
 
 
@@ -940,7 +940,7 @@ def _count(attribute: Attribute) -> int:
 
 
 def compared_choices(attribute: Attribute) -> bool:
-    """Tell whether the auditor can choose between each value and some across the range."""
+    """Return whether the auditor can choose between each value and some across the range."""
     return not attribute.values and _count(attribute) > EVERY_VALUE_UP_TO
 
 
@@ -953,7 +953,7 @@ def compared_text(attribute: Attribute) -> str:
 
 
 def _values(table: Table, index: int) -> tuple[str, ...]:
-    """Give a column's values as text; for a number those that occur, none if they are many."""
+    """Return a column's values as text; for a number those that occur, none if they are many."""
     column = table.columns[index]
     if not column.kind.is_number:
         return column.values

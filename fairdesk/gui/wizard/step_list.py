@@ -39,7 +39,7 @@ class _Delegate(QStyledItemDelegate):
     def sizeHint(  # noqa: N802 - Qt's name
         self, option: QStyleOptionViewItem, _index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
-        """Give room for two lines."""
+        """Return room for two lines."""
         return QSize(120, 2 * option.fontMetrics.height() + 2 * theme.GAP)
 
     def paint(

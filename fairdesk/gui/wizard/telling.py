@@ -31,7 +31,7 @@ _LIMITS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"
 
 
 def question(state: WizardState) -> tuple[tuple[str, str], ...]:
-    """Tell what will be asked.
+    """Return what will be asked.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class GradientModel(Model, Protocol):
     """A model that can tell how its scores change."""
 
     def gradients(self, rows: Rows, column: NDArray[np.intp]) -> Rows:
-        """Tell how the score in a column of `predict` changes per unit of each code: ``(n, d)``.
+        """Return how the score in a column of `predict` changes per unit of each code: ``(n, d)``.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Memory:
         return self._slots.nbytes + (0 if self._kept is None else self._kept.nbytes)
 
     def answers(self, keys: Keys, ask: Callable[[Numbers], Answer]) -> Answer:
-        """Give the answer for each key: ``(n, k)``.
+        """Return the answer for each key: ``(n, k)``.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class CachedModel:
         return self._scores.nbytes + self._slopes.nbytes
 
     def keys(self, rows: Rows) -> Keys:
-        """Give the keys of ``(n, d)`` rows: ``(n,)``."""
+        """Return the keys of ``(n, d)`` rows: ``(n,)``."""
         keys: Keys = self._kernels.row_keys(np.ascontiguousarray(rows))
         return keys
 
@@ -173,7 +173,7 @@ class CachedModel:
         return self.model.predict(rows)
 
     def gradients(self, rows: Rows, column: NDArray[np.intp]) -> Rows:
-        """Tell how the score in a column changes per unit of each code: ``(n, d)``.
+        """Return how the score in a column changes per unit of each code: ``(n, d)``.
 
         Each row that is sent is counted in ``queries``.
 

@@ -62,7 +62,7 @@ class Answers:
     allowed: NDArray[np.bool_] | None = None
 
     def __getitem__(self, which: NDArray[np.bool_]) -> Answers:
-        """Give the answers to some of the people only."""
+        """Return the answers to some of the people only."""
         allowed = None if self.allowed is None else self.allowed[which]
         return Answers(self.scores[which], self.labels[which], allowed)
 
@@ -265,7 +265,7 @@ class SearchContext:
         return scores.reshape(*similar.shape[:2], -1)
 
     def check(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tell which rows are discriminatory; book those that were not met before.
+        """Return which rows are discriminatory; book those that were not met before.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ class SearchContext:
         return self._people.verdicts(keys)
 
     def take(self, phase: str) -> Found | None:
-        """Give what was booked since the last call, re-checked; ``None`` when there is nothing.
+        """Return what was booked since the last call, re-checked; ``None`` when there is nothing.
 
         Each instance and its partner are sent to the model once more. Where that answer or the
         first is not sure (it is near a border, or there is a decision only and no score), they
@@ -325,14 +325,14 @@ class SearchContext:
     def confirm(
         self, rows: Rows, combination: NDArray[np.intp], phase: str
     ) -> tuple[Found, NDArray[np.bool_]]:
-        """Give each of ``(n, d)`` instances its partner, and tell which are confirmed, ``(n,)``.
+        """Return each of ``(n, d)`` instances its partner, and tell which are confirmed, ``(n,)``.
 
         They are asked about as `take` does, whatever was booked, and are not booked.
         """
         return self._paired(rows, combination, self.ask(rows), phase)
 
     def counts(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tell which of ``(n, d)`` rows make a pair with another of their similar set, ``(n,)``.
+        """Return which of ``(n, d)`` rows make a pair with another of their similar set, ``(n,)``.
 
         Nobody is booked.
         """

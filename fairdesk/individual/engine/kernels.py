@@ -27,7 +27,7 @@ WINDOW = 16
 
 @njit("uint64(uint64, int64)", cache=True, nogil=True)
 def _number(bits: np.uint64, column: int) -> np.uint64:
-    """Give the number of a code in a column: the splitmix64 generator at a place of its own."""
+    """Return the number of a code in a column: the splitmix64 generator at a place of its own."""
     key = bits + np.uint64(column + 1) * np.uint64(0x9E3779B97F4A7C15)
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -36,7 +36,7 @@ def _number(bits: np.uint64, column: int) -> np.uint64:
 
 @njit("uint64[::1](float64[:, ::1], int64[::1])", cache=True, nogil=True)
 def shared_keys(rows: Rows, columns: Numbers) -> Keys:
-    """Give each row a 64-bit key; rows with equal codes in these columns have equal keys.
+    """Return each row a 64-bit key; rows with equal codes in these columns have equal keys.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def shared_keys(rows: Rows, columns: Numbers) -> Keys:
 
 @njit("uint64[::1](float64[:, ::1])", cache=True, nogil=True)
 def row_keys(rows: Rows) -> Keys:
-    """Give each of ``(n, d)`` rows a 64-bit key, ``(n,)``; equal rows have equal keys."""
+    """Return each of ``(n, d)`` rows a 64-bit key, ``(n,)``; equal rows have equal keys."""
     keys: Keys = shared_keys(rows, np.arange(rows.shape[1]))
     return keys
 
@@ -215,7 +215,7 @@ def go_back(
     nogil=True,
 )
 def members(rows: Rows, which: Numbers, protected: Numbers, combinations: Rows) -> Rows:
-    """Give some members of the similar sets of rows.
+    """Return some members of the similar sets of rows.
 
     Parameters
     ----------
@@ -247,13 +247,13 @@ def members(rows: Rows, which: Numbers, protected: Numbers, combinations: Rows) 
 
 @njit("int64(uint64, int64)", cache=True, nogil=True)
 def _home(key: np.uint64, size: int) -> int:
-    """Give the slot where a key belongs; a greater key's is never before a lesser one's."""
+    """Return the slot where a key belongs; a greater key's is never before a lesser one's."""
     return int(((key >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32))
 
 
 @njit("UniTuple(int64[::1], 2)(uint64[::1])", cache=True, nogil=True)
 def distinct(keys: Keys) -> tuple[Numbers, Numbers]:
-    """Give the positions of the first of equal keys; and for each key its place among these."""
+    """Return the positions of the first of equal keys; and for each key its place among these."""
     size = 16
     while size < 2 * len(keys):
         size *= 2
@@ -397,13 +397,13 @@ def keep(keys: Keys, answers: NDArray[Value], slots: Keys, kept: NDArray[Value])
 
 @njit("uint64(uint64)", cache=True, nogil=True)
 def _cleared(key: np.uint64) -> np.uint64:
-    """Give a key as it is held with a verdict of no."""
+    """Return a key as it is held with a verdict of no."""
     return max(key & ~np.uint64(1), np.uint64(2))
 
 
 @njit("int64(uint64, uint64[::1])", cache=True, nogil=True)
 def _place(key: np.uint64, slots: Keys) -> int:
-    """Give the slot of a cleared key, or the free one where it would be."""
+    """Return the slot of a cleared key, or the free one where it would be."""
     slot: int = _home(key, len(slots))
     while slots[slot] != 0 and (slots[slot] & ~np.uint64(1)) != key:
         slot += 1
@@ -450,7 +450,7 @@ def condemn(keys: Keys, slots: Keys) -> None:
 
 @njit("boolean[::1](uint64[::1], uint64[::1])", cache=True, nogil=True)
 def verdicts(keys: Keys, slots: Keys) -> NDArray[np.bool_]:
-    """Give the verdict of each of those who are there."""
+    """Return the verdict of each of those who are there."""
     found = np.empty(len(keys), np.bool_)
     for i in range(len(keys)):
         found[i] = slots[_place(_cleared(keys[i]), slots)] & np.uint64(1)

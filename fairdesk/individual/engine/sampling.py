@@ -67,7 +67,7 @@ class Pace:
         self._most = max(1, _MOST_ROWS // members)
 
     def parts(self, people: int) -> Iterator[slice]:
-        """Give one part after the other; each is worked on before the next is asked for."""
+        """Yield one part after the other; each is worked on before the next is asked for."""
         start = 0
         while start < people:
             size, began = self._size, perf_counter()
@@ -90,7 +90,7 @@ def names_of(domain: Domain, subset: Subset) -> tuple[str, ...]:
 
 
 def one_per_fixed(domain: Domain, people: Rows) -> Rows:
-    """Give one real person for each combination of fixed values that occurs in the data.
+    """Return one real person for each combination of fixed values that occurs in the data.
 
     These combinations, each as likely as any other, are part of what makes the domain: all of its
     people have the same chance to be drawn.
@@ -138,7 +138,7 @@ def of_domain(context: SearchContext, real: Rows, rng: np.random.Generator) -> I
 
 
 def of_data(context: SearchContext, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
-    """Give the data's own people, each once, in a random order; otherwise as `of_domain`."""
+    """Yield the data's own people, each once, in a random order; otherwise as `of_domain`."""
     for places in np.array_split(rng.permutation(len(real)), -(-len(real) // BLOCK)):
         rows, combination = context.domain.snap(real[places])
         fine = _fitting(context, rows)
@@ -188,7 +188,7 @@ def perturbed(
 
 
 def _fitting(context: SearchContext, rows: Rows) -> NDArray[np.bool_]:
-    """Tell who may be asked about; count the others."""
+    """Return who may be asked about; count the others."""
     if context.fits is None or not len(rows):
         return np.ones(len(rows), dtype=np.bool_)
     fine = context.fits(rows)

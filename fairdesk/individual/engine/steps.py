@@ -128,7 +128,7 @@ class Steps:
         return either
 
     def mend(self, rows: Rows, moved: Rows, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Tell who may take a step along one attribute: ``(n,)``.
+        """Return who may take a step along one attribute: ``(n,)``.
 
         Where that breaks a constraint, another attribute that the constraint speaks of takes a
         step too, if this mends it.

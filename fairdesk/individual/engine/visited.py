@@ -47,7 +47,7 @@ class People:
         return self._slots.nbytes
 
     def keys(self, rows: Rows) -> Keys:
-        """Give the key of each of ``(n, d)`` rows' shared attributes: ``(n,)``."""
+        """Return the key of each of ``(n, d)`` rows' shared attributes: ``(n,)``."""
         keys: Keys = self._kernels.shared_keys(np.ascontiguousarray(rows), self._columns)
         return keys
 

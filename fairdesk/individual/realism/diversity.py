@@ -93,7 +93,7 @@ def coverage(clusters: Clusters, rows: Rows) -> NDArray[np.intp]:
 
 
 def numbered(rows: Rows | NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give equal rows of ``(n, m)`` the same number, from 0 without gaps: ``(n,)``.
+    """Return equal rows of ``(n, m)`` the same number, from 0 without gaps: ``(n,)``.
 
     Column by column: a sort of whole rows would hold the interpreter, and with it the window, for
     seconds, while sorts of numbers do not.
@@ -155,7 +155,7 @@ def _commonest(codes: Rows) -> Rows:
 
 
 def _features(domain: Domain, names: dict[int, Rows], rows: Rows) -> Rows:
-    """Give numbers as shares of their range, and a column per name: ``(n, columns)``.
+    """Return numbers as shares of their range, and a column per name: ``(n, columns)``.
 
     Two names are as far apart as the two ends of a range.
     """

@@ -93,7 +93,7 @@ class Nearest:
         return total / len(self._order), index.astype(np.intp)
 
     def within(self, limit: float) -> Callable[[Rows], NDArray[np.bool_]]:
-        """Give a function that tells of ``(n, d)`` rows which are no farther from somebody."""
+        """Return a function that tells of ``(n, d)`` rows which are no farther from somebody."""
         enough = (limit + _ROUNDING) * len(self._order)
         return lambda rows: self._search(rows, 1, enough)[0][:, 0] <= enough
 

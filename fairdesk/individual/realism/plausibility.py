@@ -41,7 +41,7 @@ class Plausibility:
 
 
 def weigh(domain: Domain, people: Rows, rows: Rows) -> Plausibility:
-    """Tell how plausible invented people are; the same for the same people and rows.
+    """Return how plausible invented people are; the same for the same people and rows.
 
     How usual somebody is: Liu, Ting and Zhou, "Isolation Forest", ICDM 2008. Two people of a
     similar set are equally plausible, as distance and score look only at what they share.
@@ -84,14 +84,14 @@ class _Real:
         self._usual = np.sort(self._forest.score_samples(self._features(some)))
 
     def rank(self, rows: Rows) -> NDArray[np.float64]:
-        """Give the share of real people who are no more usual, ``(n,)``."""
+        """Return the share of real people who are no more usual, ``(n,)``."""
         if not len(rows):
             return np.empty(0)
         scores = self._forest.score_samples(self._features(rows))
         return np.asarray(np.searchsorted(self._usual, scores, side="right") / len(self._usual))
 
     def _features(self, rows: Rows) -> Rows:
-        """Give a number as it is, a name by how rare it is among the real people: ``(n, m)``.
+        """Return a number as it is, a name by how rare it is among the real people: ``(n, m)``.
 
         Not a column for each name: a forest draws columns at random, and those of an attribute
         with hundreds of names would be nearly all of them.
@@ -119,5 +119,5 @@ class _Rarity:
 
 @functools.lru_cache(maxsize=1)
 def _real(domain: Domain, people: bytes) -> _Real:
-    """Give what was made ready for these people: others are weighed batch by batch."""
+    """Return what was made ready for these people: others are weighed batch by batch."""
     return _Real(domain, np.frombuffer(people).reshape(-1, len(domain.attributes)))

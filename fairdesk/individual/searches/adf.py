@@ -37,7 +37,7 @@ def search(
 
 
 def loss_slopes(context: SearchContext, rows: Rows) -> Rows:
-    """Give the true gradient of minus the loss at the predicted label, of ``(n, d)`` rows.
+    """Return the true gradient of minus the loss at the predicted label, of ``(n, d)`` rows.
 
     The loss is cross-entropy, minus the logarithm of the decided class's score. Walks go where
     this becomes less, and so climb the loss.

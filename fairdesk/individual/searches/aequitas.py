@@ -333,7 +333,7 @@ class _Search:
         return moved, went
 
     def _unmet(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell whom of these the search had not met, ``(n,)``; of two alike the first."""
+        """Return whom of these the search had not met, ``(n,)``; of two alike the first."""
         unmet = np.zeros(len(rows), dtype=np.bool_)
         unmet[self.met.meet(self.met.keys(rows))] = True
         return unmet

@@ -150,7 +150,7 @@ def _progress(context: SearchContext, done: int, total: int, tried: int) -> Prog
 
 
 def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
-    """Give sizes equally spaced by their ratio; of those that come to equal steps the largest.
+    """Return sizes equally spaced by their ratio; of those that come to equal steps the largest.
 
     Where every step is a whole number of codes, so is the size.
     """
@@ -164,7 +164,7 @@ def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
 
 
 def _afresh(context: SearchContext) -> SearchContext:
-    """Give a ledger that has met nobody, and asks the same model, with the same memory."""
+    """Return a ledger that has met nobody, and asks the same model, with the same memory."""
     fresh = SearchContext(context.asked, context.domain, fits=context.fits)
     fresh.asked = context.asked
     return fresh
@@ -185,19 +185,19 @@ def _likeness(true: Rows | None, estimated: Rows) -> _Cosines | tuple[None, None
 
 
 def _directions(slopes: Rows) -> Rows:
-    """Give where a global step goes: along attributes on whose sign both agree (Algorithm 3)."""
+    """Return where a global step goes: along attributes on whose sign both agree (Algorithm 3)."""
     own, other = np.sign(slopes.reshape(2, -1, slopes.shape[1]))
     return np.where(own == other, -own, 0.0)
 
 
 def _odds(slopes: Rows) -> Rows:
-    """Give the odds of a local step along each attribute (Algorithm 4)."""
+    """Return the odds of a local step along each attribute (Algorithm 4)."""
     weights = 1.0 / (np.abs(slopes.reshape(2, -1, slopes.shape[1])).sum(axis=0) + EPSILON)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _cosine(one: Rows, other: Rows) -> float:
-    """Give the mean cosine of the angles between rows; 1 for two that are nought, 0 for one."""
+    """Return the mean cosine of the angles between rows; 1 for two that are nought, 0 for one."""
     lengths = _lengths(one) * _lengths(other)
     both_nought = (_lengths(one) == 0) & (_lengths(other) == 0)
     cosines = (one * other).sum(axis=1) / np.where(lengths > 0, lengths, 1.0)

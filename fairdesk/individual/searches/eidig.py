@@ -48,7 +48,7 @@ def search(
 
 
 def output_slopes(context: SearchContext, rows: Rows) -> Rows:
-    """Give the true gradient of the decided class's score at ``(n, d)`` rows.
+    """Return the true gradient of the decided class's score at ``(n, d)`` rows.
 
     Returns
     -------

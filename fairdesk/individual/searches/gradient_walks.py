@@ -211,7 +211,7 @@ class GradientWalks:
             yield context.progress("local", iteration + 1, local_num)
 
     def _odds(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
-        """Give cumulated probabilities of moving each varying attribute, ``(n, v)``.
+        """Return cumulated probabilities of moving each varying attribute, ``(n, v)``.
 
         An attribute along which neither the person's score changes much nor that of a random
         flipping member of the similar set is moved most often: p_i ~ 1 / (abs(g1_i) + abs(g2_i)
@@ -230,7 +230,7 @@ class GradientWalks:
         return np.ascontiguousarray(odds / odds[:, -1:])
 
     def _of_both(self, rows: Rows, partner: NDArray[np.intp]) -> Rows:
-        """Give the slopes at people and at members of their similar sets, ``(2, n, v)``."""
+        """Return the slopes at people and at members of their similar sets, ``(2, n, v)``."""
         both = np.concatenate([rows, self._domain.counterparts(rows, partner)])
         return self._slopes(both).reshape(2, len(rows), -1)
 

@@ -93,7 +93,7 @@ class ZeroOrder:
         self._steps = Steps(context.domain, size)
 
     def __call__(self, rows: Rows) -> Rows:
-        """Tell how the decided class's score changes along one step of each varying attribute.
+        """Return how the decided class's score changes along one step of each varying attribute.
 
         Parameters
         ----------

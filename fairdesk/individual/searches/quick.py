@@ -95,7 +95,7 @@ def _mix(
 def _searches(
     context: SearchContext, people: Rows, rng: np.random.Generator
 ) -> Iterator[tuple[str, Iterator[Event]]]:
-    """Give the searches of a round: along gradients, and by what was learned about attributes."""
+    """Yield the searches of a round: along gradients, and by what was learned about attributes."""
     if context.asked.has_gradients:
         yield "EIDIG", eidig.search(context, people, eidig.EidigOptions(), rng)
     else:

@@ -293,7 +293,7 @@ class _Search:
             self._explained([each for each in wanted if each.hit])
 
     def _next(self, most: int, *, last: bool) -> list[_Case]:
-        """Give those who are next after the one just taken: all undirected, or none of them."""
+        """Return those who are next after the one just taken: all undirected, or none of them."""
         most = min(most, self.options.max_iter - self.cases) - 1
         taken: list[tuple[float, int, _Case]] = []
         while self.queue and len(taken) < most and (self.queue[0][2].kind == UNDIRECTED) == last:
@@ -303,12 +303,12 @@ class _Search:
         return [case for _, _, case in taken]
 
     def _members(self, rows: Rows) -> Rows:
-        """Give everybody in people's similar sets who may be."""
+        """Return everybody in people's similar sets who may be."""
         everyone = self.domain.similar(rows).reshape(-1, rows.shape[1])
         return everyone[self.domain.allowed(everyone)] if self.domain.ruled else everyone
 
     def _explained(self, cases: list[_Case], beside: Rows | None = None) -> list[Path]:
-        """Give the explanations of cases; those that are missing are asked for together."""
+        """Return the explanations of cases; those that are missing are asked for together."""
         missing = [case for case in cases if case.explanation is None]
         if missing:
             found = self.trees.paths(np.array([case.row for case in missing]), beside)

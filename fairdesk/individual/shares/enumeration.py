@@ -111,7 +111,7 @@ def _counts(domain: Domain) -> list[int]:
 
 
 def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
-    """Give the similar sets of a finite domain, in order.
+    """Return the similar sets of a finite domain, in order.
 
     Parameters
     ----------

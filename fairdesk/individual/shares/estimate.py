@@ -144,12 +144,12 @@ class Tally:
         self.hits += int(told.sum())
 
     def ends(self) -> tuple[float, float]:
-        """Give the anytime interval."""
+        """Return the anytime interval."""
         low, high = anytime(self.hits, self.people, self.confidence, self.total)
         return float(low), float(high)
 
     def share(self) -> Share:
-        """Give the share so far; of at least one person."""
+        """Return the share so far; of at least one person."""
         points = np.array([*self._due, (self.people, self.hits)])
         people, hits = points.T
         low, high = anytime(hits, people, self.confidence, self.total)

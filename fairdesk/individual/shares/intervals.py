@@ -23,7 +23,7 @@ _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 def clopper_pearson(hits: ArrayLike, people: ArrayLike, confidence: float) -> Ends:
-    """Give the exact interval for a share, where the size of the sample was fixed beforehand.
+    """Return the exact interval for a share, where the size of the sample was fixed beforehand.
 
     C. J. Clopper and E. S. Pearson, "The Use of Confidence or Fiducial Limits Illustrated in the
     Case of the Binomial", Biometrika 26 (1934). It holds for people drawn independently, and for
@@ -55,7 +55,7 @@ def clopper_pearson(hits: ArrayLike, people: ArrayLike, confidence: float) -> En
 def anytime(
     hits: ArrayLike, people: ArrayLike, confidence: float, total: int | None = None
 ) -> Ends:
-    """Give the interval for a share that holds at every size of the sample at once.
+    """Return the interval for a share that holds at every size of the sample at once.
 
     A confidence sequence: with the given probability none of the intervals, however long the
     sampling goes on, misses the share, so that whoever looks may stop when they like. It is the
@@ -127,7 +127,7 @@ def _shares_of(
     people = hits + missed
 
     def fits(all_hits: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell whether so many hits in all make the sample likely enough."""
+        """Return whether so many hits in all make the sample likely enough."""
         others, others_missed = all_hits - hits, total - all_hits - missed
         ways = gammaln(total - people + 1) - gammaln(others + 1) - gammaln(others_missed + 1)
         of = gammaln(total + 1.0) - gammaln(all_hits + 1) - gammaln(total - all_hits + 1)

@@ -101,7 +101,7 @@ class _Tally:
         self._again += int((a != again_a).sum() + (b != again_b).sum())
 
     def figure(self, confidence: float) -> ExcessChange:
-        """Give the figure. A pair adds 1, 0, or -1/2: the shares of the first and the last."""
+        """Return the figure. A pair adds 1, 0, or -1/2: the shares of the first and the last."""
         n = self.people
         least, most = anytime([self._for, self._against], n, (1 + confidence) / 2)
         excess = (self._for - self._against / 2) / n

@@ -154,12 +154,12 @@ class Groups:
                 self._only += (good.T.astype(np.float64) @ ~good).astype(np.int64)
 
     def ends(self) -> tuple[float, float]:
-        """Give between what the gap is, surely enough."""
+        """Return between what the gap is, surely enough."""
         gap = self.gap()
         return (gap.low, gap.high) if gap else (0.0, 1.0)
 
     def gap(self) -> GroupGap | None:
-        """Give the greatest difference of two groups' rates; ``None`` before two were met."""
+        """Return the greatest difference of two groups' rates; ``None`` before two were met."""
         gap = greatest_gap(
             self._names,
             self._values,
@@ -187,7 +187,7 @@ def greatest_gap(
     sets: int = 1,
     only: NDArray[np.int64] | None = None,
 ) -> GroupGap | None:
-    """Give the greatest difference of two groups' rates; ``None`` before two were met.
+    """Return the greatest difference of two groups' rates; ``None`` before two were met.
 
     Each group's interval is so wide that all of them hold together (Bonferroni); the gap is
     then between the least and the greatest that these allow. Where the same people were asked
@@ -247,7 +247,7 @@ def greatest_gap(
 def _paired_ends(
     only: NDArray[np.int64], people: int, error: float, total: int | None
 ) -> tuple[float, float]:
-    """Give between what the greatest difference is, by who is favoured in one group only."""
+    """Return between what the greatest difference is, by who is favoured in one group only."""
     one, other = np.nonzero(~np.eye(len(only), dtype=np.bool_))
     low, high = np.zeros(only.shape), np.zeros(only.shape)
     asked = np.full(len(one), people)
@@ -259,7 +259,7 @@ def _paired_ends(
 
 
 def _farthest(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
-    """Give how far two different groups' rates may be apart at most."""
+    """Return how far two different groups' rates may be apart at most."""
     tops, bottoms = high.argsort()[-2:], low.argsort()[:2]
     return float(
         max(high[top] - low[bottom] for top in tops for bottom in bottoms if top != bottom)

@@ -148,7 +148,7 @@ class _Quarters(BaseDiscretizer):  # type: ignore[misc] # lime has no types
         super().__init__(data, others, [str(i) for i in columns], random_state=random)
 
     def bins(self, data: Rows, labels: object) -> list[Rows]:  # noqa: ARG002 - lime's signature
-        """Give where the quarters of each number end."""
+        """Return where the quarters of each number end."""
         return list(self._quartiles.values())
 
     def get_undiscretize_values(self, feature: int, values: NDArray[np.intp]) -> Rows:

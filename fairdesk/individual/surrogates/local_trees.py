@@ -154,12 +154,12 @@ class LocalTrees:
 
 
 def _is_drawn(attribute: Attribute) -> bool:
-    """Tell whether samples have another of its values, rather than one that is a little off."""
+    """Return whether samples have another of its values, rather than one that is a little off."""
     return attribute.kind is Kind.NOMINAL or attribute.role is Role.PROTECTED
 
 
 def _frequencies(attribute: Attribute, codes: Rows) -> tuple[Rows, Rows]:
-    """Give the values that real people have, and their cumulated frequencies."""
+    """Return the values that real people have, and their cumulated frequencies."""
     if attribute.role is Role.PROTECTED:
         codes = np.array(attribute.compared)[attribute.nearest_compared(codes)]
     values, counts = np.unique(codes, return_counts=True)

@@ -48,12 +48,12 @@ Identity = frozenset[tuple[int, bool, float]]
 
 
 def identity(path: Path) -> Identity:
-    """Give what a path asks for; its confidences differ from one random sample to the next."""
+    """Return what a path asks for; its confidences differ from one random sample to the next."""
     return frozenset((each.attribute, each.above, each.threshold) for each in path)
 
 
 def average_confidence(path: Path) -> float:
-    """Give the mean confidence of a path's predicates."""
+    """Return the mean confidence of a path's predicates."""
     return sum(each.confidence for each in path) / len(path)
 
 
@@ -106,7 +106,7 @@ def bounds(path: Path) -> dict[int, tuple[float, float]]:
 
 
 def follows(rows: Rows, path: Path) -> NDArray[np.bool_]:
-    """Tell which of ``(n, d)`` rows do what a path asks for: ``(n,)``."""
+    """Return which of ``(n, d)`` rows do what a path asks for: ``(n,)``."""
     fine = np.ones(len(rows), dtype=np.bool_)
     for attribute, (above, most) in bounds(path).items():
         fine &= (rows[:, attribute] > above) & (rows[:, attribute] <= most)

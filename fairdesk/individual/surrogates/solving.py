@@ -87,7 +87,7 @@ def nearest_in_box(domain: Domain, path: Path, row: Rows) -> Rows | None:
 def _nearest_code(
     domain: Domain, position: int, above: float, most: float, code: float
 ) -> float | None:
-    """Give the nearest allowed code above one bound and at most another, if there is any."""
+    """Return the nearest allowed code above one bound and at most another, if there is any."""
     attribute = domain.attributes[position]
     if attribute.compared:
         inside = [each for each in attribute.compared if above < each <= most]
@@ -106,7 +106,7 @@ def _nearest_code(
 
 
 def _quantum(domain: Domain, position: int) -> tuple[float, float]:
-    """Tell how far neighbouring codes are apart, and where they begin."""
+    """Return how far neighbouring codes are apart, and where they begin."""
     attribute = domain.attributes[position]
     if attribute.spacing:
         return attribute.spacing, attribute.low

@@ -22,7 +22,7 @@ _NOUGHT = 1e-15
 
 
 def areas(scores: NDArray[np.floating], positive: Mask) -> tuple[Numbers, Numbers]:
-    """Give the areas of several models, and how they vary together.
+    """Return the areas of several models, and how they vary together.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def areas(scores: NDArray[np.floating], positive: Mask) -> tuple[Numbers, Number
 
 
 def area_interval(area: float, variance: float, fewer: int) -> Ends:
-    """Give the interval of one area, made on its logit, where it cannot leave 0..1.
+    """Return the interval of one area, made on its logit, where it cannot leave 0..1.
 
     Parameters
     ----------

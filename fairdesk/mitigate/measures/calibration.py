@@ -21,7 +21,7 @@ from fairdesk.mitigate.measures.resampling import Numbers, resampled
 
 
 def calibration(scores: Numbers, label: Mask, seed: int) -> tuple[float, float, float]:
-    """Give the error of one model's scores, and its 95 % interval.
+    """Return the error of one model's scores, and its 95 % interval.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def calibration(scores: Numbers, label: Mask, seed: int) -> tuple[float, float, 
 def calibration_change(
     after: Numbers, before: Numbers, label: Mask, seed: int
 ) -> tuple[float, float]:
-    """Give the 95 % interval of the difference of two models' errors, on the same rows.
+    """Return the 95 % interval of the difference of two models' errors, on the same rows.
 
     It is wide where a model is well calibrated: what it then seems to lack may be chance alone.
     """

@@ -20,7 +20,7 @@ _HALVINGS = 60
 
 
 def mcnemar(after: Mask, before: Mask) -> float:
-    """Give the p-value that the two yeses are equally frequent: ``(n,)`` each.
+    """Return the p-value that the two yeses are equally frequent: ``(n,)`` each.
 
     Q. McNemar, Psychometrika 12, 1947; the exact one, of the binomial distribution, however many
     there are about whom the two differ. With nobody it is 1.
@@ -33,7 +33,7 @@ def mcnemar(after: Mask, before: Mask) -> float:
 
 
 def share_interval(after: Mask, before: Mask, alpha: float = ALPHA) -> tuple[float, float]:
-    """Give between what the difference of two shares lies, that of ``after`` less the other.
+    """Return between what the difference of two shares lies, that of ``after`` less the other.
 
     Tango's interval. Where it leaves nought out and the exact test (`mcnemar`) does not, which
     happens with very few, it reaches nought: a difference is never told that one of them denies.
@@ -53,7 +53,7 @@ def share_interval(after: Mask, before: Mask, alpha: float = ALPHA) -> tuple[flo
 
 
 def tango(more: int, fewer: int, people: int, alpha: float = ALPHA) -> tuple[float, float]:
-    """Give all differences of two paired shares that the score test does not refute.
+    """Return all differences of two paired shares that the score test does not refute.
 
     T. Tango, "Equivalence Test and Confidence Interval for the Difference in Proportions for the
     Paired-Sample Design", Statistics in Medicine 17, 1998. It has a width also where nobody
@@ -82,7 +82,7 @@ def tango(more: int, fewer: int, people: int, alpha: float = ALPHA) -> tuple[flo
 
 
 def _rarer(more: int, fewer: int, people: int, difference: float) -> float:
-    """Give the likeliest chance of a no instead of a yes, were the difference such."""
+    """Return the likeliest chance of a no instead of a yes, were the difference such."""
     a = 2 * people
     b = -more - fewer + (2 * people - more + fewer) * difference
     c = -fewer * difference * (1 - difference)

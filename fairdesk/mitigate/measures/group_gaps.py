@@ -171,7 +171,7 @@ def gap_changes(
 
 
 def _contenders(what: Gap, means: Numbers) -> Numbers:
-    """Give what a figure is the greatest of, from ``(..., K, 3)`` means: of every two groups."""
+    """Return what a figure is the greatest of, from ``(..., K, 3)`` means: of every two groups."""
     rate, positive, hits = np.moveaxis(means, -1, 0)
     one, other = (~np.eye(rate.shape[-1], dtype=np.bool_)).nonzero()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -206,7 +206,7 @@ def _figures(means: Numbers) -> dict[Gap, Numbers]:
 
 
 def _apart(rates: Numbers) -> Numbers:
-    """Give the greatest difference of those that are known; NaN of fewer than two."""
+    """Return the greatest difference of those that are known; NaN of fewer than two."""
     several = np.isfinite(rates).sum(axis=-1) > 1
     rates = np.where(np.isfinite(rates), np.clip(rates, 0.0, 1.0), np.nan)
     greatest = np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1)
@@ -221,7 +221,7 @@ def _pairs(hits: Numbers, people: Numbers) -> tuple[Side, Side]:
 
 
 def _difference_ends(families: Sequence[tuple[Side, Side]]) -> tuple[float, float]:
-    """Give between what the greatest difference of all pairs lies."""
+    """Return between what the greatest difference of all pairs lies."""
     one, other = (
         Side(
             np.concatenate([each.n for each in sides]),
@@ -235,7 +235,7 @@ def _difference_ends(families: Sequence[tuple[Side, Side]]) -> tuple[float, floa
 
 
 def _ratio_ends(hits: Numbers, people: Numbers) -> tuple[float, float]:
-    """Give between what the least ratio of all pairs lies, the lower rate by the higher one."""
+    """Return between what the least ratio of all pairs lies, the lower rate by the higher one."""
     from scipy.special import ndtri  # noqa: PLC0415 - slow to import, runs in the guest alone
 
     one, other = _pairs(hits, people)

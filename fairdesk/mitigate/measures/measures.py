@@ -128,7 +128,7 @@ class Verdict:
     seed: int
 
     def measure(self, what: str, rows: Where, of: str = "") -> Measure | None:
-        """Give one of the measures; ``None`` where there is no such."""
+        """Return one of the measures; ``None`` where there is no such."""
         wanted = (what, of, rows)
         return next((each for each in self.measures if key(each) == wanted), None)
 
@@ -348,7 +348,7 @@ def _of_scores(answered: Answered, seed: int) -> Iterator[Measure]:
 
 
 def squared_errors(scores: Numbers, label: Mask) -> Numbers:
-    """Give the parts of the Brier score: ``(n, 1)``."""
+    """Return the parts of the Brier score: ``(n, 1)``."""
     return np.asarray((scores - label)[:, None] ** 2)
 
 

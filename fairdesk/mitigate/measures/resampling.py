@@ -28,7 +28,7 @@ _SERIOUS = 0.1
 
 
 def resampled(rows: Numbers, rng: np.random.Generator, times: int = TIMES) -> Numbers:
-    """Give the column means of so many resamples.
+    """Return the column means of so many resamples.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def resampled(rows: Numbers, rng: np.random.Generator, times: int = TIMES) -> Nu
 
 
 def percentiles(draws: Numbers, estimate: float, alpha: float) -> Ends:
-    """Give the middle of ``(times,)`` resampled figures as an interval around an estimate.
+    """Return the middle of ``(times,)`` resampled figures as an interval around an estimate.
 
     Where it never varies they tell nothing, and there is no interval.
     """
@@ -64,7 +64,7 @@ def percentiles(draws: Numbers, estimate: float, alpha: float) -> Ends:
 
 
 def p_value(draws: Numbers) -> Numbers:
-    """Give how likely resampled differences lie on both sides of nought, or at it.
+    """Return how likely resampled differences lie on both sides of nought, or at it.
 
     Of ``(times,)`` of them one number, of ``(times, m)`` one for each column.
     """
@@ -88,13 +88,13 @@ class Contenders:
     draws: Numbers
 
     def serious(self, error: float) -> NDArray[np.intp]:
-        """Give those that may truly be the greatest, but for so small an error."""
+        """Return those that may truly be the greatest, but for so small an error."""
         behind = self.draws - self.draws[:, [self.found.argmax()]]
         return np.flatnonzero(np.quantile(behind, 1 - error, axis=0) >= 0)
 
 
 def greatest_change(after: Contenders, before: Contenders, alpha: float) -> tuple[Ends, float]:
-    """Give the interval of the difference of two models' greatest numbers, and p.
+    """Return the interval of the difference of two models' greatest numbers, and p.
 
     Chance makes the greatest greater, and most where several are near it; the percentiles of
     resampled differences do not know that. So the interval holds those of all pairs of contenders

@@ -143,7 +143,7 @@ class Outcome:
         return cls(decisions.index(wanted) if wanted else None, mitigation.favourable)
 
     def values(self, scores: Scores) -> Numbers:
-        """Give what counts of ``(n, k)`` answers: ``(n,)``, from 0 to 1."""
+        """Return what counts of ``(n, k)`` answers: ``(n,)``, from 0 to 1."""
         if self.decision is None:
             return np.asarray(np.clip(favourable_scores(scores, self.favourable), 0.0, 1.0))
         return np.asarray(labels(scores) == self.decision, dtype=np.float64)
@@ -212,7 +212,7 @@ class MovedPeople:
 
 
 def _side(means: Numbers, moves: int, *, shares: bool) -> Side:
-    """Give one side as so many independent samples as tell as much; of scores the people."""
+    """Return one side as so many independent samples as tell as much; of scores the people."""
     people, mean = len(means), float(means.mean())
     if not shares:
         squares = np.array([float((means**2).sum())])

@@ -55,7 +55,7 @@ def beside(repair: Repairing) -> Iterator[Event]:
 
 
 def joint_groups(mitigation: MitigationContext, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Tell the groups apart that all protected attributes make together: ``(n,)``, of these rows.
+    """Return the groups apart that all protected attributes make together: ``(n,)``, of these rows.
 
     Numbers are divided as in the tables of rates; a missing cell makes a group of its own.
 
@@ -258,7 +258,7 @@ def _uncorrelated(repair: Repairing, phase: str) -> Trainer:
 
 
 def _numbers(model: FedModel, rows: Rows) -> NDArray[np.float64] | None:
-    """Give the numbers that a model is given, ``(n, inputs)``; ``None`` where they are none."""
+    """Return the numbers that a model is given, ``(n, inputs)``; ``None`` where they are none."""
     if model.opened.card.takes is Takes.MATRIX:
         return model.matrix(rows)
     columns = model.columns(rows)

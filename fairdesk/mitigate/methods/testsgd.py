@@ -66,7 +66,7 @@ def search(
 
 
 def amounts(least: int, most: int) -> list[int]:
-    """Give how many samples are added each time: twice as many as before, ``most`` at last."""
+    """Return how many samples are added each time: twice as many as before, ``most`` at last."""
     sizes = [min(least, most)]
     while sizes[-1] < most:
         sizes.append(min(2 * sizes[-1], most))

@@ -126,11 +126,11 @@ class Repairing:
         return front(tuple(each.trial for each in self._tried), self.target)
 
     def rows_for(self, percent: float) -> int:
-        """Give how many rows are so many percent of the training rows; at least one."""
+        """Return how many rows are so many percent of the training rows; at least one."""
         return max(1, round(percent / 100 * len(self.parts.train)))
 
     def percent(self, rows: int) -> float:
-        """Give how many percent of the training rows so many are."""
+        """Return how many percent of the training rows so many are."""
         return 100 * rows / len(self.parts.train)
 
     def divide(self) -> Iterator[Event]:
@@ -338,7 +338,7 @@ class Repairing:
         yield self.progress("saving", 1)
 
     def progress(self, phase: str, done: int = 0, total: int = 1) -> Progress:
-        """Tell how far a phase is."""
+        """Return how far a phase is."""
         asked = self.mitigation.queries
         return Progress(phase, done, total, tried=asked, found=0, queries=asked)
 
@@ -549,7 +549,7 @@ class Repairing:
 
 
 def _accuracy(tried: _Tried) -> float:
-    """Give the accuracy on the validation rows."""
+    """Return the accuracy on the validation rows."""
     told = [
         each.estimate
         for each in tried.trial.measures

@@ -161,7 +161,7 @@ class _Columns:
 
 
 def _telling(domain: Domain) -> list[int]:
-    """Give the positions of the attributes that people are told apart by."""
+    """Return the positions of the attributes that people are told apart by."""
     positions = [i for i in measured(domain).tolist() if domain.attributes[i].kind is not Kind.TEXT]
     if not positions:
         raise SpecError(

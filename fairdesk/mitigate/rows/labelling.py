@@ -108,7 +108,7 @@ def own_scores(mitigation: MitigationContext, model: FedModel, rows: Rows) -> Ro
 
 
 def _of_all(scores: Scores) -> Rows:
-    """Give a score for each class; of two, equal ones are for the first, as decisions are."""
+    """Return a score for each class; of two, equal ones are for the first, as decisions are."""
     exact = scores.astype(np.float64)
     return np.column_stack([1.0 - exact, exact]) if exact.shape[1] == 1 else exact
 
@@ -118,13 +118,13 @@ def _classes(mitigation: MitigationContext) -> int:
 
 
 def _most(votes: NDArray[np.int64], scores: Rows) -> Classes:
-    """Give the class with the most votes: ``(n,)``; of several the one with the highest score."""
+    """Return the class with the most votes: ``(n,)``; of several the one with the highest score."""
     leading = votes == votes.max(axis=1, keepdims=True)
     return np.asarray(np.where(leading, scores, -np.inf).argmax(axis=1))
 
 
 def _similar(mitigation: MitigationContext, rows: Rows) -> Classes:
-    """Give the class that most members of each similar set are decided for, who there can be."""
+    """Return the class that most members of each similar set are decided for, who there can be."""
     domain, classes = mitigation.domain, _classes(mitigation)
 
     def labelled(part: Rows) -> Classes:
@@ -144,7 +144,7 @@ def _similar(mitigation: MitigationContext, rows: Rows) -> Classes:
 
 
 def _neighbours(mitigation: MitigationContext, split: Split, rows: Rows) -> Classes:
-    """Give the class that most of the nearest real people have.
+    """Return the class that most of the nearest real people have.
 
     People who are equal but for protected attributes are one place with several labels; places are
     taken, the nearest first, until there are `NEIGHBOURS` people. Of classes with equally many the

@@ -134,7 +134,7 @@ def of_rule(
 
 
 def _nearest(domain: Domain, table: Rows, split: Split, rows: Rows) -> NDArray[np.int64]:
-    """Give the place of the nearest row to train with, ``(m,)``."""
+    """Return the place of the nearest row to train with, ``(m,)``."""
     _, index = Nearest(domain, table[split.train]).find(rows)
     return split.train[index].astype(np.int64)
 

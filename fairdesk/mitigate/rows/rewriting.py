@@ -28,7 +28,7 @@ _Choice = tuple[int, ...]
 
 
 def widened(fed: FedModel, domain: Domain, texts: Sequence[str]) -> FedModel:
-    """Give the same model, asked in codes that also have new texts.
+    """Return the same model, asked in codes that also have new texts.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class _Rewriting:
         )
 
     def _named_by_rule(self) -> tuple[tuple[int, ...], _Choice]:
-        """Give the places of the rule set's categories, and of its term in each."""
+        """Return the places of the rule set's categories, and of its term in each."""
         lexicon, places = self._lexicon, list[tuple[int, int]]()
         for condition in self._workshop.rule:
             category = condition.attribute
@@ -133,7 +133,7 @@ class _Rewriting:
         return categories, choice
 
     def _holders(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], list[Named]]:
-        """Give those of some rows whose texts hold a term of each category, and these, cut."""
+        """Return those of some rows whose texts hold a term of each category, and these, cut."""
         codes = self._workshop.rows[places, self._place].astype(np.intp).tolist()
         holders, named = [], []
         for place, code in zip(places.tolist(), codes, strict=True):
@@ -149,7 +149,7 @@ class _Rewriting:
         return self._lexicon.rewritten(named, self._categories, choices)
 
     def _looked_at(self, seeds: NDArray[np.intp], named: Sequence[Named]) -> tuple[Rows, Rows]:
-        """Give the scores of texts with the rule set's terms, and of the same with others."""
+        """Return the scores of texts with the rule set's terms, and of the same with others."""
         sizes = [len(self._lexicon.terms[i]) for i in self._categories]
         others = [each for each in product(*map(range, sizes)) if each != self._choice]
         each_of = max(1, min(len(others), LOOK // len(seeds)))

@@ -126,13 +126,13 @@ class Outcome:
         return np.asarray(self._means[scores.argmax(axis=1)])
 
     def rate(self, scores: Rows) -> float:
-        """Give how often it is given, or the mean score."""
+        """Return how often it is given, or the mean score."""
         if self._mean:
             return float(scores[:, self._means].sum(axis=1).mean())
         return float(self.given(scores).mean())
 
     def opposite(self, scores: Rows) -> Classes:
-        """Give the best class of those that mean the other thing than was decided: ``(n,)``."""
+        """Return the best class of those that mean the other thing than was decided: ``(n,)``."""
         other = self._means != self.given(scores)[:, None]
         return np.asarray(np.where(other, scores, -np.inf).argmax(axis=1))
 

@@ -106,7 +106,7 @@ def _grouped(attribute: Attribute, codes: NDArray[np.float64]) -> NDArray[np.flo
 
 
 def _cells(target: NDArray[np.int64], groups: Rows) -> NDArray[np.intp]:
-    """Give each row the number of its cell: label and group, or label alone of a small group."""
+    """Return each row the number of its cell: label and group, or label alone of a small group."""
     together = np.column_stack([target, groups])
     _, cell, count = np.unique(together, axis=0, return_inverse=True, return_counts=True)
     cell = cell.reshape(-1)
@@ -116,7 +116,7 @@ def _cells(target: NDArray[np.int64], groups: Rows) -> NDArray[np.intp]:
 def _parts(
     cells: NDArray[np.intp], sizes: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Give each set of equal rows its part: 0 to train, 1 to validate, 2 to test with.
+    """Return each set of equal rows its part: 0 to train, 1 to validate, 2 to test with.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class Answer(msgspec.Struct, frozen=True):
     clear: bool = True
 
     def onto(self, mapping: Mapping) -> Mapping:
-        """Give a mapping with its answers meant so."""
+        """Return a mapping with its answers meant so."""
         return msgspec.structs.replace(
             mapping,
             favourable_class=self.favourable_class,
@@ -108,7 +108,7 @@ def of_estimate(sign: str, threshold: float, spread: float) -> Answer:
 
 
 def sign_of(mapping: Mapping | Answer) -> str:
-    """Give how an estimated number compares with the threshold where it is favourable."""
+    """Return how an estimated number compares with the threshold where it is favourable."""
     if mapping.favourable_class == 1:
         return ">" if mapping.beyond else ">="
     return "<=" if mapping.beyond else "<"
@@ -144,12 +144,12 @@ def of_classes(card: ModelCard, places: Sequence[int], threshold: float | None =
 
 
 def flipped(mapping: Mapping) -> Mapping:
-    """Give a mapping with the other of two decisions as the favourable one."""
+    """Return a mapping with the other of two decisions as the favourable one."""
     return msgspec.structs.replace(mapping, favourable_class=1 - mapping.favourable_class)
 
 
 def _spread(table: Table, label: str, threshold: float) -> float:
-    """Give a distance from the threshold that is far: as the label's numbers are spread."""
+    """Return a distance from the threshold that is far: as the label's numbers are spread."""
     if not table.column(label).values:
         codes = table.codes[:, table.index(label)]
         spread = float(np.nanstd(codes)) if not np.isnan(codes).all() else 0.0

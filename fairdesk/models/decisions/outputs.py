@@ -128,7 +128,7 @@ def of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
 
 
 def first_line(error: BaseException, said: str | None = None, most: int = 300) -> str:
-    """Give the first line of what a library says, with the kind of error, not too long.
+    """Return the first line of what a library says, with the kind of error, not too long.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Recorded(NamedTuple):
 
 
 def prediction_columns(table: Table, label: str) -> tuple[str, ...]:
-    """Give the columns that by their names may hold what a model said; never the label."""
+    """Return the columns that by their names may hold what a model said; never the label."""
     return tuple(
         column.name
         for column in table.columns

@@ -24,7 +24,7 @@ VALUES = "values"
 
 
 def is_plain(mapping: Mapping) -> bool:
-    """Tell whether the model's own classes are the decisions, and its own border theirs."""
+    """Return whether the model's own classes are the decisions, and its own border theirs."""
     return mapping.threshold is None and not mapping.together
 
 
@@ -60,7 +60,7 @@ def decided(answers: Scores, mapping: Mapping, card: ModelCard) -> Scores:
 
 
 def decided_slopes(answers: Scores, mapping: Mapping, card: ModelCard) -> NDArray[np.float64]:
-    """Tell how what `decided` makes changes with each of a model's answers.
+    """Return how what `decided` makes changes with each of a model's answers.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def decided_slopes(answers: Scores, mapping: Mapping, card: ModelCard) -> NDArra
 
 
 def told(score: float, mapping: Mapping, card: ModelCard) -> float:
-    """Give the model's own number for people: what `decided` made a favourable score of.
+    """Return the model's own number for people: what `decided` made a favourable score of.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _one_of(answers: Scores, together: Sequence[int], *, unbounded: bool) -> Sco
 def _slopes_of_one(
     exact: NDArray[np.float64], together: Sequence[int], *, unbounded: bool
 ) -> NDArray[np.float64]:
-    """Give the derivatives of `_one_of`: only the best favourable class and best other count."""
+    """Return the derivatives of `_one_of`: only the best favourable class and best other count."""
     favourable = np.zeros(exact.shape[1], dtype=bool)
     favourable[list(together)] = True
     rows = np.arange(len(exact))

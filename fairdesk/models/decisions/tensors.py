@@ -105,7 +105,7 @@ def fill_matrix(tensor: Tensor, matrix: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def _texts(tensor: Tensor, values: NDArray[Any]) -> NDArray[np.object_]:
-    """Give texts; a missing one is empty, as tensors have no other way to say so."""
+    """Return texts; a missing one is empty, as tensors have no other way to say so."""
     if values.dtype != object:
         raise ModelError(
             f"The model's input “{tensor.name}” takes text, but is made from numbers.",

@@ -181,7 +181,7 @@ class Chain:
         self.scale, self.shift = np.ones(()), np.zeros(())
 
     def _answer(self, learnt: Learnt) -> tuple[int, str, tuple[str, ...]]:
-        """Give the number of classes, what the scores are, and what there is to warn of."""
+        """Return the number of classes, what the scores are, and what there is to warn of."""
         weights, bias, last = self.steps[-1]
         if len(bias) == 1:
             return self._one(learnt)

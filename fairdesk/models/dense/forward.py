@@ -91,7 +91,7 @@ def _exp(x: np.float32) -> np.float32:
 
 @njit
 def _expm1(x: np.float32) -> np.float32:
-    """Give ``exp(x) - 1`` for a number that is not above 0."""
+    """Return ``exp(x) - 1`` for a number that is not above 0."""
     rest, first, second = _power(x)
     return rest * first * second + (first * second - _ONE)
 
@@ -204,7 +204,7 @@ def _sum_up(source: Float32, weights: Float32, target: Float32, layer: Shape) ->
 
 @njit
 def _widest(layers: Shape) -> int:
-    """Give room for the numbers of any layer, and for units that only fill up."""
+    """Return room for the numbers of any layer, and for units that only fill up."""
     widest = 0
     for i in range(len(layers)):
         widest = max(widest, layers[i, 0], layers[i, 1])

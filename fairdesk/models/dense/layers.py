@@ -63,7 +63,7 @@ class DenseNetwork:
         return self.matrix_scores(as_matrix(inputs))
 
     def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> Float32:
-        """Tell how a score changes with each input.
+        """Return how a score changes with each input.
 
         Parameters
         ----------

@@ -172,7 +172,7 @@ def _summing(units: int) -> tuple[Callable[..., None], Callable[..., None]]:
 
 @intrinsic
 def any_set(_: object, source: types.Type, source_at: types.Type) -> tuple[Signature, Write]:
-    """Tell whether a run has a number other than nought."""
+    """Return whether a run has a number other than nought."""
 
     def write(
         context: BaseContext,

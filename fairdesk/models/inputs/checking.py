@@ -58,7 +58,7 @@ def problems(
 
 
 def complete(proposal: Proposal, card: ModelCard, table: Table, label: str) -> Mapping:
-    """Give the mapping of a proposal by which the model can be fed.
+    """Return the mapping of a proposal by which the model can be fed.
 
     Raises
     ------

@@ -33,7 +33,7 @@ _MOST_BYTES = 16 << 20
 
 
 def with_companions(opened: OpenedModel, companions: Sequence[Companion]) -> OpenedModel:
-    """Give a model what the files beside it tell.
+    """Return a model what the files beside it tell.
 
     What is plain arithmetic or a list becomes `Hints` in the card; any other transformer is put
     before the model, whose inputs are then the transformer's.

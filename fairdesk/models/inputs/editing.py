@@ -79,7 +79,7 @@ def as_way(mapping: M, position: int, how: How, table: Table, card: ModelCard) -
 
 
 def constant(mapping: M, position: int, value: float | str, card: ModelCard) -> M:
-    """Give an input the same value for everybody.
+    """Return an input the same value for everybody.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def constant(mapping: M, position: int, value: float | str, card: ModelCard) -> 
 
 
 def numbered(mapping: M, position: int, value: str, number: float) -> M:
-    """Give one value of an input's column another number; an empty ``value`` is a missing cell.
+    """Return one value of an input's column another number; an empty ``value`` is a missing cell.
 
     Raises
     ------

@@ -106,7 +106,7 @@ class FedModel:
         return answers if self._plain else decided(answers, self.mapping, self.opened.card)
 
     def answers(self, rows: Rows) -> Scores:
-        """Give the model's own answers, before they become decisions.
+        """Return the model's own answers, before they become decisions.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class FedModel:
         return Capability.GRADIENTS in self.opened.card.can
 
     def gradients(self, rows: Rows, column: NDArray[np.intp]) -> Rows:
-        """Tell how scores change with each attribute, per unit of its code.
+        """Return how scores change with each attribute, per unit of its code.
 
         By the chain rule: the model's own derivative by each input, times how that input changes
         with the attribute's code. What has codes for values has no derivative there, so this is
@@ -173,7 +173,7 @@ class FedModel:
         return np.asarray(changes @ feeds.astype(np.float64))
 
     def _weights(self, rows: Rows, column: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Tell how a column of `predict` changes with each of the model's own answers: (n, k)."""
+        """Return how a column of `predict` changes with each of the model's own answers: (n, k)."""
         if not self._plain:
             return decided_slopes(self.answers(rows), self.mapping, self.opened.card)
         return np.equal.outer(column, np.arange(column.max(initial=0) + 1)).astype(np.float64)
@@ -302,7 +302,7 @@ def _recipes(positions: Sequence[int], numbers: Sequence[_Number]) -> _Recipes:
 
 
 def _made(item: Input, attribute: Attribute) -> _Number | _Maker:
-    """Tell how an input is made from codes: as a number, or by a function of its own."""
+    """Return how an input is made from codes: as a number, or by a function of its own."""
     made = _first(item, attribute)
     if not item.then:
         return made
@@ -317,7 +317,7 @@ def _made(item: Input, attribute: Attribute) -> _Number | _Maker:
 
 
 def _first(item: Input, attribute: Attribute) -> _Number | _Maker:
-    """Tell how an input is made, before any arithmetic."""
+    """Return how an input is made, before any arithmetic."""
     if item.how is How.CONSTANT:
         return _constant(item.constant)
     # the value that stands for a missing cell is none that a model has seen
@@ -378,7 +378,7 @@ def _code(item: Input, value: str) -> float:
 
 
 def _code_of_missing(item: Input) -> float:
-    """Give the number for a missing cell; NaN where the model is to see it as missing."""
+    """Return the number for a missing cell; NaN where the model is to see it as missing."""
     return _code(item, item.missing) if item.missing else item.codes.get("", np.nan)
 
 

@@ -28,7 +28,7 @@ def _look_up(
     inputs: Float64,
     i: int,
 ) -> bool:
-    """Give some rows their entries; false where a code has none."""
+    """Return some rows their entries; false where a code has none."""
     fine = True
     for row in range(start, end):
         code = rows[row, attribute]

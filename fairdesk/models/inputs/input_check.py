@@ -294,7 +294,7 @@ def settled(mapping: Mapping, proof: InputCheck) -> tuple[Mapping, str]:
 
 
 def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
-    """Give the attributes that a mapping needs, with all values that the table has.
+    """Return the attributes that a mapping needs, with all values that the table has.
 
     Raises
     ------
@@ -366,7 +366,7 @@ def _ask(asked: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Answers:
 
 
 def _takes_missing(asked: FedModel, rows: Rows, missing: Mask, column: int) -> bool:
-    """Tell whether the model answers for rows in which only this column's cell is missing."""
+    """Return whether the model answers for rows in which only this column's cell is missing."""
     alone = missing[:, column] & (missing.sum(axis=1) == 1)
     try:
         asked.predict(rows[alone])
@@ -418,7 +418,7 @@ def _shown(
 
 
 def sent_to(asked: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
-    """Give what the model is sent for these rows, as plain values."""
+    """Return what the model is sent for these rows, as plain values."""
     if asked.opened.card.takes is Takes.MATRIX:
         lines = asked.matrix(rows).tolist()
     else:

@@ -75,7 +75,7 @@ class Proposal(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
     def mapping(self) -> Mapping:
-        """Give the mapping.
+        """Return the mapping.
 
         Raises
         ------
@@ -197,7 +197,7 @@ def arrangements(
 
 
 def input_names(card: ModelCard) -> tuple[str, ...]:
-    """Give a model's inputs by name: its own, those of a list beside it, or ``"input 1"``, ..."""
+    """Return a model's inputs by name: its own, those of a list beside it, or ``"input 1"``, ..."""
     listed = card.hints.features
     return listed if not card.named and len(listed) == len(card.inputs) else card.inputs
 
@@ -286,7 +286,7 @@ class _Proposer:
         return self._scaled(inputs, names or ()), matched
 
     def names(self) -> tuple[str, ...] | None:
-        """Give the inputs' names, its own or from a list beside it; none where none fit."""
+        """Return the inputs' names, its own or from a list beside it; none where none fit."""
         listed, count = self.card.hints.features, len(self.card.inputs)
         names = input_names(self.card)
         texts = sum(column.kind is Kind.TEXT for column in self._offered)
@@ -351,7 +351,7 @@ class _Proposer:
         return inputs
 
     def _signs(self, names: Sequence[str], columns: dict[str, Column | None]) -> list[str]:
-        """Give the inputs that are called like their column and a value that is all signs."""
+        """Return the inputs that are called like their column and a value that is all signs."""
         return [
             name
             for name in names
@@ -366,7 +366,7 @@ class _Proposer:
     def _only_text(
         self, names: Sequence[str], columns: dict[str, Column | None]
     ) -> dict[str, Column]:
-        """Give the only text that people wrote to the only input that takes text and has none."""
+        """Return the only text that people wrote to the only input that takes text and has none."""
         texts = [column for column in self._offered if column.kind is Kind.TEXT]
         left = [column for column in texts if column not in columns.values()]
         wanting = [
@@ -532,7 +532,7 @@ class _Proposer:
         ]
 
     def _categories(self, column: Column, *, with_token: bool) -> list[str | None]:
-        """Give the values that have an input each, in order; None is none of the data's."""
+        """Return the values that have an input each, in order; None is none of the data's."""
         token = _token(column)
         known = Values(values_of(self.table, column))
         told = hinted(self.card.hints.one_hot, column.name, column.name)
@@ -678,12 +678,12 @@ def _is_number(item: Input | None) -> bool:
 
 
 def _named(column: Column) -> bool:
-    """Tell whether a column's values are names, not numbers or yes and no in Python's words."""
+    """Return whether a column's values are names, not numbers or yes and no in Python's words."""
     return bool(column.values) and _numbers(column.values) is None
 
 
 def _encoded(name: str, column: Column, codes: dict[str, float], values: Sequence[str]) -> Input:
-    """Give values the numbers of an encoder; those that it does not know have none."""
+    """Return values the numbers of an encoder; those that it does not know have none."""
     known = Values(tuple(codes))
     found = {value: known.find(value) for value in values}
     given = {value: codes[key] for value, key in found.items() if key is not None}
@@ -697,7 +697,7 @@ def _encoded(name: str, column: Column, codes: dict[str, float], values: Sequenc
 
 
 def _numbered(name: str, column: Column) -> Input:
-    """Give each value its place in the alphabet as its number."""
+    """Return each value its place in the alphabet as its number."""
     token = _token(column)
     texts = sorted({*column.values, token} if token else column.values)
     places = {text: float(i) for i, text in enumerate(texts)}
@@ -705,7 +705,7 @@ def _numbered(name: str, column: Column) -> Input:
 
 
 def _token(column: Column) -> str:
-    """Give the text of missing cells, where models were trained with it as one more value."""
+    """Return the text of missing cells, where models were trained with it as one more value."""
     # what pandas reads as text by default was one more value when the model was trained
     return column.missing_token if column.missing_token not in READ_AS_MISSING else ""
 

@@ -66,7 +66,7 @@ def _unique(same: Callable[[str], str | float], values: Sequence[str]) -> dict[s
 
 
 def values_of(table: Table, column: Column) -> tuple[str, ...]:
-    """Give the cell texts of a column that can have an input each.
+    """Return the cell texts of a column that can have an input each.
 
     Those of whole numbers have no gaps, so that everybody between is known to be none of the
     others. Empty for numbers with more than `MOST_NUMBERS` values.
@@ -140,7 +140,7 @@ def made(name: str, place: Place) -> Input:
 
 
 def is_one_hot(item: Input) -> bool:
-    """Tell whether an input stands for some values, and all others are alike."""
+    """Return whether an input stands for some values, and all others are alike."""
     return item.others is not None
 
 
@@ -199,7 +199,7 @@ def _by_value_alone(
 
 
 def _spellings(name: str) -> Iterator[str]:
-    """Give a name as it is, and without what formulas and column transformers put around it."""
+    """Yield a name as it is, and without what formulas and column transformers put around it."""
     yield name
     if formula := _FORMULA.fullmatch(name):
         yield f"{formula[1]}={formula[2]}"
@@ -209,7 +209,7 @@ def _spellings(name: str) -> Iterator[str]:
 
 
 def _after(name: str, column: str) -> str | None:
-    """Give what follows a column's name in an input's, compared without signs and case."""
+    """Return what follows a column's name in an input's, compared without signs and case."""
     wanted = loose(column)
     at = 0
     for letter in wanted:
@@ -244,5 +244,5 @@ def _is_number(name: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def loose(name: str) -> str:
-    """Give a name without case, spaces and signs."""
+    """Return a name without case, spaces and signs."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())

@@ -34,7 +34,7 @@ def card_of(table: Table, column: str) -> ModelCard:
 
 
 def mapping_of(favourable: str) -> Mapping:
-    """Give the mapping of a model that is fed nothing, and whose decisions are known."""
+    """Return the mapping of a model that is fed nothing, and whose decisions are known."""
     return Mapping(
         inputs=(),
         matched="not at all: no model is asked",

@@ -94,7 +94,7 @@ def balanced_accuracy(confusion: Confusion) -> float | None:
 
 
 def skill(ranking: float | None, confusion: Confusion) -> Skill:
-    """Tell whether a model ranks rows better than guessing does, beyond what chance makes.
+    """Return whether a model ranks rows better than guessing does, beyond what chance makes.
 
     Parameters
     ----------

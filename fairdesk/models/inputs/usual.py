@@ -175,7 +175,7 @@ def steps_of(item: Input, table: Table, fit: Fit) -> tuple[Step, ...]:
 
 
 def still_fits(item: Input, table: Table) -> bool:
-    """Tell whether an input's arithmetic is what this table gives, but for rounding."""
+    """Return whether an input's arithmetic is what this table gives, but for rounding."""
     if item.fitted is None:
         return False
     wanted = steps_of(item, table, item.fitted)
@@ -185,7 +185,7 @@ def still_fits(item: Input, table: Table) -> bool:
 
 
 def is_due(card: ModelCard, mapping: Mapping, proof: InputCheck) -> bool:
-    """Tell whether nothing says how numbers are scaled, and the model hardly beats guessing."""
+    """Return whether nothing says how numbers are scaled, and the model hardly beats guessing."""
     hints = card.hints
     known = card.prepared or hints.steps or hints.steps_in_order or hints.scalers
     if known or any(item.then for item in mapping.inputs):

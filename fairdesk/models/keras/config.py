@@ -159,7 +159,7 @@ def _named(part: Mapping[str, object], found: Named, name: str) -> bool:
 
 
 def _carries_code(settings: Mapping[str, object]) -> bool:
-    """Tell whether a Lambda layer has its code inside, not only the name of a function."""
+    """Return whether a Lambda layer has its code inside, not only the name of a function."""
     function = settings.get("function")
     return isinstance(function, list) or (
         isinstance(function, dict) and function.get("class_name") == _LAMBDA_VALUE

@@ -177,7 +177,7 @@ def learnt_from(loss: object, output: str, outputs: Sequence[str]) -> Learnt:
 
 
 def _described(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Give the descriptions of a model's layers.
+    """Return the descriptions of a model's layers.
 
     Keras before 2.2.3 wrote the layers of a sequential model as the description itself.
     """
@@ -227,7 +227,7 @@ def _plain(
 
 
 def _layers(described: Sequence[dict[str, Any]], parts: KerasParts) -> dict[str, KerasLayer]:
-    """Give the layers by their names, in the order of the file."""
+    """Return the layers by their names, in the order of the file."""
     places: Counter[str] = Counter()
     layers = {}
     for layer in described:
@@ -274,7 +274,7 @@ def _way(
     before = {str(layer["config"]["name"]): layer.get("inbound_nodes", []) for layer in described}
 
     def back(name: str) -> tuple[list[str], list[str]]:
-        """Give the layers up to a name without branches, and what the first of them joins."""
+        """Return the layers up to a name without branches, and what the first of them joins."""
         way: list[str] = []
         while True:
             if name not in before or len(way) > len(before):

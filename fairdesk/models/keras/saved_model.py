@@ -128,7 +128,7 @@ def _name(signatures: Mapping[str, Any]) -> str:
 
 
 def _lengths(spec: Any, path: Path) -> list[int | None]:  # noqa: ANN401 - as above
-    """Give the shape of an input."""
+    """Return the shape of an input."""
     if spec.shape.rank is None:
         raise ModelError(
             f"“{path.name}” does not say how many inputs it takes.",

@@ -109,7 +109,7 @@ class TensorFlowModel:
         return self._answer(fill(self.tensors, inputs))
 
     def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> Float32:
-        """Tell how a score changes with each input; as `DenseNetwork.gradients`.
+        """Return how a score changes with each input; as `DenseNetwork.gradients`.
 
         Raises
         ------
@@ -209,7 +209,7 @@ def gradients(
 
 
 def is_smooth(call: Call, tensors: Sequence[Tensor], reading: Reading) -> bool:
-    """Tell whether derivatives by all inputs can be taken, by taking some."""
+    """Return whether derivatives by all inputs can be taken, by taking some."""
     if any(np.dtype(tensor.kind).kind != "f" for tensor in tensors):
         return False
     width = sum(tensor.width for tensor in tensors)
@@ -221,7 +221,7 @@ def is_smooth(call: Call, tensors: Sequence[Tensor], reading: Reading) -> bool:
 
 
 def read_answer(values: NDArray[Any], activation: str, learnt: Learnt) -> Answer:
-    """Tell what an output is, from what made it and what it answered to made-up rows.
+    """Return what an output is, from what made it and what it answered to made-up rows.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def open_with_tensorflow(
 
 
 def _call(keras: Any, model: Any, place: int) -> Call:  # noqa: ANN401 - Keras has no types
-    """Give the function from the model's tensors to one of its outputs."""
+    """Return the function from the model's tensors to one of its outputs."""
     structure = getattr(model, "_inputs_struct", None)
 
     def call(tensors: list[Any]) -> Any:  # noqa: ANN401 - as above
@@ -509,7 +509,7 @@ def _as_in_keras_2(keras: Any, model: Any) -> None:  # noqa: ANN401 - as above
 
 
 def has_tensorflow() -> bool:
-    """Tell whether TensorFlow is installed, without loading it."""
+    """Return whether TensorFlow is installed, without loading it."""
     try:
         return find_spec("tensorflow") is not None
     except ValueError:

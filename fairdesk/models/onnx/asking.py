@@ -32,7 +32,7 @@ class Asked:
         self.endless = False
 
     def __call__(self, output: str, tensors: list[NDArray[Any]]) -> list[Any]:
-        """Give the answers of each batch, without rows that were added to fill it."""
+        """Return the answers of each batch, without rows that were added to fill it."""
         rows = len(tensors[0])
         size = self._fixed or BATCH
         starts = range(0, rows, size)
@@ -98,7 +98,7 @@ def _filled_up(tensor: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 def said(error: Exception) -> str:
-    """Give what ONNX Runtime says, without the place in its own source, which it tells first."""
+    """Return what ONNX Runtime says, without the place in its own source, which it tells first."""
     # it quotes names as the file has them, which need not be text
     text = (
         str(error.object, errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)

@@ -83,7 +83,7 @@ def dense_part(
 
 
 def _both_shares(graph: Graph, node: Node) -> bool:
-    """Tell whether two classes' shares are made of the one of the second class: 1 - p and p."""
+    """Return whether two classes' shares are made of the one of the second class: 1 - p and p."""
     if len(node.inputs) != 2:
         return False
     rest = graph.maker(node.inputs[0])
@@ -194,7 +194,7 @@ def _batch_normalization(chain: Chain, step: _Step) -> None:
 
 
 def _row(constant: Float64) -> Float64:
-    """Give what is added to each column, or to all of them alike."""
+    """Return what is added to each column, or to all of them alike."""
     if constant.size == 1:
         return constant.reshape(())
     if constant.ndim > 2 or constant.size != constant.shape[-1]:

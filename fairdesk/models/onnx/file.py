@@ -176,7 +176,7 @@ class OnnxModel:
         raise OpaqueError("it can be asked, but not looked into")
 
     def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> Float32:
-        """Tell how a score changes with each input; as `DenseNetwork.gradients`.
+        """Return how a score changes with each input; as `DenseNetwork.gradients`.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class OnnxModel:
 
 
 def _columns(answers: NDArray[Any]) -> NDArray[Any]:
-    """Give answers as ``(n, k)``, also where they have dimensions of length 1 beside."""
+    """Return answers as ``(n, k)``, also where they have dimensions of length 1 beside."""
     return answers.reshape(len(answers), prod(answers.shape[1:]))
 
 
@@ -386,7 +386,7 @@ LENT = (
 
 
 def _tensors(path: Path, session: Any, graph: Graph) -> tuple[list[Tensor], int]:  # noqa: ANN401 - as above
-    """Give what the model takes, and how many rows at once; 0 where any number."""
+    """Return what the model takes, and how many rows at once; 0 where any number."""
     entries = session.get_inputs()
     odd = [entry for entry in entries if entry.type not in _KINDS]
     if not entries or odd:
@@ -418,7 +418,7 @@ def _is_length(length: object) -> bool:
 
 
 def _tail(path: Path, entry: Any, graph: Graph, *, alone: bool) -> tuple[int, ...]:  # noqa: ANN401 - as above
-    """Give the shape of an input after its rows, where it is one of a table's rows."""
+    """Return the shape of an input after its rows, where it is one of a table's rows."""
     shape = list(entry.shape)
     free = [i for i, length in enumerate(shape) if i and not _is_length(length)]
     if not shape or (free and alone):
@@ -585,7 +585,7 @@ def _network(asked: Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None,
 
 
 def _roundings(plain: Plain, graph: Graph) -> int | None:
-    """Tell how often inputs are rounded before the first layer; ``None`` where that is unclear.
+    """Return how often inputs are rounded before the first layer; ``None`` where that is unclear.
 
     The layers' numbers must stand in the file as they are, none folded into others; but a
     constant may be taken off the inputs, and these be scaled then. Each of that rounds its own
@@ -621,7 +621,7 @@ def _roundings(plain: Plain, graph: Graph) -> int | None:
 
 
 def _scales(graph: Graph, width: int) -> list[NDArray[np.float64]] | None:
-    """Give what the inputs are multiplied by after a constant was taken off, and before layers.
+    """Return what the inputs are multiplied by after a constant was taken off, and before layers.
 
     ``None`` where something else happens to them first.
     """

@@ -112,7 +112,7 @@ class Node:
     settings: dict[str, Setting]
 
     def setting(self, name: str) -> Setting:
-        """Give a setting, an empty one where it is left out."""
+        """Return a setting, an empty one where it is left out."""
         return self.settings.get(name, NOTHING)
 
     @property
@@ -161,11 +161,11 @@ class Graph:
         self._makers = {name: node for node in self.nodes for name in node.outputs if name}
 
     def maker(self, value: str) -> Node | None:
-        """Give the operation that makes a value; none for what the model is given."""
+        """Return the operation that makes a value; none for what the model is given."""
         return self._makers.get(value)
 
     def back(self, value: str) -> Iterator[Node]:
-        """Give the operation that makes a value, and those before it, by their first inputs."""
+        """Yield the operation that makes a value, and those before it, by their first inputs."""
         for _ in range(len(self.nodes)):
             node = self.maker(value)
             if node is None:
@@ -174,11 +174,11 @@ class Graph:
             value = node.first
 
     def computes(self, value: str) -> Node | None:
-        """Give the operation that computes a value, not only hands it on; none when unknown."""
+        """Return the operation that computes a value, not only hands it on; none when unknown."""
         return next((node for node in self.back(value) if node.operation not in HAND_ON), None)
 
     def class_names(self, value: str) -> tuple[str, ...]:
-        """Give the classes' names, as the operations before a value tell them; empty if none."""
+        """Return the classes' names, as the operations before a value tell them; empty if none."""
         for node in self.back(value):
             if node.classes:
                 return node.classes
@@ -190,7 +190,7 @@ class Graph:
         return ()
 
     def constant(self, value: str, depth: int = 8) -> Array | None:
-        """Give a value that does not depend on the model's inputs; none where it does.
+        """Return a value that does not depend on the model's inputs; none where it does.
 
         Raises
         ------
@@ -225,7 +225,7 @@ class Graph:
         return None
 
     def width(self, value: str) -> int:
-        """Tell how many columns a value has, by what the operations after it need.
+        """Return how many columns a value has, by what the operations after it need.
 
         Returns
         -------
@@ -252,7 +252,7 @@ class Graph:
         return least
 
     def _needs(self, node: Node) -> tuple[bool, int]:
-        """Tell how many columns an operation needs, and whether exactly so many."""
+        """Return how many columns an operation needs, and whether exactly so many."""
         other = self.constant(node.inputs[1]) if len(node.inputs) > 1 else None
         exact, needed = False, 0
         match node.operation:

@@ -99,7 +99,7 @@ _Leaves = tuple[NDArray[np.int64], NDArray[np.int64], Float64]
 
 
 def _leaves(node: Node, kind: str) -> _Leaves:
-    """Give what leaves add: (tree, node) as one number each, which class or target, how much."""
+    """Return what leaves add: (tree, node) as one number each, which class or target, how much."""
     trees = node.setting(f"{kind}_treeids").integers
     nodes = node.setting(f"{kind}_nodeids").integers
     if not len(trees):

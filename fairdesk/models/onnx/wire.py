@@ -146,7 +146,7 @@ def _dimensions(fields: Fields, wanted: int) -> list[int]:
 
 
 def integers_of(fields: Fields, wanted: int) -> NDArray[np.int64]:
-    """Give the whole numbers of a field that may be repeated, packed together or not."""
+    """Return the whole numbers of a field that may be repeated, packed together or not."""
     found = [
         _unpacked(value) if isinstance(value, memoryview) else np.array([value], dtype=np.uint64)
         for number, value in fields
@@ -174,14 +174,14 @@ def _unpacked(data: memoryview) -> NDArray[np.uint64]:
 
 
 def bytes_of(fields: Fields, wanted: int) -> bytes:
-    """Give the bytes of a field, of all its parts when it is repeated."""
+    """Return the bytes of a field, of all its parts when it is repeated."""
     return b"".join(
         value for number, value in fields if number == wanted and isinstance(value, memoryview)
     )
 
 
 def texts_of(fields: Fields, wanted: int) -> list[str]:
-    """Give the texts of a field that may be repeated."""
+    """Return the texts of a field that may be repeated."""
     return [
         bytes(value).decode(errors="replace")
         for number, value in fields
@@ -190,7 +190,7 @@ def texts_of(fields: Fields, wanted: int) -> list[str]:
 
 
 def fields_of(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Give the fields of one message: number and value; other values than these as bytes.
+    """Yield the fields of one message: number and value; other values than these as bytes.
 
     Raises
     ------

@@ -245,7 +245,7 @@ def _activated(
 
 
 def _unlike(names: Sequence[str]) -> str:
-    """Give a beginning that none of these names has."""
+    """Return a beginning that none of these names has."""
     beginning = "/"
     while any(name.startswith(beginning) for name in names):
         beginning += "/"

@@ -263,7 +263,7 @@ _HARMFUL_BEGINNINGS = (
 
 
 def standing(module: str, name: str) -> Standing:
-    """Tell what is known of a name, without importing anything.
+    """Return what is known of a name, without importing anything.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def standing(module: str, name: str) -> Standing:
 
 
 def is_missing(module: str) -> bool:
-    """Tell whether the code of a module is neither here nor in the file, without importing it."""
+    """Return whether the code of a module is neither here nor in the file, without importing it."""
     root = module.partition(".")[0]
     if root in SCRIPTS:
         return True
@@ -304,7 +304,7 @@ def is_missing(module: str) -> bool:
 
 
 def is_known(module: str, name: str) -> bool:
-    """Tell whether a name may be asked for, as far as the name alone tells."""
+    """Return whether a name may be asked for, as far as the name alone tells."""
     full = f"{module}.{name}"
     return "." not in name and (
         full in BUILTINS
@@ -321,7 +321,7 @@ def is_known(module: str, name: str) -> bool:
 
 
 def is_estimator_home(module: str) -> bool:
-    """Tell whether a module is one whose estimators may be rebuilt."""
+    """Return whether a module is one whose estimators may be rebuilt."""
     root, *parts = module.split(".")
     if not parts or _NEVER.intersection(parts):
         return False
@@ -331,32 +331,32 @@ def is_estimator_home(module: str) -> bool:
 
 
 def is_loss_maker(module: str, name: str) -> bool:
-    """Tell whether a name is a function that makes a loss of scikit-learn's."""
+    """Return whether a name is a function that makes a loss of scikit-learn's."""
     return module in (LOSSES, LOSSES_ALSO) and name.startswith(LOSS_MAKER)
 
 
 def is_elementwise(module: str, name: str) -> bool:
-    """Tell whether a name is a scalar type or an element-wise function, which may be kept."""
+    """Return whether a name is a scalar type or an element-wise function, which may be kept."""
     if module in SPECIAL_FUNCTIONS:
         return not name.startswith("_")
     return module in NUMPY_HOMES and is_scalar_or_ufunc(getattr(np, name, None))
 
 
 def is_scalar_or_ufunc(thing: object) -> bool:
-    """Tell whether a thing is a scalar type of NumPy or an element-wise function."""
+    """Return whether a thing is a scalar type of NumPy or an element-wise function."""
     return isinstance(thing, np.ufunc) or (
         isinstance(thing, type) and issubclass(thing, np.generic)
     )
 
 
 def is_lifeless(module: str, name: str) -> bool:
-    """Tell whether a name stands for a thing that is kept as a record only."""
+    """Return whether a name stands for a thing that is kept as a record only."""
     full = f"{module}.{name}"
     return full.startswith(LIFELESS) and not full.startswith(_HARMFUL_BEGINNINGS)
 
 
 def stands_for_another(module: str, name: str) -> bool:
-    """Tell whether a name may be asked for only because something harmless stands for it."""
+    """Return whether a name may be asked for only because something harmless stands for it."""
     return f"{module}.{name}" in REBUILT.keys() - {"numpy.dtype"} or is_lifeless(module, name)
 
 

@@ -89,7 +89,7 @@ class Contents(msgspec.Struct, frozen=True):
 
 
 def look_into(path: Path) -> Contents:
-    """Tell what a model file is made of; nothing of it is run.
+    """Return what a model file is made of; nothing of it is run.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def look_into(path: Path) -> Contents:
 
 
 def wanted_environment(contents: Contents) -> dict[str, str]:
-    """Give the versions of libraries that a file needs and that are not installed here.
+    """Return the versions of libraries that a file needs and that are not installed here.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def spoken(wanted: dict[str, str]) -> tuple[str, str]:
 
 
 def installed(library: str) -> str:
-    """Give the version of a library that is installed; empty when it is not."""
+    """Return the version of a library that is installed; empty when it is not."""
     for name in _INSTALLED_AS.get(library, (library,)):
         try:
             return version(name)
@@ -203,7 +203,7 @@ def _length(found: re.Match[bytes]) -> int | None:
 
 
 def _part(group: bytes) -> str:
-    """Give a part of a version, which is a text or one byte."""
+    """Return a part of a version, which is a text or one byte."""
     return group.decode() if group[:1].isdigit() else str(group[0])
 
 
@@ -227,7 +227,7 @@ def schema_of(path: Path) -> dict[str, Any]:
 
 
 def types_in(schema: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
-    """Give the modules and names of all that a skops description asks for.
+    """Yield the modules and names of all that a skops description asks for.
 
     The ways in which skops itself makes methods and operators of names are among them, as names
     of the module ``"skops"``.

@@ -18,7 +18,7 @@ _LIBRARIES = ("sklearn.", "imblearn.")
 
 
 def misread(thing: object) -> str:
-    """Tell why what was opened answers otherwise than when it was saved.
+    """Return why what was opened answers otherwise than when it was saved.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def _real(boosted: object) -> bool:
 
 
 def _parts(thing: object) -> Iterator[object]:
-    """Give the library's objects in something, however deep they lie."""
+    """Yield the library's objects in something, however deep they lie."""
     waiting, seen = [thing], set()
     while waiting:
         part = waiting.pop()

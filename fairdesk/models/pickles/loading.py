@@ -143,7 +143,7 @@ def _not_installed(path: Path, library: str) -> ModelError:
 
 
 def refused_names(names: Iterable[tuple[str, str]], *, real: bool = False) -> tuple[str, ...]:
-    """Give those names that the allow-list refuses.
+    """Return those names that the allow-list refuses.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class Token:
         return self._thing.__new__(self._thing, *arguments, **named)
 
     def meant(self, kind: type) -> Any:  # noqa: ANN401 - any class
-        """Give what is meant, when it is a subclass of ``kind``."""
+        """Return what is meant, when it is a subclass of ``kind``."""
         if not (isinstance(self._thing, type) and issubclass(self._thing, kind)):
             raise RefusedError(self.name)
         return self._thing
@@ -87,14 +87,14 @@ class Lifeless:
 
 
 def plain(value: object) -> str | bytes:
-    """Give a description back as it is."""
+    """Return a description back as it is."""
     if not isinstance(value, (str, bytes, bytearray)):
         raise RefusedError("pyarrow.lib of no bytes")
     return value if isinstance(value, str) else bytes(value)
 
 
 def latin_bytes(text: str, encoding: str) -> bytes:
-    """Give bytes that an old pickle holds as text."""
+    """Return bytes that an old pickle holds as text."""
     if encoding not in ("latin1", "latin-1"):
         raise RefusedError("_codecs.encode")
     return text.encode(encoding)
@@ -127,14 +127,14 @@ def new(kind: Token) -> object:
 
 
 def dtype(kind: object, align: bool = False, copy: bool = False) -> np.dtype[Any]:  # noqa: ARG001, FBT001, FBT002 - as pickled
-    """Give the type of an array's numbers."""
+    """Return the type of an array's numbers."""
     if not (isinstance(kind, str) or (isinstance(kind, type) and issubclass(kind, np.generic))):
         raise RefusedError("numpy.dtype")
     return np.dtype(kind)
 
 
 def dtype_with(made: np.dtype[Any], state: tuple[Any, ...]) -> np.dtype[Any]:
-    """Give the type that a state completes; the one that is given stays as it is.
+    """Return the type that a state completes; the one that is given stays as it is.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def seed_sequence(kind: Token, checksum: int, state: object) -> object:
 
 
 def labels(kind: object, given: Mapping[str, Any]) -> object:  # noqa: ARG001 - as pickled
-    """Give a table's column or row names as an array: all that models need of them."""
+    """Return a table's column or row names as an array: all that models need of them."""
     if "start" in given:
         return np.arange(given["start"], given["stop"], given["step"])
     content = given.get("data")
@@ -257,7 +257,7 @@ def labels(kind: object, given: Mapping[str, Any]) -> object:  # noqa: ARG001 - 
 
 
 def arrow_texts(given: tuple[Any, ...]) -> object:
-    """Give texts that a table library holds in columns of Arrow; anything else as a record."""
+    """Return texts that a table library holds in columns of Arrow; anything else as a record."""
     kind, length, _, offset, buffers, *_ = given
     width = {"large_string": "<i8", "string": "<i4"}.get(kind) if isinstance(kind, str) else None
     if width is None or len(buffers) != 3 or buffers[0] is not None:

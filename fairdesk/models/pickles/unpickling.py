@@ -278,7 +278,7 @@ def _name(thing: Thing) -> str:
 
 
 def resolve(module: str, name: str) -> Thing:
-    """Give what a name stands for when it may be asked for.
+    """Return what a name stands for when it may be asked for.
 
     Raises
     ------
@@ -446,7 +446,7 @@ def _dtype_of(thing: Thing) -> np.dtype[Any] | None:
 def names_in(
     path: Path,
 ) -> tuple[dict[tuple[str, str], None], list[tuple[str, dict[Any, Any]]], str]:
-    """Tell what a pickle asks for; nothing of it is run and nothing is imported.
+    """Return what a pickle asks for; nothing of it is run and nothing is imported.
 
     Returns
     -------

@@ -97,7 +97,7 @@ def _vet_attributes(thing: object, attributes: dict[Any, Any]) -> None:
 
 
 def _is_code(kind: type, name: str) -> bool:
-    """Tell whether a class has a method of a name, which an attribute would hide."""
+    """Return whether a class has a method of a name, which an attribute would hide."""
     for each in kind.__mro__:
         if name in vars(each):
             there = vars(each)[name]
@@ -107,7 +107,7 @@ def _is_code(kind: type, name: str) -> bool:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Give the texts in a value; of anything else, none that is allowed."""
+    """Yield the texts in a value; of anything else, none that is allowed."""
     if isinstance(value, str):
         yield str(value)
     elif isinstance(value, (list, tuple)):

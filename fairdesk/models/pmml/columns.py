@@ -64,7 +64,7 @@ class Column:
 
 
 def missing_in(values: Values) -> Mask:
-    """Tell where values are missing."""
+    """Return where values are missing."""
     if values.dtype.kind == "f":
         return np.isnan(values.astype(np.float64, copy=False))
     return np.fromiter((value is None for value in values), bool, len(values))

@@ -139,7 +139,7 @@ class Treatment:
         return Column(column.kind, values)
 
     def _checked(self, field: DataField, column: Column, missing: Mask) -> tuple[Values, Mask]:
-        """Tell which values are none that the data dictionary allows."""
+        """Return which values are none that the data dictionary allows."""
         values = column.values.copy()
         invalid = _is_one_of(values, field.invalid)
         if field.valid and (field.categorical or not field.intervals):
@@ -187,7 +187,7 @@ def _is_one_of(values: Values, those: tuple[float | str, ...]) -> Mask:
 
 
 def inside(interval: Element, values: Values) -> Mask:
-    """Tell which numbers are in an interval."""
+    """Return which numbers are in an interval."""
     numbers = values.astype(np.float64)
     closure = interval.get("closure", "closedClosed")
     low = interval.number("leftMargin", -np.inf)

@@ -377,7 +377,7 @@ def _key(element: Element) -> tuple[object, ...]:
 
 
 def _opposite(first: Element, second: Element) -> bool:
-    """Tell whether of two predicates one is true wherever the other is not."""
+    """Return whether of two predicates one is true wherever the other is not."""
     if first.tag != second.tag or first.get("field") != second.get("field"):
         return False
     name = "operator" if first.tag == "SimplePredicate" else "booleanOperator"

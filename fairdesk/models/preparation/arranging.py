@@ -40,7 +40,7 @@ def words_of(name: str) -> set[str]:
 
 
 def is_part(name: str) -> bool:
-    """Tell whether a list of this name is of some of the columns only."""
+    """Return whether a list of this name is of some of the columns only."""
     return bool(words_of(name) & (_NUMBERS | _NAMES | _OTHERS))
 
 

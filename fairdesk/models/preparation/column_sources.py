@@ -98,7 +98,7 @@ class ColumnSources:
 
 
 def sources_of(steps: Sequence[tuple[str, Any]], card: ModelCard) -> ColumnSources:
-    """Tell what fitted transformers make of the inputs of a model.
+    """Return what fitted transformers make of the inputs of a model.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _idle(step: object) -> bool:
 
 
 def from_scikit(thing: object, *kinds: str) -> bool:
-    """Tell whether a thing is of one of these kinds, and that kind scikit-learn's own."""
+    """Return whether a thing is of one of these kinds, and that kind scikit-learn's own."""
     return type(thing).__name__ in kinds and type(thing).__module__.startswith("sklearn.")
 
 
@@ -131,7 +131,7 @@ class Made:
     smooth: tuple[bool, ...]
 
     def chosen(self, places: Sequence[int], *, smooth: bool = True) -> Made:
-        """Give some of them, as they are or changed."""
+        """Return some of them, as they are or changed."""
         return Made(
             tuple(self.sources[i] for i in places),
             tuple(smooth and self.smooth[i] for i in places),
@@ -146,7 +146,7 @@ NOTHING_MADE = Made((), ())
 
 
 def _through(step: Any, given: Made) -> Made:  # noqa: ANN401, PLR0911, PLR0912 - one way for each kind
-    """Tell what a fitted transformer makes of columns."""
+    """Return what a fitted transformer makes of columns."""
     if _idle(step):
         return given
     kind, width = type(step).__name__, len(given.sources)
@@ -207,7 +207,7 @@ def _side_by_side(step: Any, given: Made) -> Made:  # noqa: ANN401 - a ColumnTra
 
 
 def places_of(columns: Any, names: Sequence[str], width: int) -> list[int]:  # noqa: ANN401 - however columns are told
-    """Give the positions of the columns that a part of a ColumnTransformer takes."""
+    """Return the positions of the columns that a part of a ColumnTransformer takes."""
     if isinstance(columns, slice):
         if isinstance(columns.start, str) or isinstance(columns.stop, str):
             first = names.index(columns.start) if columns.start is not None else 0
@@ -244,7 +244,7 @@ def _one_hot_widths(encoder: Any) -> list[int]:  # noqa: ANN401 - a OneHotEncode
 
 
 def _imputed(imputer: Any, given: Made) -> Made:  # noqa: ANN401 - a SimpleImputer
-    """Tell what imputing makes: on a line nobody has a missing cell, unless a number says so."""
+    """Return what imputing makes: on a line nobody has a missing cell, unless a number says so."""
     told = imputer.missing_values
     number = isinstance(told, int | float | np.number) and told == told  # noqa: PLR0124 - NaN
     empty = [
@@ -258,7 +258,7 @@ def _imputed(imputer: Any, given: Made) -> Made:  # noqa: ANN401 - a SimpleImput
 
 
 def _multiplied(powers: NDArray[np.int64], given: Made) -> Made:
-    """Tell what products of columns are made from."""
+    """Return what products of columns are made from."""
     sources = [
         tuple(sorted({i for place in np.flatnonzero(row) for i in given.sources[place]}))
         for row in powers

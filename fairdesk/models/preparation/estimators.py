@@ -72,14 +72,14 @@ class Asked:
 
 
 def is_estimator(thing: object) -> bool:
-    """Tell whether a thing is a trained classifier or regressor."""
+    """Return whether a thing is a trained classifier or regressor."""
     if not hasattr(thing, "predict") or isinstance(thing, type):
         return False
     return _classes_of(thing) is not None or _estimates_numbers(thing)
 
 
 def innermost(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
-    """Give what decides in a pipeline or a search."""
+    """Return what decides in a pipeline or a search."""
     while hasattr(estimator, "steps") or hasattr(estimator, "best_estimator_"):
         if hasattr(estimator, "steps"):
             estimator = estimator.steps[-1][1]
@@ -89,7 +89,7 @@ def innermost(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
 
 
 def asked_of(estimator: Any, path: Path) -> dict[str, Asked]:  # noqa: ANN401 - any estimator
-    """Give what can be asked of an estimator, by the name of each output.
+    """Return what can be asked of an estimator, by the name of each output.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def asked_of(estimator: Any, path: Path) -> dict[str, Asked]:  # noqa: ANN401 - 
 
 
 def rows_for(card: ModelCard, inputs: Inputs) -> Any:  # noqa: ANN401 - a matrix, a pandas frame or texts
-    """Give rows in the form that a model of scikit-learn's kind takes.
+    """Return rows in the form that a model of scikit-learn's kind takes.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def rows_for(card: ModelCard, inputs: Inputs) -> Any:  # noqa: ANN401 - a matrix
 
 
 def reads_text(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
-    """Tell whether an estimator begins with a reader of texts."""
+    """Return whether an estimator begins with a reader of texts."""
     first = estimator
     while hasattr(first, "steps") or hasattr(first, "best_estimator_"):
         first = first.steps[0][1] if hasattr(first, "steps") else first.best_estimator_
@@ -159,7 +159,7 @@ def reads_text(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
 
 
 def trees_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
-    """Tell whether an estimator is trees over its own inputs, whose splits can be read."""
+    """Return whether an estimator is trees over its own inputs, whose splits can be read."""
     while hasattr(estimator, "best_estimator_"):
         estimator = estimator.best_estimator_
     steps = getattr(estimator, "steps", None)
@@ -171,13 +171,13 @@ def trees_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
 
 
 def trains(asked: Asked) -> bool:
-    """Tell whether a classifier can be fitted anew; of several outputs no label is known."""
+    """Return whether a classifier can be fitted anew; of several outputs no label is known."""
     fits = hasattr(asked.estimator, "fit") and hasattr(asked.estimator, "get_params")
     return bool(asked.classes) and asked.column is None and fits
 
 
 def kinds_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ANN401 - any estimator
-    """Tell whether each input is a number, a text or either; empty where nothing tells."""
+    """Return whether each input is a number, a text or either; empty where nothing tells."""
     if reads_text(estimator):
         return ("text",)
     kinds = ["either"] * len(inputs)
@@ -188,7 +188,7 @@ def kinds_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def prose_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
-    """Tell whether an estimator reads texts that people wrote, in any of its columns."""
+    """Return whether an estimator reads texts that people wrote, in any of its columns."""
     if reads_text(estimator):
         return True
     transformer = _first(estimator)
@@ -291,7 +291,7 @@ def _takes(estimator: Any, width: int) -> bool:  # noqa: ANN401 - any estimator
 
 
 def _classes_of(estimator: Any) -> Any:  # noqa: ANN401 - an array, a list of arrays, or None
-    """Give an estimator's classes; a list of several outputs' ones; None when it has none."""
+    """Return an estimator's classes; a list of several outputs' ones; None when it has none."""
     try:
         classes = getattr(estimator, "classes_", None)
     except Exception:  # noqa: BLE001 - any kind: a property of the file's own class
@@ -336,7 +336,7 @@ def _numbers_estimated(regressor: Any) -> int:  # noqa: ANN401 - any regressor
 
 
 def _judges_each(estimator: Any) -> bool:  # noqa: ANN401 - any classifier
-    """Tell whether each of the classes is judged by itself, so that several may hold."""
+    """Return whether each of the classes is judged by itself, so that several may hold."""
     last = innermost(estimator)
     if getattr(last, "multilabel_", False):
         return True
@@ -355,7 +355,7 @@ def _scores(estimator: Any, classes: int) -> str:  # noqa: ANN401 - any classifi
 
 
 def _first(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
-    """Give what sees the columns first."""
+    """Return what sees the columns first."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -369,7 +369,7 @@ def _first(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
 
 
 def _parts(transformer: Any, inputs: tuple[str, ...]) -> list[tuple[Any, list[int]]]:  # noqa: ANN401 - any transformer
-    """Give what handles which columns, by their places."""
+    """Return what handles which columns, by their places."""
     if not hasattr(transformer, "transformers_"):
         return [(transformer, list(range(len(inputs))))]
     places = {name: i for i, name in enumerate(inputs)}

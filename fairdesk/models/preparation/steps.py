@@ -155,7 +155,7 @@ class Preparation:
         return unused
 
     def hints(self) -> Hints:
-        """Give what was told."""
+        """Return what was told."""
         return Hints(
             features=self.features,
             codes=self.codes,
@@ -169,7 +169,7 @@ class Preparation:
         )
 
     def _belongs_before(self, thing: Any) -> bool:  # noqa: ANN401 - anything
-        """Tell whether a thing changes rows in a way that hints cannot say."""
+        """Return whether a thing changes rows in a way that hints cannot say."""
         if not hasattr(thing, "transform") or hasattr(thing, "predict"):
             return False
         kind = _kind(thing)
@@ -415,26 +415,26 @@ class Preparation:
 
 
 def is_codes(given: Mapping[Any, Any]) -> bool:
-    """Tell whether a dictionary has a number for each value, or a value for each number."""
+    """Return whether a dictionary has a number for each value, or a value for each number."""
     numbers = all(_is_number(value) for value in given.values())
     return bool(given) and (numbers or is_turned_round(given))
 
 
 def is_turned_round(given: Mapping[Any, Any]) -> bool:
-    """Tell whether a dictionary has a value for each number, as JSON or as Python has it."""
+    """Return whether a dictionary has a value for each number, as JSON or as Python has it."""
     return all(isinstance(value, str) for value in given.values()) and all(
         _is_number(key) or (isinstance(key, str) and key.isdecimal()) for key in given
     )
 
 
 def column_names(transformer: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - scikit-learn's
-    """Give the names of the columns that a transformer was fitted on, where it knows them."""
+    """Return the names of the columns that a transformer was fitted on, where it knows them."""
     names = getattr(transformer, "feature_names_in_", None)
     return None if names is None else tuple(str(name) for name in names)
 
 
 def width_of(transformer: Any) -> int | None:  # noqa: ANN401 - scikit-learn's
-    """Tell how many columns a transformer gives; None where only a try would tell."""
+    """Return how many columns a transformer gives; None where only a try would tell."""
     try:
         return len(transformer.get_feature_names_out())
     except Exception:  # noqa: BLE001 - any kind: transformers need not know
@@ -474,7 +474,7 @@ def _is_number(value: object) -> bool:
 
 
 def _column_of(name: str) -> str:
-    """Give what is left of an encoder's name without the words that say it is one."""
+    """Return what is left of an encoder's name without the words that say it is one."""
     parts = [part for part in re.split(r"[\s_]+", name) if part]
     left = [part for part in parts if part.casefold() not in _TOOL_WORDS]
     if len(left) == len(parts):

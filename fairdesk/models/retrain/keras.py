@@ -147,7 +147,7 @@ def _scores(model: OpenedModel, given: Any) -> Scores:  # noqa: ANN401 - a matri
 
 @contextmanager
 def _told(rows: int) -> Iterator[None]:
-    """Tell what TensorFlow says in the auditor's words; what it only warns of is nobody's."""
+    """Return what TensorFlow says in the auditor's words; what it only warns of is nobody's."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -286,7 +286,7 @@ class _Network:
             variable.assign(value)
 
     def data(self, training_set: TrainingBatch, card: ModelCard) -> _Data:
-        """Give a lesson to TensorFlow.
+        """Return a lesson to TensorFlow.
 
         Raises
         ------
@@ -339,7 +339,7 @@ class _Network:
         return float(total) / steps
 
     def loss_on(self, training_set: _Data) -> float:
-        """Give the mean loss on rows, without learning from them."""
+        """Return the mean loss on rows, without learning from them."""
         total = self._look(training_set.learnt, -(-training_set.rows // _CHECKED))
         return float(total) / training_set.weight
 
@@ -401,7 +401,7 @@ class _Network:
         )
 
     def _each(self, given: list[Any], targets: Any, *, training: bool) -> Any:  # noqa: ANN401 - as above
-        """Give the loss of each row."""
+        """Return the loss of each row."""
         structure = getattr(self.model, "_inputs_struct", None)
         inputs: Any = given if len(given) > 1 else given[0]
         if isinstance(structure, dict):
@@ -449,7 +449,7 @@ def _opened_again(trained: Any, model: OpenedModel) -> OpenedModel:  # noqa: ANN
 
 
 def _alike(new: OpenedModel, card: ModelCard, model: OpenedModel) -> OpenedModel:
-    """Give a network the card of the one that it was made from, but for its file."""
+    """Return a network the card of the one that it was made from, but for its file."""
     card = msgspec.structs.replace(card, path=new.card.path, sha256=new.card.sha256)
     if isinstance(new, DenseNetwork):
         return DenseNetwork(card, new.layers, new.centre)

@@ -100,7 +100,7 @@ class Loss:
 def loss_of(
     training: Mapping[str, Any], output: str, activation: str, width: int, learnt: Learnt
 ) -> Loss:
-    """Give the file's own loss where it is one of classes, else the one that fits the answer.
+    """Return the file's own loss where it is one of classes, else the one that fits the answer.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def optimiser_of(training: Mapping[str, Any], chosen: str, *, tune: bool) -> Any
 
 
 def _rate(settings: Mapping[str, Any], name: str, *, tune: bool) -> Any:  # noqa: ANN401 - a number or a schedule
-    """Give the learning rate that a file tells; ``None`` where it does not."""
+    """Return the learning rate that a file tells; ``None`` where it does not."""
     import keras  # noqa: PLC0415 - loaded with the model
 
     rate: Any = settings.get("learning_rate", settings.get("lr"))

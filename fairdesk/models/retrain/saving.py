@@ -127,7 +127,7 @@ class _Check:
         self._own: Scores = fed.predict(rows)
 
     def differences(self, opened: OpenedModel) -> tuple[int, float]:
-        """Tell how many rows a model decides otherwise, and how far its scores are apart.
+        """Return how many rows a model decides otherwise, and how far its scores are apart.
 
         Raises
         ------
@@ -197,7 +197,7 @@ class _Check:
 
 
 def _before(opened: OpenedModel) -> list[tuple[str, Any]]:
-    """Give the transformers through which rows go first."""
+    """Return the transformers through which rows go first."""
     while isinstance(opened, DescribedModel):
         opened = opened.described
     return opened.before if isinstance(opened, PreparedModel) else []
@@ -309,13 +309,13 @@ def _as_it_came(model: ScikitModel, before: list[tuple[str, Any]]) -> Any:  # no
 
 
 def _model_in(parts: Iterable[tuple[object, Any]], output: str) -> str:
-    """Give the name of the model among other things: of several the one that is asked."""
+    """Return the name of the model among other things: of several the one that is asked."""
     names = [str(name) for name, part in parts if is_estimator(part)]
     return next((name for name in names if output.partition(": ")[0] == name), names[0])
 
 
 def _renumbered(content: bytes) -> bytes:
-    """Give the parts of a skops file, numbered by where they lay in memory, numbers in order."""
+    """Return the parts of a skops file, numbered by where they lay in memory, numbers in order."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         schema = archive.read("schema.json").decode()
     numbers: dict[str, str] = {}

@@ -136,7 +136,7 @@ def _unfitted(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
 
 
 def _found(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
-    """Give what a search has found best, and what was frozen; else the estimator itself."""
+    """Return what a search has found best, and what was frozen; else the estimator itself."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -168,7 +168,7 @@ def _is_seed(value: object) -> bool:
 
 
 def _splits_those_rows(cv: object) -> bool:
-    """Tell whether a cross-validation is one of the very rows that the model was made with."""
+    """Return whether a cross-validation is one of the very rows that the model was made with."""
     if cv is None or isinstance(cv, int | np.integer):
         return False
     kind = type(cv).__name__
@@ -176,7 +176,7 @@ def _splits_those_rows(cv: object) -> bool:
 
 
 def _best_rounds(booster: object) -> int:
-    """Give how many rounds an early stop has found best; 0 where nothing tells."""
+    """Return how many rounds an early stop has found best; 0 where nothing tells."""
     last = getattr(booster, "best_iteration", None)
     return int(last) + 1 if last is not None else int(getattr(booster, "best_iteration_", 0) or 0)
 

@@ -85,7 +85,7 @@ def refit(
 
 
 def innermost(opened: OpenedModel) -> OpenedModel:
-    """Give the model itself, without the transformers and descriptions around it."""
+    """Return the model itself, without the transformers and descriptions around it."""
     from fairdesk.models.inputs.companions import DescribedModel  # noqa: PLC0415 - as above
     from fairdesk.models.preparation.prepared import PreparedModel  # noqa: PLC0415
 
@@ -135,7 +135,7 @@ def _taught(fed: FedModel, training_set: TrainingSet) -> TrainingBatch:
 
 
 def _rows(card: ModelCard, given: NDArray[np.float64] | Inputs) -> Any:  # noqa: ANN401 - a matrix, a pandas frame or texts
-    """Give rows in the form that scikit-learn takes."""
+    """Return rows in the form that scikit-learn takes."""
     # pandas is loaded with it
     from fairdesk.models.preparation.estimators import rows_for  # noqa: PLC0415
 

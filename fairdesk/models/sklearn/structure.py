@@ -130,13 +130,13 @@ def _anatomy(
 
 
 def _spread(body: Layers | Forest) -> float:
-    """Give what the answers' rounding asks for beside: scores of classes that are normalised."""
+    """Return what the answers' rounding asks for beside: scores of classes that are normalised."""
     outputs = body.base.size if isinstance(body, Forest) else body.layers[-1].bias.size
     return outputs * 2.0**-21 if body.decides == "argmax" else 0.0
 
 
 def _steps_of(estimator: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any estimator
-    """Give the transformers of nested pipelines and searches, in order."""
+    """Yield the transformers of nested pipelines and searches, in order."""
     while hasattr(estimator, "steps") or hasattr(estimator, "best_estimator_"):
         if not hasattr(estimator, "steps"):
             estimator = estimator.best_estimator_
@@ -214,7 +214,7 @@ def _body(final: Any, opened: Answering) -> tuple[Layers | Forest, Read | None]:
 
 
 def _layers(final: Any, scores: str) -> Iterator[Layers]:  # noqa: ANN401 - any estimator
-    """Give the ways in which an estimator's weights may decide, the likeliest first."""
+    """Yield the ways in which an estimator's weights may decide, the likeliest first."""
     kind = type(final).__name__
     if not type(final).__module__.startswith("sklearn."):
         return
@@ -250,7 +250,7 @@ def _weights(final: Any) -> tuple[Float64, Float64]:  # noqa: ANN401 - a linear 
 
 
 def _precision(kind: np.dtype[Any]) -> type[np.float32 | np.float64]:
-    """Tell what products with such weights are added up in, at the least.
+    """Return what products with such weights are added up in, at the least.
 
     Rows in double precision are not rounded to single where weights are single; the bound on
     rounding in single precision covers both.
@@ -263,7 +263,7 @@ def _linear(weights: Float64, bias: Float64, decides: Decides, kind: np.dtype[An
 
 
 def _of_several(weights: Float64, bias: Float64, kind: np.dtype[Any]) -> Iterator[Layers]:
-    """Give the two ways of several classes: one softmax, or each against the rest."""
+    """Yield the two ways of several classes: one softmax, or each against the rest."""
     yield _linear(weights, bias, "argmax", kind)
     each = Layer(weights, bias, Activation("sigmoid"))
     last = Layer(np.eye(bias.size), np.zeros(bias.size), Activation("linear"))
@@ -334,7 +334,7 @@ def _rows_for_trees(read: Read) -> Float64:
 def _answers_so(
     asked: Answering, body: Layers | Forest, rows: Float64, read: Read | None = None
 ) -> bool:
-    """Tell whether an estimator answers for rows what a body's numbers say."""
+    """Return whether an estimator answers for rows what a body's numbers say."""
     final = asked.estimator
     width = int(getattr(final, "n_features_in_", None) or rows.shape[1])
     given = np.zeros((len(rows), width))

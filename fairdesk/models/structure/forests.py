@@ -80,7 +80,7 @@ def sums(forest: Forest, matrix: Float64) -> Float64:
 
 
 def rounded_first(threshold: Float64) -> Float64:
-    """Give the greatest double that is, rounded to single precision, not above a threshold.
+    """Return the greatest double that is, rounded to single precision, not above a threshold.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class Sets:
         self._sets: list[Names] = []
 
     def column(self, column: int, left: NDArray[np.bool_], otherwise: bool) -> int:  # noqa: FBT001 - as it stands in a node
-        """Give the column that tells where a split of names sends people."""
+        """Return the column that tells where a split of names sends people."""
         key = (column, left.tobytes(), otherwise)
         if key not in self._places:
             if len(self._sets) == _MOST_SETS:
@@ -188,7 +188,7 @@ class Sets:
         return self._places[key]
 
     def all(self) -> tuple[Names, ...]:
-        """Give all, in the order of their columns."""
+        """Return all, in the order of their columns."""
         return tuple(self._sets)
 
 

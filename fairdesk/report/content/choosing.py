@@ -80,12 +80,12 @@ def parts(report: Report, choice: Choice) -> tuple[Part, ...]:
 
 
 def required(template: TemplateKey, *, final: bool) -> frozenset[str]:
-    """Give the keys of the sections that stay, with their charts and tables."""
+    """Return the keys of the sections that stay, with their charts and tables."""
     return _ALWAYS | (_FINAL if final else frozenset()) | _OF_TEMPLATES.get(template, frozenset())
 
 
 def settled(choice: Choice, *, final: bool) -> Choice:
-    """Give the choice without the wish to drop what stays."""
+    """Return the choice without the wish to drop what stays."""
     needed = required(choice.template, final=final)
     wanted = tuple(key for key in choice.left_out if key.partition("/")[0] not in needed)
     return msgspec.structs.replace(choice, left_out=wanted)
@@ -120,7 +120,7 @@ def check(known: Iterable[Part], choice: Choice, *, final: bool) -> None:
 
 
 def chosen(report: Report, choice: Choice, dropped: Collection[str] = ()) -> Report:
-    """Give the report with what is wanted of it, and the names of what was dropped.
+    """Return the report with what is wanted of it, and the names of what was dropped.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _title(block: Grid | Chart) -> str:
 
 
 def _without_empty(blocks: list[Block]) -> Iterator[Block]:
-    """Give the blocks without headings below which nothing is left."""
+    """Yield the blocks without headings below which nothing is left."""
     for i, block in enumerate(blocks):
         last = i + 1 == len(blocks)
         if isinstance(block, Heading) and (last or isinstance(blocks[i + 1], Heading)):

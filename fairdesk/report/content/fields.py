@@ -37,7 +37,7 @@ LABELS = {key: field.label for key, field in FIELDS.items()}
 
 
 def fields_of(template: TemplateKey) -> tuple[Field, ...]:
-    """Give the fields that a template prints, in the order of the form."""
+    """Return the fields that a template prints, in the order of the form."""
     return tuple(field for field in FIELDS.values() if template in field.used_by)
 
 
@@ -48,12 +48,12 @@ def asked(field: Field, details: Details) -> bool:
 
 
 def told(details: Details, key: str) -> str:
-    """Give what was filled in under a key, as it can be seen; empty when nothing can be."""
+    """Return what was filled in under a key, as it can be seen; empty when nothing can be."""
     return seen(details.texts.get(key, ""))
 
 
 def seen(text: str) -> str:
-    """Give a text without spaces around it; empty where nothing of it can be seen.
+    """Return a text without spaces around it; empty where nothing of it can be seen.
 
     Signs that only direct others, and letters that are blank, are nothing to be seen.
     """
@@ -64,7 +64,7 @@ def seen(text: str) -> str:
 
 
 def missing(template: TemplateKey, details: Details) -> tuple[Field, ...]:
-    """Give the fields that are empty and without which a template's report cannot be final."""
+    """Return the fields that are empty and without which a template's report cannot be final."""
     return tuple(
         field
         for field in fields_of(template)
@@ -114,7 +114,7 @@ def written(field: Field, details: Details) -> str:
 def facts(
     fields: Iterable[Field], template: TemplateKey, details: Details, *, final: bool
 ) -> tuple[Fact, ...]:
-    """Give what was filled in, for a report.
+    """Return what was filled in, for a report.
 
     What is empty stands in a draft with what belongs there, so that a draft is its own list of
     what is to be done, and not at all in a final report.
@@ -257,7 +257,7 @@ def read_logo(path: Path) -> bytes:
 
 
 def example_details(template: TemplateKey, **texts: str) -> Details:
-    """Give details with which a template's report can be final: the fields' own examples.
+    """Return details with which a template's report can be final: the fields' own examples.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class Gathered:
 
 
 def difference(pair: Pair) -> float:
-    """Give how far apart the scores of a pair are."""
+    """Return how far apart the scores of a pair are."""
     return abs(pair.row_score - pair.partner_score)
 
 

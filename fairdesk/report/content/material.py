@@ -89,7 +89,7 @@ class Material:
         return Shown(self.choice.redaction, self.spec, self.table)
 
     def told(self, key: str) -> str:
-        """Give what the auditor filled in under a key; empty when nothing was."""
+        """Return what the auditor filled in under a key; empty when nothing was."""
         return told(self.details, key)
 
     def filled(self, group: str) -> tuple[Fact, ...]:
@@ -176,12 +176,12 @@ class Material:
         )
 
     def number(self, chapter: str) -> int:
-        """Give the number of a section, or of that which holds it; 0 where there is neither."""
+        """Return the number of a section, or of that which holds it; 0 where there is neither."""
         key = chapter if chapter in self.chapters else _WITHIN.get(chapter, "")
         return self.chapters.index(key) + 1 if key in self.chapters else 0
 
     def chapter_of(self, run: RunRecord) -> str:
-        """Give the key of the section with a run's results."""
+        """Return the key of the section with a run's results."""
         match METHODS[run.spec.method].answers:
             case Answers.RATES:
                 return "outcomes"
@@ -201,7 +201,7 @@ class Material:
         return say("{method}, run {n}", method=title, n=str(run.id))
 
     def place(self, run: RunRecord) -> str:
-        """Give the number of the place with a run's results; empty where the report has none."""
+        """Return the number of the place with a run's results; empty where the report has none."""
         chapter = self.chapter_of(run)
         number = self.number(chapter)
         if not number or chapter == "outcomes":
@@ -238,6 +238,6 @@ def about_groups(run: RunRecord) -> bool:
 
 
 def group_tables(run: RunRecord) -> tuple[GroupTable, ...]:
-    """Give the tables of groups that a run measured."""
+    """Return the tables of groups that a run measured."""
     figures: Iterable[object] = run.figures
     return tuple(each for each in figures if isinstance(each, GroupTable))

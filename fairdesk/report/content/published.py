@@ -225,12 +225,12 @@ def _compared(lines: Sequence[Line]) -> Iterator[Line]:
 
 
 def category(categories: Categories, attribute: str, value: str) -> str:
-    """Give the category of a value; empty where that counts as unknown."""
+    """Return the category of a value; empty where that counts as unknown."""
     return categories.names.get(attribute, {}).get(value, value)
 
 
 def race_alone(name: str) -> str:
-    """Give a race's name without what it says of ethnicity."""
+    """Return a race's name without what it says of ethnicity."""
     return name.removesuffix(NOT_HISPANIC)
 
 

@@ -176,7 +176,7 @@ class Shown:
         return "".join((*pieces, text[before:]))
 
     def _mentions(self, text: str, *, strict: bool) -> Iterator[tuple[int, int]]:
-        """Give where in a text a name stands that may not be named."""
+        """Yield where in a text a name stands that may not be named."""
         found = list(_WORD.finditer(text))
         place = 0
         while place < len(found):
@@ -203,7 +203,7 @@ class Shown:
         return spoken
 
     def values(self, column: Column) -> tuple[str, ...]:
-        """Give the values of a column, or of an attribute, that may be named."""
+        """Return the values of a column, or of an attribute, that may be named."""
         if self.whole:
             return column.values
         if column.kind in (Kind.TEXT, Kind.IGNORED):
@@ -211,20 +211,20 @@ class Shown:
         return tuple(name for name in column.values if self._counts(column.name)[name] >= FEWEST)
 
     def input(self, one: Input) -> Input:
-        """Give how a model input is made, without values that may not be named."""
+        """Return how a model input is made, without values that may not be named."""
         if self.whole:
             return one
         codes = {text: code for text, code in one.codes.items() if text not in self._hidden}
         return msgspec.structs.replace(one, name=self.words(one.name), codes=codes)
 
     def file(self, text: str) -> str:
-        """Give a JSON file without values that may not be named; an empty text stays one."""
+        """Return a JSON file without values that may not be named; an empty text stays one."""
         if self.whole or not text:
             return text
         return msgspec.json.encode(self._nameless(msgspec.json.decode(text))).decode()
 
     def runs(self, runs: Iterable[RunRecord], template: TemplateKey) -> list[RunRecord]:
-        """Give runs without what their figures quote of single people.
+        """Return runs without what their figures quote of single people.
 
         A law may ask for tables of every category, however few people are in it.
         """
@@ -254,7 +254,7 @@ class Shown:
         return figure
 
     def table(self, table: GroupTable) -> GroupTable:
-        """Give a table of groups without those of a few people.
+        """Return a table of groups without those of a few people.
 
         Where it is one group alone, whose figures are what the others leave of the whole, the next
         smallest goes as well.
@@ -268,7 +268,7 @@ class Shown:
         )
 
     def log(self, entries: Sequence[LogEntry]) -> list[LogEntry]:
-        """Give the log with nothing in some entries but when they were made.
+        """Return the log with nothing in some entries but when they were made.
 
         Those are the entries about single pairs, and those that name what may not be named.
 
@@ -501,7 +501,7 @@ def _telling(name: str) -> bool:
 
 
 def _texts_of(told: str) -> Iterator[str]:
-    """Give all texts in an entry's JSON, names of members too."""
+    """Yield all texts in an entry's JSON, names of members too."""
     try:
         waiting = [msgspec.json.decode(told)] if told else []
     except msgspec.DecodeError:
@@ -568,7 +568,7 @@ def _number(value: float) -> str:
 
 
 def _kept(people: Sequence[int]) -> list[int] | None:
-    """Give the places of the groups that are shown; ``None`` for all."""
+    """Return the places of the groups that are shown; ``None`` for all."""
     few = {i for i, count in enumerate(people) if 0 < count < FEWEST}
     if not few:
         return None

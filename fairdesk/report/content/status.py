@@ -51,7 +51,7 @@ class _Of(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def standing(store: Store, template: TemplateKey, choice: Choice | None = None) -> Status:
-    """Tell how a template's report stands: what its pages, the window and the command line say.
+    """Return how a template's report stands: what its pages, the window and the command line say.
 
     It is final when the log says so (`status`) and nothing that it needs is missing: an entry that
     somebody has written by hand makes no report final.
@@ -72,7 +72,7 @@ def standing(store: Store, template: TemplateKey, choice: Choice | None = None) 
 
 
 def status(log: Sequence[LogEntry], template: TemplateKey, choice: Choice | None = None) -> Status:
-    """Tell what the log says of a template's report: final until anything changes it after that.
+    """Return what the log says of a template's report: final until anything changes it after that.
 
     What is decided about another template changes nothing. Whatever cannot be understood does. A
     report that is wanted in another form than the one that was marked is a draft.
@@ -97,7 +97,7 @@ def status(log: Sequence[LogEntry], template: TemplateKey, choice: Choice | None
 
 
 def _of(entry: LogEntry) -> _Of | None:
-    """Give what an entry is about; ``None`` where somebody has spoilt it."""
+    """Return what an entry is about; ``None`` where somebody has spoilt it."""
     try:
         return msgspec.json.decode(entry.told, type=_Of)
     except msgspec.MsgspecError:

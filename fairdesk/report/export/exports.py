@@ -256,7 +256,7 @@ def write_retraining_csv(store: Store, path: Path, *, share: float = 0.10) -> No
 
 
 def _retraining_rows(store: Store, table: Table, room: int) -> Table:
-    """Give both members of up to ``room`` pairs as rows of the table."""
+    """Return both members of up to ``room`` pairs as rows of the table."""
     spec = store.spec
     labels = class_labels(spec, table)
     people: list[NDArray[np.float64]] = []
@@ -283,7 +283,7 @@ def _retraining_rows(store: Store, table: Table, room: int) -> Table:
 
 
 def _certainty(spec: AuditSpec, score: float, decided: int) -> float:
-    """Tell how sure the model is of a decision, from the score of the favourable outcome."""
+    """Return how sure the model is of a decision, from the score of the favourable outcome."""
     return score if decided == spec.mapping.favourable_class else 1.0 - score
 
 
@@ -307,7 +307,7 @@ def _chosen(store: Store, room: int) -> Iterator[Pair]:
 
 
 def _value(attribute: Attribute, code: float) -> str | int | float:
-    """Give a code's value: numbers as numbers, names as the data's own text."""
+    """Return a code's value: numbers as numbers, names as the data's own text."""
     if attribute.numeric:
         text = attribute.text(code)
         return int(text) if text.lstrip("-").isdigit() else float(text)
@@ -324,12 +324,12 @@ def _cells(attributes: Sequence[Attribute], codes: Iterable[float]) -> Iterator[
 
 
 def _scores(spec: AuditSpec, pair: Pair) -> list[float]:
-    """Give the scores of both people as the model's own numbers."""
+    """Return the scores of both people as the model's own numbers."""
     return [told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)]
 
 
 def _plausible(pair: Pair) -> tuple[float | None, float | None]:
-    """Give how far the nearest real person is, and how usual such a person is."""
+    """Return how far the nearest real person is, and how usual such a person is."""
     return pair.distance, pair.plausibility
 
 

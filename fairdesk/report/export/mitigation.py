@@ -284,7 +284,7 @@ _PROVENANCE = ("origin", "method", "run", "pair", "seed row", "label source")
 
 
 def _labels(spec: AuditSpec, table: Table, classes: NDArray[np.int64]) -> list[str]:
-    """Give the label value of each class."""
+    """Return the label value of each class."""
     meant = own_labels(spec, table)
     texts = [meant[place] if place < len(meant) else None for place in classes.tolist()]
     known = [text for text in texts if text is not None]
@@ -300,7 +300,7 @@ def _labels(spec: AuditSpec, table: Table, classes: NDArray[np.int64]) -> list[s
 def _before_after(
     spec: AuditSpec, run: RunRecord, number: int
 ) -> tuple[list[str], Iterator[Sequence[str]]]:
-    """Give every measure of the trial beside those of the imported and of the retrained model."""
+    """Return every measure of the trial beside those of the imported and of the retrained model."""
     trials = {
         "as imported": mitigation_words.trial_of(run.figures, 0),
         "nothing added": mitigation_words.trial_of(run.figures, 1),
@@ -342,7 +342,7 @@ def _same(measures: Iterable[Measure | Change], wanted: Measure) -> Measure | Ch
 def _trials(
     spec: AuditSpec, run: RunRecord, repair: Repair
 ) -> tuple[list[str], Iterator[Sequence[str]]]:
-    """Give every measure of every trial."""
+    """Return every measure of every trial."""
     heads = [
         *("model", "name", "percent", "rows added", "verdict", "on the front", "chosen", "failed"),
         *("seconds", "measure", "on", "estimate", "low", "high", "people"),

@@ -76,7 +76,7 @@ def beside(taken: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def decoded(codes: NDArray[np.float64], attribute: Attribute, column: Column) -> Rows:
-    """Give codes of an attribute as codes of its column, ``(m,)``; missing ones as NaN.
+    """Return codes of an attribute as codes of its column, ``(m,)``; missing ones as NaN.
 
     Of a column of texts the codes after the attribute's last are new texts: they come after the
     column's last.
@@ -148,7 +148,7 @@ def rows_of_people(
 
 
 def _code(text: str, column: Column, codes: NDArray[np.float64]) -> float:
-    """Give the code of a value that a column of these codes has, by its text."""
+    """Return the code of a value that a column of these codes has, by its text."""
     if column.values:
         return float(column.values.index(text))
     present = np.unique(codes[~np.isnan(codes)]).tolist()
@@ -156,7 +156,7 @@ def _code(text: str, column: Column, codes: NDArray[np.float64]) -> float:
 
 
 def is_there(source: Source) -> bool:
-    """Tell whether the file that a table came from is still there, as it was read."""
+    """Return whether the file that a table came from is still there, as it was read."""
     path = Path(source.path)
     try:
         return path.is_file() and sha256(path) == source.sha256
@@ -230,7 +230,7 @@ class _Own:
 
 @contextmanager
 def _own_rows(extended: Extended) -> Iterator[_Own]:
-    """Give a table's own rows: as they stand in its file, or written from their codes."""
+    """Return a table's own rows: as they stand in its file, or written from their codes."""
     table = extended.table
     dialect = table.source.dialect
     if not (extended.there and dialect.format == "csv"):
@@ -360,7 +360,7 @@ def _texts(
 
 
 def _localised(text: str, column: Column, dialect: Dialect) -> str:
-    """Give a number the file's decimal mark."""
+    """Return a number the file's decimal mark."""
     if column.kind.is_number and text != column.missing_token:
         return text.replace(".", dialect.decimal)
     return text

@@ -75,7 +75,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def rules() -> dict[str, Rule]:
-    """Give all of them, by their ids."""
+    """Return all of them, by their ids."""
     read = [
         msgspec.json.decode(path.read_bytes(), type=Rule) for path in sorted(_HERE.glob("*.json"))
     ]
@@ -83,12 +83,12 @@ def rules() -> dict[str, Rule]:
 
 
 def notes(template: TemplateKey) -> tuple[Note, ...]:
-    """Give the notes that a template prints, in its order."""
+    """Return the notes that a template prints, in its order."""
     return tuple(note(key) for key in TEMPLATES[template].notes)
 
 
 def note(key: str) -> Note:
-    """Give one note, as a report shows it."""
+    """Return one note, as a report shows it."""
     rule = rules()[key]
     return Note(
         title=rule.title,

@@ -29,7 +29,7 @@ from fairdesk.wording.words import grouping_names
 
 
 def identity(spec: AuditSpec) -> str:
-    """Give the audit's id: the same for the same question, another one for any other."""
+    """Return the audit's id: the same for the same question, another one for any other."""
     digits = hashlib.sha256(msgspec.json.encode(spec, order="deterministic")).hexdigest().upper()
     return f"FD-{digits[:4]}-{digits[4:8]}-{digits[8:12]}"
 
@@ -45,7 +45,7 @@ def clock(text: str) -> str:
 
 
 def lasting(log: Sequence[LogEntry]) -> Sequence[LogEntry]:
-    """Give the log up to its last entry that changes a report; exports and checks do not."""
+    """Return the log up to its last entry that changes a report; exports and checks do not."""
     end = len(log)
     while end and log[end - 1].kind in PASSING:
         end -= 1
@@ -53,7 +53,7 @@ def lasting(log: Sequence[LogEntry]) -> Sequence[LogEntry]:
 
 
 def last_moment(spec: AuditSpec, log: Sequence[LogEntry]) -> datetime:
-    """Give the time that a report bears: that of the last entry that changes it."""
+    """Return the time that a report bears: that of the last entry that changes it."""
     last = lasting(log)
     return moment(last[-1].at if last else spec.created)
 
@@ -64,7 +64,7 @@ def date_text(when: datetime) -> str:
 
 
 def domain_file(spec: AuditSpec) -> str:
-    """Give the JSON of ``--domain``: the constraints, and what is not simply the data's.
+    """Return the JSON of ``--domain``: the constraints, and what is not simply the data's.
 
     Empty when all is.
     """
@@ -78,7 +78,7 @@ def domain_file(spec: AuditSpec) -> str:
 
 
 def _limit(attribute: Attribute, column: Column) -> Limit:
-    """Give what is allowed of an attribute, beside what the data hold."""
+    """Return what is allowed of an attribute, beside what the data hold."""
     plain = attribute_of(column, attribute.role, unknown=attribute.unknown)
     fixed = attribute.role is Role.FIXED and attribute.kind is not Kind.TEXT
     limit = Limit(role="fixed" if fixed else "varies")
@@ -125,7 +125,7 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
 
 
 def map_file(spec: AuditSpec, table: Table) -> str:
-    """Give the JSON of ``--map``: how the model is fed. Empty when that is as it is proposed."""
+    """Return the JSON of ``--map``: how the model is fed. Empty when that is as it is proposed."""
     if spec.predictions:
         return ""
     good, threshold = good_answers(spec.model, spec.mapping), _threshold(spec)
@@ -234,7 +234,7 @@ def repair_command(spec: AuditSpec, run: RunSpec, runs: Sequence[RunRecord]) -> 
 
 
 def _rule_number(run: RunSpec, runs: Sequence[RunRecord]) -> int:
-    """Give the number of a repair's rule set in the last search that found any; 0 for none."""
+    """Return the number of a repair's rule set in the last search that found any; 0 for none."""
     found = [[each for each in record.figures if isinstance(each, RuleSet)] for record in runs]
     sets = next(filter(None, reversed(found)), [])
     same = ((each.conditions, each.outcome) == (run.rule, run.outcome) for each in sets)
@@ -260,7 +260,7 @@ def terms_name(run: RunSpec) -> str:
 
 
 def terms_file(run: RunSpec) -> str:
-    """Give the JSON of ``--terms``; empty where they are those of the paper."""
+    """Return the JSON of ``--terms``; empty where they are those of the paper."""
     return msgspec.json.encode(run.terms).decode() if run.terms else ""
 
 
@@ -288,6 +288,6 @@ def _with_columns(spec: AuditSpec) -> list[tuple[Attribute, Column]]:
 
 
 def _compared(attribute: Attribute, column: Column) -> tuple[float, ...]:
-    """Give the values that would be compared by default within the attribute's limits."""
+    """Return the values that would be compared by default within the attribute's limits."""
     limit = msgspec.structs.replace(_limit(attribute, column), role="varies")
     return attribute_of(column, Role.PROTECTED, limit, unknown=attribute.unknown).compared

@@ -36,7 +36,7 @@ _DOING = {"/A", "/AA", "/Kids"}
 
 
 def only_signed(document: bytes, size: int) -> bool:
-    """Tell whether nothing was added to a PDF but signatures that cannot be seen.
+    """Return whether nothing was added to a PDF but signatures that cannot be seen.
 
     Whether they hold is for `fairdesk.report.provenance.signing.check_pdf`.
 
@@ -63,7 +63,7 @@ def only_signed(document: bytes, size: int) -> bool:
 
 
 def _follows(before: PdfFileReader, after: PdfFileReader) -> bool:
-    """Tell whether a PDF goes on with what it was, and has no document of its own behind it."""
+    """Return whether a PDF goes on with what it was, and has no document of its own behind it."""
     same = (
         before.xrefs.get_startxref_for_revision(each)
         == after.xrefs.get_startxref_for_revision(each)
@@ -77,7 +77,7 @@ def _follows(before: PdfFileReader, after: PdfFileReader) -> bool:
 
 
 def _says_the_same(before: PdfFileReader, after: PdfFileReader) -> bool:
-    """Tell whether objects that were written anew say the same, but for what signers write."""
+    """Return whether objects that were written anew say the same, but for what signers write."""
     first = before.xrefs.total_revisions
     added = range(first, after.xrefs.total_revisions)
     there = {each for i in range(first) for each in before.xrefs.explicit_refs_in_revision(i)}
@@ -112,7 +112,7 @@ def _alike(
 
 
 def _only_signatures_more(before: PdfFileReader, after: PdfFileReader) -> bool:
-    """Tell whether all that pages and form have more are signatures that cannot be seen."""
+    """Return whether all that pages and form have more are signatures that cannot be seen."""
     pages = zip(_pages(before.root["/Pages"]), _pages(after.root["/Pages"]), strict=True)
     old, new = _form(before), _form(after)
     return (
@@ -139,7 +139,7 @@ def _form(document: PdfFileReader) -> Any:  # noqa: ANN401 - a dictionary, or no
 
 
 def _held(holder: Any, name: str, otherwise: object) -> Any:  # noqa: ANN401 - a dictionary's
-    """Give what a dictionary holds; unlike its own `get`, references are followed."""
+    """Return what a dictionary holds; unlike its own `get`, references are followed."""
     try:
         return holder[name]
     except KeyError:
@@ -147,7 +147,7 @@ def _held(holder: Any, name: str, otherwise: object) -> Any:  # noqa: ANN401 - a
 
 
 def _pages(node: DictionaryObject) -> Sequence[DictionaryObject]:
-    """Give the pages of a tree of them, in order."""
+    """Return the pages of a tree of them, in order."""
     if node["/Type"] != "/Pages":
         return [node]
     kids = node["/Kids"]
@@ -155,14 +155,14 @@ def _pages(node: DictionaryObject) -> Sequence[DictionaryObject]:
 
 
 def _raw(holder: Any, name: Any) -> object:  # noqa: ANN401 - a dictionary by names, a list by places
-    """Give what an object holds, references as such; nothing where it is not there."""
+    """Return what an object holds, references as such; nothing where it is not there."""
     if isinstance(holder, dict) and name not in holder:
         return None
     return repr(holder.raw_get(name))
 
 
 def _place(holder: Any, name: str) -> Reference | None:  # noqa: ANN401 - a dictionary
-    """Tell where what a dictionary holds is written; nowhere where it stands in it."""
+    """Return where what a dictionary holds is written; nowhere where it stands in it."""
     from pyhanko.pdf_utils.generic import IndirectObject  # noqa: PLC0415
 
     held = holder.raw_get(name) if name in holder else None

@@ -132,7 +132,7 @@ class Key:
         return bytes(out.getbuffer())
 
     def sign_file(self, content: bytes) -> bytes:
-        """Give the signature of a file, to stand beside it: CMS, detached, DER."""
+        """Return the signature of a file, to stand beside it: CMS, detached, DER."""
         signed = asyncio.run(
             self._signer.async_sign_general_data(
                 content, _DIGEST, detached=True, signed_attr_settings=_timed()

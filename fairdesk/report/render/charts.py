@@ -919,7 +919,7 @@ def _floor(share: float) -> str:
 
 
 def _hundredths(share: float) -> int:
-    """Give the whole hundredths of a percent in a share."""
+    """Return the whole hundredths of a percent in a share."""
     return math.floor(share * 10_000 + 1e-9)
 
 
@@ -932,13 +932,13 @@ class _Box(NamedTuple):
     tall: float
 
     def shared(self, other: _Box) -> float:
-        """Give the area that two boxes share."""
+        """Return the area that two boxes share."""
         across = min(self.x + self.wide, other.x + other.wide) - max(self.x, other.x)
         down = min(self.y + self.tall, other.y + other.tall) - max(self.y, other.y)
         return max(0.0, across) * max(0.0, down)
 
     def reaches(self, other: _Box) -> bool:
-        """Tell whether the middle of another box is as near as a label's own mark."""
+        """Return whether the middle of another box is as near as a label's own mark."""
         x, y = other.x + other.wide / 2, other.y + other.tall / 2
         across = max(self.x - x, x - self.x - self.wide, 0.0)
         down = max(self.y - y, y - self.y - self.tall, 0.0)
@@ -1001,13 +1001,13 @@ def _with_ends(span: tuple[float, float, float], unit: str) -> str:
 
 
 def _thinned(line: Series) -> list[tuple[float, float]]:
-    """Give the origin, at most `_MOST_POINTS` evenly picked points, and the last one."""
+    """Return the origin, at most `_MOST_POINTS` evenly picked points, and the last one."""
     stride = max(1, math.ceil(len(line.x) / _MOST_POINTS))
     picked = [*range(0, len(line.x), stride), len(line.x) - 1] if len(line.x) else []
     return [(0.0, 0.0), *((float(line.x[i]), float(line.y[i])) for i in picked)]
 
 
 def _thinned_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give at most `_MOST_POINTS` evenly picked rows, and the last one."""
+    """Return at most `_MOST_POINTS` evenly picked rows, and the last one."""
     stride = max(1, math.ceil(len(rows) / _MOST_POINTS))
     return rows if stride == 1 else np.concatenate([rows[:-1:stride], rows[-1:]])

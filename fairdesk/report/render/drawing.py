@@ -57,12 +57,12 @@ class Frame(NamedTuple):
     y_low: float = 0.0
 
     def x(self, value: float) -> float:
-        """Give where a value stands across."""
+        """Return where a value stands across."""
         share = (value - self.x_low) / (self.x_high - self.x_low)
         return self.left + (self.right - self.left) * share
 
     def y(self, value: float) -> float:
-        """Give where a value stands down."""
+        """Return where a value stands down."""
         share = (value - self.y_low) / (self.y_high - self.y_low)
         return self.bottom - (self.bottom - self.top) * share
 
@@ -156,7 +156,7 @@ def mark(x: float, y: float, colour: str, evidence: Evidence, *, square: bool = 
 
 
 def hatching(x: float, y: float) -> str:
-    """Give the path of three lines that lean to the right, within a mark."""
+    """Return the path of three lines that lean to the right, within a mark."""
     lines = ((-2.9, 0.6, 3.5), (-1.9, 2.3, 4.2), (-0.3, 3.0, 3.3))
     return "".join(f"M{x + a:.1f} {y + b:.1f}l{long} -{long}" for a, b, long in lines)
 

@@ -80,12 +80,12 @@ def _template() -> Template:
 
 
 def _kinds(sections: Sequence[dict[str, Any]]) -> set[str]:
-    """Give what the report's statements, tables and charts rest on."""
+    """Return what the report's statements, tables and charts rest on."""
     return {block.get("evidence", "") for section in sections for block in section["blocks"]}
 
 
 def _section(number: int, section: dict[str, Any]) -> dict[str, Any]:
-    """Give each part of a section a number or a name that no other has."""
+    """Return each part of a section a number or a name that no other has."""
     blocks = [
         {**block, "id": f"part-{number}-{i}"} for i, block in enumerate(section["blocks"], start=1)
     ]
@@ -148,7 +148,7 @@ def _inline(svg: str, name: str) -> str:
 
 
 def _formula(key: str, alt: str) -> str:
-    """Give a formula as MathML; empty where the look has none of that name."""
+    """Return a formula as MathML; empty where the look has none of that name."""
     from markupsafe import escape  # noqa: PLC0415 - comes with Jinja
 
     drawn = _formulas().get(key, "")
@@ -157,7 +157,7 @@ def _formula(key: str, alt: str) -> str:
 
 @cache
 def _formulas() -> dict[str, str]:
-    """Give all formulas as MathML, as typst writes it."""
+    """Return all formulas as MathML, as typst writes it."""
     import typst  # noqa: PLC0415 - 80 MB that only a report needs
 
     source = (_LOOK / "formulas.typ").read_text(encoding="utf-8")

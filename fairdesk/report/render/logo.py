@@ -59,7 +59,7 @@ def check_logo(content: bytes, name: str = "This picture") -> str:
 
 
 def drawing(uri: str) -> str:
-    """Give a checked picture's data URI as SVG, which typst takes as text."""
+    """Return a checked picture's data URI as SVG, which typst takes as text."""
     kind, encoded = uri.removeprefix("data:").split(";base64,")
     content = base64.b64decode(encoded)
     if kind == _SVG:
@@ -73,7 +73,7 @@ def drawing(uri: str) -> str:
 
 
 def _checked(content: bytes) -> str:
-    """Give a picture's media type when nothing speaks against it."""
+    """Return a picture's media type when nothing speaks against it."""
     if len(content) > MOST_BYTES:
         told = f"It has {len(content) / 1e6:.1f} MB; at most {MOST_BYTES // 10**6} MB are kept."
         raise _NoPictureError(told)

@@ -184,7 +184,7 @@ def _fonts(*, system: bool) -> Fonts:
 
 
 def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
-    """Give typst its inputs: the report, and what is told around it in the report's language."""
+    """Return typst its inputs: the report, and what is told around it in the report's language."""
     words = language.frame(report.language)
     with language.using(report.language):
         signs = language.language()
@@ -223,7 +223,7 @@ def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
 
 
 def _content(report: Report) -> object:
-    """Give a report as plain data; a chart with its texts that typst cannot draw beside it."""
+    """Return a report as plain data; a chart with its texts that typst cannot draw beside it."""
     content: dict[str, Any] = msgspec.to_builtins(report)
     for section in content["sections"]:
         for block in section["blocks"]:

@@ -24,7 +24,7 @@ TEXTS: dict[str, tuple[str, ...]] = {
 
 
 def translated(report: Report, kept: Collection[str] = ()) -> Report:
-    """Give a report with its fixed texts in the current language.
+    """Return a report with its fixed texts in the current language.
 
     Parameters
     ----------

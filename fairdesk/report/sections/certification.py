@@ -327,7 +327,7 @@ def _bars(proven: Proven, of_people: Proven | None, run: int) -> list[Block]:
 
 
 def _estimated_of_whole(proven: Proven) -> float | None:
-    """Give the share of the whole that is estimated to be unlike, beyond what is proven."""
+    """Return the share of the whole that is estimated to be unlike, beyond what is proven."""
     told = proven.estimated
     if told is None or not told.people:
         return None
@@ -335,7 +335,7 @@ def _estimated_of_whole(proven: Proven) -> float | None:
 
 
 def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fact]:
-    """Give the exact counts, and what they took."""
+    """Return the exact counts, and what they took."""
     alike, unlike, left = figures.proven_fractions(proven)
     digits = figures.digits_of_proof(alike, unlike, left)
     counts = {
@@ -386,7 +386,7 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
 
 
 def _alone(run: RunRecord, proven: Proven) -> list[Block]:
-    """Tell what single protected attributes do, where several are compared."""
+    """Return what single protected attributes do, where several are compared."""
     alone = [
         each
         for each in run.figures
@@ -421,7 +421,7 @@ def _shares(proven: Proven) -> tuple[str, str, str]:
 
 
 def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
-    """Tell which pairs of values carry what is unlike."""
+    """Return which pairs of values carry what is unlike."""
     pairs = [each for each in run.figures if isinstance(each, PairShare)]
     pairs = [each for each in pairs if each.falsified or each.certified]
     if not pairs:

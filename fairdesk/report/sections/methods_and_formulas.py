@@ -519,7 +519,7 @@ _REWEIGHING = Formula(
 
 
 def appendix(material: Material) -> Section:
-    """Give what is needed to check and repeat the audit: what the manifest says, in print."""
+    """Return what is needed to check and repeat the audit: what the manifest says, in print."""
     spec = material.spec
     log = lasting(material.log)
     blocks: list[Block] = [
@@ -645,7 +645,7 @@ def _runs(material: Material) -> list[Block]:
 
 
 def _to_repeat(material: Material) -> list[Block]:
-    """Give the commands that ask the same again, with the files that they read."""
+    """Return the commands that ask the same again, with the files that they read."""
     spec, runs = material.spec, material.runs
     mapping, domain = evidence.map_file(spec, material.table), evidence.domain_file(spec)
     asked = evidence.commands(spec, runs, mapped=bool(mapping))

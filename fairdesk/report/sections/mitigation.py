@@ -97,7 +97,7 @@ def statement(material: Material, run: RunRecord, details: Sequence[str]) -> Sta
 
 
 def _evidence(run: RunRecord) -> Evidence:
-    """Tell what the headline of a repair rests on: the people, or samples, of its target."""
+    """Return what the headline of a repair rests on: the people, or samples, of its target."""
     repair = mitigation_words.repair_of(run.figures)
     return "estimated" if repair is not None and repair.retrains else ""
 
@@ -235,7 +235,7 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
 
 
 def _point(trial: Trial, repair: Repair) -> charts.FrontPoint | None:
-    """Give where a trial stands; ``None`` where it was not measured."""
+    """Return where a trial stands; ``None`` where it was not measured."""
     x = _span(mitigation_words.measured(trial, repair.target, "validation"))
     y = _span(mitigation_words.measured(trial, "accuracy", "validation"))
     if x is None or y is None:

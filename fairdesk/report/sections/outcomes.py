@@ -173,7 +173,7 @@ def _uncertain(table: GroupTable) -> Iterator[str]:
 
 
 def newcombe(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
-    """Give Newcombe's interval (95 %) of the difference of two shares, each of ``(k, n)``.
+    """Return Newcombe's interval (95 %) of the difference of two shares, each of ``(k, n)``.
 
     From both Wilson intervals: method 10 of Newcombe, Statistics in Medicine 17 (1998).
     """
@@ -344,7 +344,7 @@ def _odds(line: GroupLine, best: GroupLine | None) -> str:
 
 
 def _named(table: GroupTable) -> float:
-    """Give the width of the column of groups: more for intersections, whose names are longer."""
+    """Return the width of the column of groups: more for intersections, whose names are longer."""
     return 1.1 + 0.7 * len(table.attributes)
 
 

@@ -174,7 +174,7 @@ def _unknown_groups(material: Material) -> list[Block]:
 
 
 def _unnamed(material: Material) -> dict[str, set[str]]:
-    """Give per attribute the values that count as unknown."""
+    """Return per attribute the values that count as unknown."""
     return {
         name: {text for text, category in named.items() if not category}
         for name, named in material.details.categories.names.items()
@@ -896,7 +896,7 @@ def method_blocks(material: Material) -> list[Block]:
 
 
 def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
-    """Give what a search was told beside its options: how near, and what it goes on with."""
+    """Return what a search was told beside its options: how near, and what it goes on with."""
     rows = []
     if run.spec.near is not None:
         told = "only people at most so far from a real one were asked about (0 alike, 1 unlike)"
@@ -908,7 +908,7 @@ def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
 
 
 def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
-    """Give what a run about groups was told beside its options: edges of bins, texts, terms."""
+    """Return what a run about groups was told beside its options: edges of bins, texts, terms."""
     rows = [
         (
             say("edges of {name}", name=words.quoted(name)),
@@ -932,7 +932,7 @@ def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
 
 
 def _repair_rows(spec: AuditSpec, run: RunRecord) -> list[tuple[str, str, str]]:
-    """Give what a repair was told beside its options: the rule set, or which pairs."""
+    """Return what a repair was told beside its options: the rule set, or which pairs."""
     asked = run.spec
     if asked.rule:
         decision = (
@@ -959,7 +959,7 @@ def _repair_rows(spec: AuditSpec, run: RunRecord) -> list[tuple[str, str, str]]:
 
 
 def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
-    """Give each option of a run: its name in the paper, its value, its plain sentence."""
+    """Return each option of a run: its name in the paper, its value, its plain sentence."""
     options = parse_options(run.spec.method, run.spec.options)
     rows = []
     for field in msgspec.structs.fields(options):

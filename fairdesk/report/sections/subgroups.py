@@ -91,7 +91,7 @@ def _side_by_side(material: Material) -> Grid:
 
 
 def _widest(spec: AuditSpec, run: RunRecord) -> tuple[str, str]:
-    """Give whom the widest difference of a run is about, and how wide it is."""
+    """Return whom the widest difference of a run is about, and how wide it is."""
     rules = [
         (each.score, rule_phrase(spec, each.conditions))
         for _, sets in group_words.mined_with(run.figures)

@@ -24,18 +24,18 @@ _SIGNED = fixed(
 
 
 def filled(material: Material, fields: Sequence[Field]) -> tuple[Fact, ...]:
-    """Give what was filled in of some fields; in a draft also what is still to be."""
+    """Return what was filled in of some fields; in a draft also what is still to be."""
     return facts(fields, material.choice.template, material.details, final=material.final)
 
 
 def told(material: Material, *keys: str) -> tuple[Fact, ...]:
-    """Give what was filled in under some keys, in their order; in a draft also what is to be."""
+    """Return what was filled in under some keys, in their order; in a draft also what is to be."""
     template = material.choice.template
     return filled(material, [FIELDS[key] for key in keys if template in FIELDS[key].used_by])
 
 
 def cover_facts(material: Material) -> tuple[Fact, ...]:
-    """Give what stands on the cover of what people told: what was audited, by whom, and when."""
+    """Return what stands on the cover of what people told: what was audited, by whom, and when."""
     template = material.choice.template
     known = {field.key: written(field, material.details) for field in fields_of(template)}
 
@@ -61,7 +61,7 @@ def cover_facts(material: Material) -> tuple[Fact, ...]:
 
 
 def system(material: Material) -> Section:
-    """Tell what the system is for, who made the audit, and what limits people know of."""
+    """Return what the system is for, who made the audit, and what limits people know of."""
     template = material.choice.template
     fields = [field for field in fields_of(template) if field.group == _SYSTEM]
     blocks: list[Block] = [Text(_TOLD), *_facts(filled(material, fields))]
@@ -76,7 +76,7 @@ def _facts(known: tuple[Fact, ...]) -> list[Block]:
 
 
 def sign_off(material: Material) -> Section:
-    """Give the lines to sign on."""
+    """Return the lines to sign on."""
     named = [signer for signer in material.details.signers if seen(signer.name)]
     blocks: list[Block] = [Text(_SIGNED)]
     if unsigned(material.choice.template, material.details):

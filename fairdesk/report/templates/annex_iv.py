@@ -32,7 +32,7 @@ _OUTSIDE = fixed("Not part of this audit:")
 
 
 def _told(material: Material, *keys: str) -> Block:
-    """Give what people told; in a draft also what they have not told yet."""
+    """Return what people told; in a draft also what they have not told yet."""
     known = system.told(material, *keys)
     return Facts(known) if known else Text("Nothing was filled in here.")
 

@@ -63,7 +63,7 @@ _EXCLUDED = "left out †"
 
 
 def categories_of(material: Material) -> Categories:
-    """Give the auditor's categories; where there are none, what is proposed by names."""
+    """Return the auditor's categories; where there are none, what is proposed by names."""
     told = material.details.categories
     return told if told.sex or told.race else propose_categories(material.spec)
 
@@ -81,7 +81,7 @@ def _least_share(material: Material) -> float:
 
 
 def about(material: Material) -> Section:
-    """Tell which tool was audited, by whom and when, and what each table says, in a sentence."""
+    """Return which tool was audited, by whom and when, and what each table says, in a sentence."""
     told = system.told(
         material,
         *("system", "system_version", "audit_date", "auditor", "organisation", "independence"),
@@ -143,7 +143,7 @@ def _percent(line: Line) -> str:
 
 
 def source(material: Material) -> Section:
-    """Tell where the data come from, what they are, and from when."""
+    """Return where the data come from, what they are, and from when."""
     spec = material.spec
     told = system.told(
         material,
@@ -175,7 +175,7 @@ def _decided(material: Material) -> str:
 
 
 def rates(material: Material) -> Section:
-    """Give the tables: of every decision by sex, race or ethnicity, and both; then of scores."""
+    """Return the tables: of every decision by sex, race or ethnicity, and both; then of scores."""
     title = "Rates and impact ratios"
     if material.measured is None:
         return Section(title, (not_run(_NOT_MEASURED),))
@@ -349,7 +349,7 @@ def _calculated(material: Material) -> str:
 
 
 def unknown(material: Material) -> Section:
-    """Tell who is of unknown category, which categories are small, and what was merged."""
+    """Return who is of unknown category, which categories are small, and what was merged."""
     made = published(material)
     blocks: list[Block] = []
     if made:

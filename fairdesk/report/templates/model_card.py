@@ -57,7 +57,7 @@ def details(material: Material) -> Section:
 
 
 def use(material: Material) -> Section:
-    """Tell what the model is for, and what not."""
+    """Return what the model is for, and what not."""
     known = system.told(material, "purpose", "intended_users", "affected", "out_of_scope")
     return Section("Intended use", _facts(known))
 
@@ -95,7 +95,7 @@ def factors(material: Material) -> Section:
 
 
 def metrics(material: Material) -> Section:
-    """Tell what was measured, and with what uncertainty."""
+    """Return what was measured, and with what uncertainty."""
     return Section(
         "Metrics",
         (
@@ -186,12 +186,12 @@ def _named(spec: AuditSpec, table: GroupTable) -> tuple[str, str]:
 
 
 def ethics(material: Material) -> Section:
-    """Tell what is at stake."""
+    """Return what is at stake."""
     return Section("Ethical considerations", _facts(system.told(material, "ethics")))
 
 
 def caveats(material: Material) -> Section:
-    """Tell what else is to be known, and where the whole audit stands."""
+    """Return what else is to be known, and where the whole audit stands."""
     known = system.told(material, "caveats", "known_limits")
     said = [words.EXAMPLES] if material.one_by_one and material.searches else []
     said += [words.ESTIMATED_GROUPS] if material.subtle else []

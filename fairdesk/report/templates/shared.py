@@ -16,13 +16,13 @@ from fairdesk.wording.language import say
 
 
 def statements(material: Material) -> tuple[Statement, ...]:
-    """Give the summary's findings, each with its number and what it rests on."""
+    """Return the summary's findings, each with its number and what it rests on."""
     blocks = findings.summary(material).blocks
     return tuple(block for block in blocks if isinstance(block, Statement))
 
 
 def decided(material: Material) -> list[GroupTable]:
-    """Give the tables of groups about the favourable decision; of one attribute, then of more."""
+    """Return the tables of groups about the favourable decision; of one attribute, then of more."""
     wanted = group_words.favourable(material.spec)
     tables = [each for each in material.group_tables if each.of == "decisions"]
     held = [each for each in tables if each.outcome == wanted] or tables

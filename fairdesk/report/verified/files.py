@@ -180,13 +180,13 @@ def _read(manifest: Path) -> _Sidecar:
 
 
 def _told_by(manifest: Path) -> bytes | None:
-    """Give a manifest, or the one in a report."""
+    """Return a manifest, or the one in a report."""
     content, form = _content(manifest), _form(manifest)
     return _manifest_in(content, form) if form else content
 
 
 def _listed(manifest: Path) -> tuple[ExportedFile, ...]:
-    """Give the files that a manifest tells of: they stood beside it."""
+    """Return the files that a manifest tells of: they stood beside it."""
     return tuple(
         ExportedFile(
             each.name, str(manifest.absolute().with_name(each.name)), each.sha256, each.size
@@ -272,12 +272,12 @@ def _compared(
 
 
 def _accompanies(path: Path) -> bool:
-    """Tell whether a file goes with an export without being named in the log: it came later."""
+    """Return whether a file goes with an export without being named in the log: it came later."""
     return path.suffix == signing.SUFFIX or path.name.endswith("manifest.json")
 
 
 def _begins_as(path: Path, told: ExportedFile) -> bool:
-    """Tell whether a PDF begins with an exported one: signatures are added at the end."""
+    """Return whether a PDF begins with an exported one: signatures are added at the end."""
     if _form(path) != "pdf" or path.stat().st_size <= told.size:
         return False
     with path.open("rb") as stream:
@@ -285,14 +285,14 @@ def _begins_as(path: Path, told: ExportedFile) -> bool:
 
 
 def _is(each: _Given, told: ExportedFile) -> bool:
-    """Tell whether a file is one that is told of, or was signed since."""
+    """Return whether a file is one that is told of, or was signed since."""
     return each.sha256 == told.sha256 or (
         _begins_as(each.path, told) and _signed_since(_content(each.path), told.size)
     )
 
 
 def _signed_since(content: bytes, size: int) -> bool:
-    """Tell whether a PDF, whose first bytes are known, got signatures since, and nothing else."""
+    """Return whether a PDF, whose first bytes are known, got signatures since, and nothing else."""
     try:
         signatures = signing.check_pdf(content)
     except ReportError:
@@ -391,7 +391,7 @@ def _again(store: Store, choice: Choice, form: Format) -> bytes:
 
 
 def _went_on(entries: Sequence[LogEntry], told: ExportedFile, inside: _Sidecar | None) -> bool:
-    """Tell whether anything was decided or done after a file was exported.
+    """Return whether anything was decided or done after a file was exported.
 
     An audit that could not be written to logs no export: then the file itself says when it was.
     """
@@ -414,7 +414,7 @@ def _sidecar(manifest: bytes) -> _Sidecar | None:
 
 
 def _manifest_in(document: bytes, form: Format) -> bytes | None:
-    """Give the manifest that stands in a report; ``None`` where there is none."""
+    """Return the manifest that stands in a report; ``None`` where there is none."""
     match form:
         case "pdf":
             return _attachment(document)
@@ -432,7 +432,7 @@ def _manifest_in(document: bytes, form: Format) -> bytes | None:
 
 
 def _attachment(document: bytes) -> bytes | None:
-    """Give the JSON file that is attached to a PDF."""
+    """Return the JSON file that is attached to a PDF."""
     from pyhanko.pdf_utils.misc import PdfError  # noqa: PLC0415 - only where there is a PDF
     from pyhanko.pdf_utils.reader import PdfFileReader  # noqa: PLC0415
 

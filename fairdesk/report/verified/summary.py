@@ -204,7 +204,7 @@ def text(told: VerificationReport) -> str:
 
 
 def figures(told: VerificationReport) -> dict[str, object]:
-    """Give the same for programs."""
+    """Return the same for programs."""
     return {
         "what": told.what,
         "holds": told.holds,

@@ -36,7 +36,7 @@ def said(spec, table):
 
 
 def more(spec, table):
-    """Give what is said beyond the plain."""
+    """Return what is said beyond the plain."""
     return [what for what in said(spec, table) if what not in PLAIN]
 
 

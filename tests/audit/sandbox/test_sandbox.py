@@ -67,7 +67,7 @@ print(msgspec.json.encode(trying.try_out(room.here(), wanted)).decode())
 
 
 def confined(room, *layers):
-    """Tell what holds in a fresh process with these layers only."""
+    """Return what holds in a fresh process with these layers only."""
     done = subprocess.run(
         [sys.executable, "-c", CONFINED, str(room.own), ",".join(layers)],
         capture_output=True,
@@ -83,7 +83,7 @@ def confined(room, *layers):
 
 
 def of_this_machine():
-    """Tell what holds already for everything that whoever runs this starts."""
+    """Return what holds already for everything that whoever runs this starts."""
     import resource  # not on Windows
 
     few = resource.getrlimit(resource.RLIMIT_NOFILE)[0] <= confining.DESCRIPTORS

@@ -466,7 +466,7 @@ def filled(path):
 
 
 def flipped(value, draw):
-    """Give another value of the same kind."""
+    """Return another value of the same kind."""
     if value is None:
         return 0.125
     if isinstance(value, bytes):

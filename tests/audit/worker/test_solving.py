@@ -28,7 +28,7 @@ def case():
 
 @pytest.fixture(scope="module")
 def asked(case):
-    """Give a certificate's header, its roots, and its boxes of one kind with what is asked."""
+    """Return a certificate's header, its roots, and its boxes of one kind with what is asked."""
     header, arrays = proof_of(case)
     parts = certificate.leaves(arrays)
     part = certificate.Leaves(*(np.concatenate(each) for each in zip(*parts, strict=True)))

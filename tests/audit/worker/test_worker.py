@@ -497,7 +497,7 @@ def test_findings_are_people_of_the_domain(spec, tmp_path, changed, value):
 
 
 def heard(message, *arrays):
-    """Give a frame as it is read from a guest's pipe."""
+    """Return a frame as it is read from a guest's pipe."""
     return wire.read_from_guest(io.BytesIO(frame_bytes(2, message, arrays)))
 
 

@@ -38,7 +38,7 @@ def ruled():
 
 
 def checked(header, arrays, predict=decide, *, sample=2_000, **more):
-    """Give the checks by their names."""
+    """Return the checks by their names."""
     more = {"seconds": 0.0, "rng": np.random.default_rng(0)} | more
     certificate.check(header, arrays)
     checks = verify.verify(header, arrays, predict, sample=sample, **more)

@@ -360,7 +360,7 @@ def test_suggestions_lead_on(formula, data):
 
 
 def trouble(text):
-    """Give the place of what is wrong in a text."""
+    """Return the place of what is wrong in a text."""
     try:
         parse(text, EVERYTHING)
     except ConstraintError as error:

@@ -84,7 +84,7 @@ def figures(events):
 
 
 def inside_of(figure, groups):
-    """Tell who is in a group by what the figure says alone."""
+    """Return who is in a group by what the figure says alone."""
     columns = {
         "age": (groups[:, 1] - groups[:, 1].mean()) / groups[:, 1].std(),
         **{f"sex = {name}": groups[:, 0] == i for i, name in enumerate("fm")},

@@ -91,7 +91,7 @@ def fold(members, chosen, gap):
 
 
 def gaps_of(members, chosen, seed):
-    """Give gaps as they come about: each combination has a rate of its own."""
+    """Return gaps as they come about: each combination has a rate of its own."""
     rates = np.random.default_rng(seed).random(len(members.weight))
     inside = members.totals(chosen, np.eye(len(rates), dtype=np.int64)).T * members.weight
     outside = members.weight - inside
@@ -135,7 +135,7 @@ def test_variants_have_a_leader_that_stands_for_itself():
 
 
 def same(weight, one, other, gaps):
-    """Tell the plain way whether the first is a variant of the other."""
+    """Return the plain way whether the first is a variant of the other."""
 
     def jaccard(a, b):
         return weight[a & b].sum() / max(weight[a | b].sum(), 1)

@@ -62,7 +62,7 @@ def terms_of(rule_set):
 
 @pytest.fixture
 def searched():
-    """Give a study of sentences after a search, its model, and the search's events."""
+    """Return a study of sentences after a search, its model, and the search's events."""
     reader = Reader(score)
     texts = sentences(n=240)
     study = study_of(texts, reader, sizes=np.arange(len(texts)) % 3, terms=TERMS)

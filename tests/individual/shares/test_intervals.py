@@ -43,14 +43,14 @@ def test_clopper_pearson_covers_samples_without_replacement(total):
 
 @functools.cache
 def intervals(most, confidence, total):
-    """Give the interval for every number of people (rows) and of hits among them (columns)."""
+    """Return the interval for every number of people (rows) and of hits among them (columns)."""
     people, hits = np.mgrid[: most + 1, : most + 1]
     low, high = anytime(np.minimum(hits, people), people, confidence, total)
     return np.where(hits <= people, low, 0), np.where(hits <= people, high, 1)
 
 
 def ever_missed(share, most, confidence, total=None, *, told=True):
-    """Give the exact probability that some interval up to so many people misses the share.
+    """Return the exact probability that some interval up to so many people misses the share.
 
     ``told`` says whether the interval is told of how many people in all the sample is drawn.
     """

@@ -33,7 +33,7 @@ def excess(domain, probability, pairs=4_000, seed=0, confidence=0.95):
 
 
 def protected(domain, rows):
-    """Tell who has the first of the compared values of the first protected attribute."""
+    """Return who has the first of the compared values of the first protected attribute."""
     place = domain.protected[0]
     return rows[:, place] == domain.attributes[place].compared[0]
 

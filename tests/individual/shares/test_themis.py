@@ -40,7 +40,7 @@ def scores(events):
 
 
 def gap_of(domain, everyone, model, names, favourable):
-    """Give the greatest difference of rates by counting everybody."""
+    """Return the greatest difference of rates by counting everybody."""
     columns = [domain.names.index(name) for name in names]
     good = labels(model.predict(everyone)) == favourable
     _, group = np.unique(everyone[:, columns], axis=0, return_inverse=True)

@@ -20,7 +20,7 @@ FEW = RepairOptions(people=1_000)
 
 
 def examiner(mitigation, options=FEW, seed=0):
-    """Give an examiner, and the parts of the data that it looks at."""
+    """Return an examiner, and the parts of the data that it looks at."""
     rng = np.random.default_rng(seed)
     parts = split(mitigation, rng)
     return Examiner(mitigation, parts, options, rng), parts

@@ -28,7 +28,7 @@ def pool_of(made, most=1_000):
 
 
 def read(made, pool):
-    """Give the texts of a pool's rows as the model reads them, and the rewritten real ones."""
+    """Return the texts of a pool's rows as the model reads them, and the rewritten real ones."""
     values = made.domain.attributes[0].values
     codes = pool.rows[:, 0].astype(int)
     assert (codes >= len(values)).all()

@@ -75,7 +75,7 @@ def exact(fed, rows):
 
 
 def by_differences(fed, rows, column, steps):
-    """Give each attribute's quotient of differences along its own step: ``(n, d)``."""
+    """Return each attribute's quotient of differences along its own step: ``(n, d)``."""
     people = np.arange(len(rows))
     found = np.zeros(rows.shape)
     for i in np.flatnonzero(steps):

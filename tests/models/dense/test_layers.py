@@ -52,7 +52,7 @@ def network(rng, widths, activations, centre=None, spread=1.0):
 
 
 def by_differences(net, matrix, column=0, step=1e-6):
-    """Give the derivatives of a score as its formula's quotients of differences."""
+    """Return the derivatives of a score as its formula's quotients of differences."""
     columns = []
     for i in range(matrix.shape[1]):
         apart = np.zeros(matrix.shape[1])

@@ -31,7 +31,7 @@ X, Y = np.array([[0.0, 1.0], [1.0, 0.0]] * 10), np.array([0, 1] * 10)
 
 
 def always(thing):
-    """Give a transformer of allowed parts that answers the same thing to anything."""
+    """Return a transformer of allowed parts that answers the same thing to anything."""
     made = FunctionTransformer(
         np.sum, kw_args={"axis": None, "dtype": object, "initial": thing, "where": False}
     )
@@ -40,7 +40,7 @@ def always(thing):
 
 
 def stack_that_writes(path):
-    """Give a stack that calls what it is told to: here, to write an array to a path."""
+    """Return a stack that calls what it is told to: here, to write an array to a path."""
     stack = StackingClassifier([("one", LogisticRegression())]).fit(X, Y)
     stack.estimators_ = [np.array(["harm"])]
     stack.stack_method_ = ["tofile"]

@@ -104,7 +104,7 @@ def add_real(store, rows):
 
 
 def real_people(store):
-    """Give the rows of the data, each as the texts of its attributes."""
+    """Return the rows of the data, each as the texts of its attributes."""
     domain = store.spec.domain
     return {
         tuple(one.text(code) for one, code in zip(domain.attributes, row, strict=True))
@@ -130,7 +130,7 @@ def shown_people(report):
 
 
 def everywhere(report):
-    """Give all text of a report, by format; of the PDF its attachment too."""
+    """Return all text of a report, by format; of the PDF its attachment too."""
     reader = PdfReader(io.BytesIO(pages.pdf(report)))
     text = "\n".join(page.extract_text() for page in reader.pages)
     page = html.page(report)

@@ -25,7 +25,7 @@ def document():
 
 
 def rewritten(document, change):
-    """Give a PDF with objects written anew at its end."""
+    """Return a PDF with objects written anew at its end."""
     writer = IncrementalPdfFileWriter(io.BytesIO(document))
     change(writer)
     out = io.BytesIO()

@@ -71,7 +71,7 @@ def report_of(*blocks, text="A title", status="Draft", **more):
 
 
 def blocks_of(text):
-    """Give one block of every kind, each with the text wherever one can be."""
+    """Return one block of every kind, each with the text wherever one can be."""
     row = PairRow(text, text, text, changed=True)
     return (
         Text(text, lead=text),
@@ -110,7 +110,7 @@ def real(tmp_path_factory):
 
 
 def strings(value):
-    """Give all texts in plain data, but keys, drawings and the manifest."""
+    """Yield all texts in plain data, but keys, drawings and the manifest."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple):

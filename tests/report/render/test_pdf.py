@@ -41,7 +41,7 @@ def read(made, standard="ua-1+a-3a"):
 
 
 def text_of(reader):
-    """Give the text without spaces: where lines and marks break does not matter."""
+    """Return the text without spaces: where lines and marks break does not matter."""
     return re.sub(r"\s+", "", "".join(page.extract_text() for page in reader.pages))
 
 
@@ -60,7 +60,7 @@ def text(reader):
 
 
 def tree(reader):
-    """Give all elements of the structure of a tagged document, in their order."""
+    """Return all elements of the structure of a tagged document, in their order."""
     found = []
 
     def walk(node):
@@ -79,7 +79,7 @@ def tree(reader):
 
 
 def fonts(reader):
-    """Give the fonts of a document: name and whether it is embedded."""
+    """Return the fonts of a document: name and whether it is embedded."""
     found = {}
     for page in reader.pages:
         stack = [page["/Resources"]]

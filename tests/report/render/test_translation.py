@@ -90,7 +90,7 @@ def pseudo(store: Store, translated: None) -> Report:
 
 
 def texts_of(report: Report) -> Iterator[tuple[str, str]]:
-    """Give each text that a catalogue may have, with where it stands."""
+    """Yield each text that a catalogue may have, with where it stands."""
     yield "kind", report.kind
     yield "promise", report.promise
     yield from (("cover", fact.name) for fact in report.cover)
@@ -185,7 +185,7 @@ def test_no_number_of_a_german_report_is_written_in_english(
 
 
 def _numbers(block: object) -> Iterator[str]:
-    """Give the texts of a block in which numbers are the report's own."""
+    """Yield the texts of a block in which numbers are the report's own."""
     if isinstance(block, Formula | Note):
         return
     if isinstance(block, Grid):

@@ -243,7 +243,7 @@ def draw(points=POINTS, **more):
 
 
 def squares(drawn):
-    """Give the marks that are squares: as wide as high, and outlined."""
+    """Return the marks that are squares: as wide as high, and outlined."""
     found = [e for e in drawn.iter(f"{SVG}rect") if e.get("stroke")]
     return [e for e in found if e.get("width") == e.get("height")]
 

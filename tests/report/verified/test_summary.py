@@ -53,7 +53,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def folder(made, tmp_path):
-    """Give a copy of it all; the originals are where they were written, too."""
+    """Return a copy of it all; the originals are where they were written, too."""
     shutil.copytree(made, tmp_path / "copy")
     return tmp_path / "copy"
 

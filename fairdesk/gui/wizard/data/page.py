@@ -105,7 +105,7 @@ class _Job(Share):
 
 
 def _look(table: Table, kinds: dict[str, Kind], before: _Reading | None, job: _Job) -> _Reading:
-    """Give a table the kinds that the auditor chose, and look at it. Runs in the background.
+    """Return a table the kinds that the auditor chose, and look at it. Runs in the background.
 
     Columns that are as they were ``before`` are not looked at again.
     """
@@ -198,7 +198,7 @@ class DataPage(Page):
         self._show_question()
 
     def first_field(self) -> QWidget:
-        """Give what has the keyboard when the page comes on screen."""
+        """Return what has the keyboard when the page comes on screen."""
         return self.preview if self.state.table is not None else self._empty.button
 
     @property
@@ -340,7 +340,7 @@ class DataPage(Page):
             self.load(Path(name))
 
     def _dialect(self) -> Dialect:
-        """Give how the file is to be read, as the controls say."""
+        """Return how the file is to be read, as the controls say."""
         table = self.state.table
         missing = tuple(t for each in self.missing.text().split(",") if (t := each.strip()))
         before = Dialect() if table is None else table.source.dialect
@@ -616,7 +616,7 @@ class DataPage(Page):
 
 
 def _codec(encoding: str) -> str:
-    """Give the name under which a codec is listed."""
+    """Return the name under which a codec is listed."""
     name = codecs.lookup(encoding).name
     return next((each for each in _ENCODINGS if codecs.lookup(each).name == name), encoding)
 

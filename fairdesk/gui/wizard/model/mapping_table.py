@@ -97,7 +97,7 @@ class MappingModel(TableModel):
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Give the heads, and the inputs' positions."""
+        """Return the heads, and the inputs' positions."""
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if orientation == Qt.Orientation.Vertical:
@@ -107,7 +107,7 @@ class MappingModel(TableModel):
         return self._HEADS[section]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Give a cell's text."""
+        """Return a cell's text."""
         if not index.isValid():
             return None
         each = self._inputs[index.row()]
@@ -164,7 +164,7 @@ class ChoiceDelegate(QStyledItemDelegate):
         style.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, box, painter)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802 - Qt's name
-        """Give room for the arrow."""
+        """Return room for the arrow."""
         hint = super().sizeHint(option, index)
         return QSize(hint.width() + 36, hint.height() + theme.NEAR)
 
@@ -214,13 +214,13 @@ class PlainTable(TableModel):
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Give the heads, and the rows' numbers."""
+        """Return the heads, and the rows' numbers."""
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         return self._heads[section] if orientation == Qt.Orientation.Horizontal else section + 1
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Give a text."""
+        """Return a text."""
         if role == Qt.ItemDataRole.DisplayRole and index.isValid():
             return self._cells[index.row()][index.column()]
         return None

@@ -180,7 +180,7 @@ class ModelPage(Page):
             self.prove()
 
     def first_field(self) -> QWidget:
-        """Give what has the keyboard when the page comes on screen."""
+        """Return what has the keyboard when the page comes on screen."""
         return self.favourable_class if self.state.card is not None else self._empty.button
 
     @property
@@ -600,7 +600,7 @@ class ModelPage(Page):
     # -- scaling ------------------------------------------------------------------------------
 
     def _choices(self) -> tuple[Mapping, ...]:
-        """Give the ways to feed the model that are offered, and that before them."""
+        """Return the ways to feed the model that are offered, and that before them."""
         before = () if self._unprepared is None else (self._unprepared[0],)
         return (*before, *(offer.mapping for offer in self._offers)) if self._offers else ()
 

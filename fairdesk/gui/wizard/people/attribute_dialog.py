@@ -159,7 +159,7 @@ class AttributeDialog(FormDialog):
         self._check()
 
     def choice(self) -> Choice:
-        """Give what was decided."""
+        """Return what was decided."""
         if self._column.kind.is_number:
             return replace(self._choice, limits=self._range(), step=self.step.value())
         values = self.ticks.values()
@@ -231,7 +231,7 @@ class AttributeDialog(FormDialog):
     # -- answering ----------------------------------------------------------------------------
 
     def _range(self) -> tuple[float, float] | None:
-        """Give the range; a limit that was not touched stays exact, whatever the field rounds."""
+        """Return the range; a limit that was not touched stays exact, whatever the field rounds."""
         column = self._column
         low, high = (
             exact if round(exact, spin.decimals()) == spin.value() else spin.value()

@@ -111,11 +111,11 @@ class PeoplePage(Page):
         self._look()
 
     def first_field(self) -> QWidget:
-        """Give what has the keyboard when the page comes on screen."""
+        """Return what has the keyboard when the page comes on screen."""
         return next(iter(self.roles.values()), self.tabs)
 
     def inputs(self) -> Iterator[QWidget]:
-        """Give the suggestions, and the inputs of all rows from left to right."""
+        """Yield the suggestions, and the inputs of all rows from left to right."""
         yield from self.chips.values()
         for name in self._names:
             for inputs in (self.allowed, self.roles, self.compared):

@@ -221,7 +221,7 @@ class ProofPage(RunPage):
         return parts.scrolled(inside)
 
     def _told_of(self) -> tuple[tuple[QWidget, str, str], ...]:
-        """Give what follows below the bars, each with its heading, and what it is."""
+        """Return what follows below the bars, each with its heading, and what it is."""
         many, when = self._session.many, words.when_changes(self._session.spec.domain)
         return (
             (self.chart, "", ""),

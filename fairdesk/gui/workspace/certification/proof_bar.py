@@ -82,7 +82,7 @@ class Space:
         return 1 - self.alike - self.unlike
 
     def parts(self) -> Iterator[tuple[str, Fraction]]:
-        """Give the verdicts with their shares, those of nobody left out."""
+        """Yield the verdicts with their shares, those of nobody left out."""
         for verdict, share in zip(MARKS, (self.alike, self.unlike, self.left), strict=True):
             if share > 0:
                 yield verdict, share
@@ -176,7 +176,7 @@ class Spaces:
         return not self.bars
 
     def parts(self) -> list[tuple[Space, str, Fraction]]:
-        """Give every part of every bar."""
+        """Return every part of every bar."""
         return [(bar, verdict, share) for bar in self.bars for verdict, share in bar.parts()]
 
     def summary(self) -> str:
@@ -186,7 +186,7 @@ class Spaces:
         return ". ".join(bar.told(*part) for bar in self.bars for part in bar.parts()) + "."
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Give it as a table: a header and rows; of these at most so many."""
+        """Return it as a table: a header and rows; of these at most so many."""
         rows: list[tuple[str, ...]] = []
         for bar, verdict, share in self.parts():
             known = "not known" if verdict == "undecided" else "proven"
@@ -295,7 +295,7 @@ class _Canvas(Canvas):
         self.update()
 
     def needed(self, width: int) -> int:
-        """Give the height of all bars where there is so much room for their labels."""
+        """Return the height of all bars where there is so much room for their labels."""
         return round(sum(self._row(bar, width) for bar in self._bars)) + 2
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
@@ -417,7 +417,7 @@ class _Canvas(Canvas):
         return found
 
     def _spans(self, bar: Space) -> list[tuple[str, float, float]]:
-        """Give for each part where it begins and how wide it is; none is too small to be seen."""
+        """Return for each part where it begins and how wide it is; none is too small to be seen."""
         wide = [
             (verdict, max(float(share) * self.width(), _LEAST)) for verdict, share in bar.parts()
         ]

@@ -22,12 +22,12 @@ Run = RunRecord | RunState
 
 
 def method_of(run: Run) -> Method:
-    """Give the method of a run."""
+    """Return the method of a run."""
     return method_named(run.method if isinstance(run, RunState) else run.spec.method)
 
 
 def number_of(run: Run) -> int:
-    """Give the number of a run in the audit."""
+    """Return the number of a run in the audit."""
     return run.run_id if isinstance(run, RunState) else run.id
 
 
@@ -56,7 +56,7 @@ def estimates(spec: AuditSpec) -> str:
 
 
 def excesses(run: Run) -> tuple[ExcessChange, ...]:
-    """Give what a run that repeated its queries measured."""
+    """Return what a run that repeated its queries measured."""
     return tuple(each for each in run.figures if isinstance(each, ExcessChange))
 
 
@@ -66,17 +66,17 @@ def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
 
 
 def shares(run: Run) -> tuple[Share, ...]:
-    """Give the shares that a run measured, those of nobody left out."""
+    """Return the shares that a run measured, those of nobody left out."""
     return tuple(each for each in run.figures if isinstance(each, Share) and each.people)
 
 
 def proves(run: Run) -> bool:
-    """Tell whether a run is to prove something."""
+    """Return whether a run is to prove something."""
     return method_of(run).answers is Answers.PROOF
 
 
 def can_go_on(run: Run) -> bool:
-    """Tell whether a run that is over could prove more if it were gone on with."""
+    """Return whether a run that is over could prove more if it were gone on with."""
     told = proven_of(run.figures)
     return (
         proves(run)
@@ -100,10 +100,10 @@ def fall(run: Run) -> str:
 
 
 def gaps(run: Run) -> tuple[GroupGap, ...]:
-    """Give the gaps between groups that a run measured."""
+    """Return the gaps between groups that a run measured."""
     return tuple(each for each in run.figures if isinstance(each, GroupGap))
 
 
 def likenesses(run: Run) -> tuple[GradientFidelity, ...]:
-    """Give what a run tells of perturbation sizes."""
+    """Return what a run tells of perturbation sizes."""
     return tuple(each for each in run.figures if isinstance(each, GradientFidelity))

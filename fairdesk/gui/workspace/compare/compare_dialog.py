@@ -83,7 +83,7 @@ class CompareDialog(QDialog):
         self.resize(620, 640)
 
     def runs(self) -> tuple[RunSpec, ...]:
-        """Give what was asked for, in the order in which it is to run."""
+        """Return what was asked for, in the order in which it is to run."""
         budget = (
             Budget(seconds=float(self._seconds.value()))
             if self._by_seconds.isChecked()

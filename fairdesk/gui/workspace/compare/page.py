@@ -477,7 +477,7 @@ class _RunList(QTableWidget):
         self.viewport().update()
 
     def checked(self) -> tuple[int, ...]:
-        """Give the numbers of the runs that are checked."""
+        """Return the numbers of the runs that are checked."""
         on = Qt.CheckState.Checked
         return tuple(number for number, box in self._boxes.items() if box.checkState() == on)
 

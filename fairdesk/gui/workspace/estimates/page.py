@@ -58,7 +58,7 @@ _WHOM: dict[str, str] = {
 
 
 def measured(run: Run) -> bool:
-    """Tell whether a run says how common it is."""
+    """Return whether a run says how common it is."""
     answers = method_of(run).answers
     if answers in ABOUT_GROUPS:
         return False
@@ -119,7 +119,7 @@ def main_shares(told: Sequence[Share]) -> tuple[Share, ...]:
 
 
 def telling_share(runs: Sequence[Run]) -> tuple[Share, ...]:
-    """Give a share of each kind of people: of most attributes, then from most people.
+    """Return a share of each kind of people: of most attributes, then from most people.
 
     Of equal ones the newest is given.
     """

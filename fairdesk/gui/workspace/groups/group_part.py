@@ -114,7 +114,7 @@ class FigureTable(RuleTable):
         return cells
 
     def _place(self, row: int) -> int:
-        """Give the place in the table of the group in a row, which may be sorted."""
+        """Return the place in the table of the group in a row, which may be sorted."""
         item = self.item(row, 0)
         return -1 if item is None else int(-item.data(Qt.ItemDataRole.UserRole))
 
@@ -145,7 +145,7 @@ class FigureTable(RuleTable):
         self.setFixedHeight(rows * high + head.sizeHint().height() + edges + bar)
 
     def _room(self, cells: Sequence[Sequence[Cell]]) -> list[int]:
-        """Give how wide each column has to be."""
+        """Return how wide each column has to be."""
         wide, most = self.fontMetrics().horizontalAdvance, _LETTERS * self.fontMetrics().height()
         room = []
         for place, column in enumerate(self._columns):
@@ -190,7 +190,7 @@ def calibration(table: GroupTable) -> Drawing:
 
 
 def _calibrated(table: GroupTable) -> list[GroupLine]:
-    """Give the groups whose calibration can be told: those that are compared at all."""
+    """Return the groups whose calibration can be told: those that are compared at all."""
     return [line for line in table.lines if line.calibration and line.known and not line.excluded]
 
 
@@ -345,5 +345,5 @@ class TablePart(QWidget):
 
 
 def _figures(table: GroupTable) -> tuple[Column, ...]:
-    """Give the columns of figures, which come after those of the groups' values."""
+    """Return the columns of figures, which come after those of the groups' values."""
     return columns(table)[len(table.attributes) :]

@@ -44,7 +44,7 @@ class Behind(NamedTuple):
 
 
 def outcome_column(spec: AuditSpec, table: GroupTable) -> tuple[str, str] | None:
-    """Give the column that was counted, and what is favourable in it; none where a model answers.
+    """Return the column that was counted, and what is favourable in it; none where a model answers.
 
     The answers of a model are not kept in the audit.
     """
@@ -58,7 +58,7 @@ def outcome_column(spec: AuditSpec, table: GroupTable) -> tuple[str, str] | None
 def group_of(
     spec: AuditSpec, edges: Edges, data: Table, table: GroupTable, line: GroupLine
 ) -> Mask:
-    """Tell which rows are in a group, ``(n,)``; ``edges`` as of the run that counted it."""
+    """Return which rows are in a group, ``(n,)``; ``edges`` as of the run that counted it."""
     values = dict(zip(table.attributes, line.values, strict=True))
     attributes = [each for each in spec.domain.grouping if each.name in values]
     inside = np.ones(len(data.codes), dtype=np.bool_)

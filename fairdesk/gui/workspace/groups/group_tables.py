@@ -35,12 +35,12 @@ _EACH = "each attribute by itself"
 
 
 def measures(run: Run) -> bool:
-    """Tell whether a run counts how groups fare."""
+    """Return whether a run counts how groups fare."""
     return method_of(run).answers is Answers.RATES
 
 
 def tables_of(run: Run) -> tuple[GroupTable, ...]:
-    """Give the tables that a run counted."""
+    """Return the tables that a run counted."""
     return tuple(each for each in run.figures if isinstance(each, GroupTable))
 
 
@@ -316,7 +316,7 @@ def _kind(table: GroupTable) -> tuple[str, str]:
 
 
 def _shape(table: GroupTable) -> tuple[object, ...]:
-    """Give what decides which parts a table needs."""
+    """Return what decides which parts a table needs."""
     return (
         _kind(table),
         table.attributes,
@@ -326,7 +326,7 @@ def _shape(table: GroupTable) -> tuple[object, ...]:
 
 
 def _takes(widget: QWidget) -> bool:
-    """Tell whether Tab goes to a widget."""
+    """Return whether Tab goes to a widget."""
     return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
 
 

@@ -144,7 +144,7 @@ class Curve:
         )
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Give it as a table: a header and rows; of these at most so many."""
+        """Return it as a table: a header and rows; of these at most so many."""
         if self.spec is None:
             return ("Model",), []
         rows = mitigation_words.trial_rows(self.spec, self.figures)
@@ -152,7 +152,7 @@ class Curve:
 
 
 def measured(trial: Trial, what: What) -> Measure | None:
-    """Give what a trial is chosen by: the measure on validation rows or people, else another."""
+    """Return what a trial is chosen by: the measure on validation rows or people, else another."""
     found = {each.rows: each for each in trial.measures if each.what == what and not each.of}
     for rows in ("validation", "domain", "test"):
         each = found.get(rows)
@@ -168,7 +168,7 @@ def _short(trial: Trial) -> str:
 
 
 def _span(measure: Measure) -> tuple[float, float, float]:
-    """Give the ends of an interval around an estimate, in percent."""
+    """Return the ends of an interval around an estimate, in percent."""
     at = measure.estimate or 0.0
     low = at if measure.low is None else measure.low
     high = at if measure.high is None else measure.high
@@ -272,7 +272,7 @@ class _Scale:
     up: tuple[float, float]
 
     def at(self, x: float, y: float) -> QPointF:
-        """Give the place of two percentages."""
+        """Return the place of two percentages."""
         (left, right), (low, high) = self.along, self.up
         return QPointF(
             self.area.left() + (x - left) / (right - left) * self.area.width(),
@@ -336,7 +336,7 @@ class _Canvas(Pointed):
         )
 
     def under(self, where: QPointF) -> Point | None:
-        """Give the trial at a place."""
+        """Return the trial at a place."""
         if self._curve.empty:
             return None
 
@@ -402,7 +402,7 @@ class _Canvas(Pointed):
         painter.drawText(self._floor_text(scale), Qt.AlignmentFlag.AlignRight, _LEAST)
 
     def _floor_text(self, scale: _Scale) -> QRectF:
-        """Give the place of what is written on the line of the least accuracy allowed."""
+        """Return the place of what is written on the line of the least accuracy allowed."""
         if self._curve.floor is None:
             return QRectF()
         metrics = QFontMetricsF(theme.scaled(self.font(), 0.9))
@@ -487,7 +487,7 @@ class _Canvas(Pointed):
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
     def _rank(self, point: Point) -> int:
-        """Give the order in which names are placed."""
+        """Return the order in which names are placed."""
         number, kind = point.trial.number, point.trial.kind
         order = (
             number == self.picked,
@@ -508,7 +508,7 @@ def label(point: Point, chosen: int) -> str:
 
 
 def marks(low: float, high: float, about: int) -> list[float]:
-    """Give round numbers between two ends, about so many."""
+    """Return round numbers between two ends, about so many."""
     raw = (high - low) / max(about, 2)
     power = 10.0 ** floor(log10(raw))
     step = next(power * each for each in (1, 2, 5, 10) if power * each >= raw * 0.999)

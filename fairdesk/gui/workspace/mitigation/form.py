@@ -195,7 +195,7 @@ class RepairForm(QWidget):
         return RULES if self.group.isChecked() else PAIRS
 
     def run(self, seed: int | None = None) -> RunSpec:
-        """Give what is asked for; with another seed, where it is told."""
+        """Return what is asked for; with another seed, where it is told."""
         options = dict(self._values[self.method])
         options["most"] = self.most.value()
         options["accuracy_loss"] = self.loss.value()
@@ -255,7 +255,7 @@ class RepairForm(QWidget):
         return {each.name: each for each in options_of(METHODS[self.method].options)}
 
     def _what(self) -> dict[str, object]:
-        """Give what is repaired, as fields of a `RunSpec`."""
+        """Return what is repaired, as fields of a `RunSpec`."""
         if self.method == RULES:
             place = self.rule.currentIndex()
             if place < 0:

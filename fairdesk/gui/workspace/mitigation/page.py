@@ -69,7 +69,7 @@ _PHASES = {
 
 
 def repairs(run: Run) -> bool:
-    """Tell whether a run is a repair."""
+    """Return whether a run is a repair."""
     return method_of(run).answers is Answers.REPAIR
 
 
@@ -381,7 +381,7 @@ class RepairPage(QWidget):
                     combo.addItem(text, number)
 
     def _at(self) -> int:
-        """Give the number of the trial that is looked at: the picked one, else the chosen one.
+        """Return the number of the trial that is looked at: the picked one, else the chosen one.
 
         Where none was chosen that is the portion that discriminates least.
         """

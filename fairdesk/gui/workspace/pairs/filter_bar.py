@@ -131,7 +131,7 @@ class FilterBar(QWidget):
         return most
 
     def query(self, base: PairQuery) -> PairQuery:
-        """Give a query with these filters and the rest of another."""
+        """Return a query with these filters and the rest of another."""
         return msgspec.structs.replace(
             base,
             where=dict(self._where),

@@ -330,7 +330,7 @@ class ExamplesPage(QWidget):
         self._ask_curve(number)
 
     def _with_examples(self) -> tuple[RunRecord, ...]:
-        """Give the searches, and what else came upon examples."""
+        """Return the searches, and what else came upon examples."""
         return tuple(
             run
             for run in self._session.runs

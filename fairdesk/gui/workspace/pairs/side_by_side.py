@@ -168,7 +168,7 @@ class SideBySide(TableModel):
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Give the name of a column."""
+        """Return the name of a column."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -184,7 +184,7 @@ class SideBySide(TableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Give a cell: what differs in the heavier weight with a sign, what is equal dimmed."""
+        """Return a cell: what differs in the heavier weight with a sign, what is equal dimmed."""
         line = self._lines[index.row()]
         column = index.column()
         cell: object = None

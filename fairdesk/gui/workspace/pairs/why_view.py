@@ -34,7 +34,7 @@ class Weight:
 
 
 def strongest(spec: AuditSpec, pair: Pair, why: Explanation) -> list[Weight]:
-    """Give the attributes that weigh most for either of the two, the heaviest first."""
+    """Return the attributes that weigh most for either of the two, the heaviest first."""
     weights = []
     for p, attribute in enumerate(spec.domain.attributes):
         here, there = attribute.text(pair.row[p]), attribute.text(pair.partner[p])

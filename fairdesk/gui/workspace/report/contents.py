@@ -202,7 +202,7 @@ class ContentsDialog(QDialog):
         item.setCheckState(0, Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked)
 
     def _items(self) -> dict[str, QTreeWidgetItem]:
-        """Give all lines by their keys, in their order."""
+        """Return all lines by their keys, in their order."""
         root = self.tree.invisibleRootItem()
         lines = (line for section in _below(root) for line in (section, *_below(section)))
         return {str(line.data(0, _KEY)): line for line in lines}

@@ -351,7 +351,7 @@ class FilesList(QWidget):
 
 
 def offered(session: Session) -> tuple[Export, ...]:
-    """Give the files that there is something to write in.
+    """Return the files that there is something to write in.
 
     Without a model there are no findings, only the report and what was told of groups.
     """

@@ -137,7 +137,7 @@ class ReportPage(QWidget):
         self._session.store.ask(lambda _store: None, begin)
 
     def offered(self) -> list[Export]:
-        """Give the files that there is something to write in."""
+        """Return the files that there is something to write in."""
         return list(offered(self._session))
 
     def export_report(self) -> None:

@@ -181,7 +181,7 @@ class PagesView(QAbstractScrollArea):
         return QSize(round(width * scale), round(height * scale))
 
     def _place(self, page: int) -> QRect:
-        """Give where a page is in the viewport."""
+        """Return where a page is in the viewport."""
         size = self._size(page)
         room = max(self.viewport().width(), size.width() + 2 * _BETWEEN)
         corner = QPoint(
@@ -209,7 +209,7 @@ class PagesView(QAbstractScrollArea):
         self.viewport().update()
 
     def _within(self) -> float:
-        """Give how far into the page at the top one has read, as a share of it."""
+        """Return how far into the page at the top one has read, as a share of it."""
         if not self.at:
             return 0.0
         read = self.verticalScrollBar().value() - self._tops[self.at - 1]
@@ -331,7 +331,7 @@ class PagesView(QAbstractScrollArea):
 
 
 def _inches(page: bytes, resolution: float) -> tuple[float, float]:
-    """Give a page's size on paper."""
+    """Return a page's size on paper."""
     head = page[_SIZE_AT]
     width, height = (int.from_bytes(head[i : i + 4], "big") for i in (0, 4))
     return width / resolution, height / resolution

@@ -334,7 +334,7 @@ class ReportPreview(QWidget):
 
 
 def page_of(place: str, places: Mapping[str, int]) -> int:
-    """Give the page of something, 0 where the report does not show it.
+    """Return the page of something, 0 where the report does not show it.
 
     Parameters
     ----------

@@ -139,5 +139,5 @@ def _drawn(made: Made, resolution: float) -> Made:
 
 
 def possible(resolution: float) -> float:
-    """Give the resolution that pages get where this one is wanted."""
+    """Return the resolution that pages get where this one is wanted."""
     return min(max(resolution, _LEAST_RESOLUTION), _MOST_RESOLUTION)

@@ -347,7 +347,7 @@ class ReportForm(QWidget):
         self.completeness.tell(self._draft, lacking, len(needed | set(lacking)))
 
     def _lacking(self, template: TemplateKey, details: Details) -> dict[str, tuple[str, str]]:
-        """Give what keeps a report from being final, by its key: the group and the name of it."""
+        """Return what keeps a report from being final, by its key: the group and the name of it."""
         empty = {field.key for field in missing(template, details)}
         # what the audit’s own figures ask for
         also = self._draft.told.obstacles

@@ -45,11 +45,11 @@ class RealPeople:
         self._read: tuple[Table, Rows, NDArray[np.intp]] | None = None
 
     def everybody(self, store: Store) -> Rows:
-        """Give them all: ``(m, d)``, as `Pair.nearest` counts them."""
+        """Return them all: ``(m, d)``, as `Pair.nearest` counts them."""
         return self._people(store)[1]
 
     def nearest(self, store: Store, pair: Pair | MinimalPair) -> Real | None:
-        """Give who is nearest to a pair's first person; ``None`` where the data have nobody."""
+        """Return who is nearest to a pair's first person; ``None`` where the data have nobody."""
         table, people, places = self._people(store)
         if not len(people):
             return None

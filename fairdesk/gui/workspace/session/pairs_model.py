@@ -322,7 +322,7 @@ class PairsModel(TableModel):
             self.dataChanged.emit(self.index(0, 0), last)
 
     def pair(self, row: int) -> Pair | None:
-        """Give a row's pair, or nothing while its page is on the way (it is asked for)."""
+        """Return a row's pair, or nothing while its page is on the way (it is asked for)."""
         found = self._row(row)
         return found.pair if found else None
 
@@ -345,7 +345,7 @@ class PairsModel(TableModel):
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Give a column's title and what it means."""
+        """Return a column's title and what it means."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]
@@ -358,7 +358,7 @@ class PairsModel(TableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Give a cell; empty while its page is on the way."""
+        """Return a cell; empty while its page is on the way."""
         if not index.isValid():
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -540,7 +540,7 @@ def _aligned(*, number: bool) -> Qt.AlignmentFlag:
 
 
 def _apart(spec: AuditSpec, pair: Pair) -> float:
-    """Give how far the model's own numbers for both people are apart."""
+    """Return how far the model's own numbers for both people are apart."""
     one, other = (
         told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)
     )

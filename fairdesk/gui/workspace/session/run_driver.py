@@ -90,7 +90,7 @@ class RunDriver(QObject):
         return self._told
 
     def progress(self) -> NDArray[np.float64]:
-        """Give the run so far: ``(m, 4)`` of elapsed seconds, tried, found, rows sent."""
+        """Return the run so far: ``(m, 4)`` of elapsed seconds, tried, found, rows sent."""
         with self._lock:
             return np.array(self._points, dtype=float).reshape(-1, 4)
 

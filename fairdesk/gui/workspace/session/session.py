@@ -95,7 +95,7 @@ class Session(QObject):
         return bool(self.decisions)
 
     def telling(self) -> RunRecord | RunState | None:
-        """Give the run that tells most: the one under way, else the one that found most."""
+        """Return the run that tells most: the one under way, else the one that found most."""
         if self.live is not None:
             return self.live
         return max(reversed(self.runs), key=lambda run: run.found, default=None)

@@ -59,7 +59,7 @@ class Known:
 
 
 def brought_nearer(pair: Pair, minimal: MinimalPair) -> Pair:
-    """Give a pair with the people that it was brought to."""
+    """Return a pair with the people that it was brought to."""
     return replace(
         pair,
         row=np.array(minimal.row),

@@ -104,7 +104,7 @@ class AgainDialog(QDialog):
         parts.resize_on_screen(self, 820, 720)
 
     def run(self) -> RunSpec:
-        """Give what was asked for."""
+        """Return what was asked for."""
         method = self.picker.key
         goes_on = self._what_goes_on() and self.goes_on.isChecked()
         run = self._with_rules(

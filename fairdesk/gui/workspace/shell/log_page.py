@@ -68,7 +68,7 @@ class LogModel(TableModel):
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Give the name of a column."""
+        """Return the name of a column."""
         if orientation == Qt.Orientation.Horizontal:
             if role == Qt.ItemDataRole.DisplayRole:
                 return ("When", "What")[section]
@@ -77,7 +77,7 @@ class LogModel(TableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Give a cell."""
+        """Return a cell."""
         entry = self.entries[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.what if index.column() else local_time(entry.at)

@@ -376,7 +376,7 @@ class OverviewPage(QWidget):
         }.get(following.page, lambda: self.go.emit(following.page))
 
     def _search(self) -> Run | None:
-        """Give the search that tells most: the one under way, else the one that found most."""
+        """Return the search that tells most: the one under way, else the one that found most."""
         live = self._session.live
         if live is not None and method_of(live).answers is Answers.EXAMPLES:
             return live

@@ -24,7 +24,7 @@ _STOPPING = "stopping…"
 def budget_used(
     budget: Budget, elapsed: float, queries: int, done: int, total: int
 ) -> tuple[float, str]:
-    """Tell how much of a run's budget is used.
+    """Return how much of a run's budget is used.
 
     Parameters
     ----------

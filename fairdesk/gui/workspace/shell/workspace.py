@@ -536,7 +536,7 @@ class Workspace(QWidget):
         return msgspec.structs.replace(fresh, seed=self._next_seed(fresh))
 
     def _next_seed(self, run: RunSpec) -> int:
-        """Give a seed that no run of the method has used, the first above all of them."""
+        """Return a seed that no run of the method has used, the first above all of them."""
         used = [each.spec.seed for each in self._session.runs if each.spec.method == run.method]
         return max(used, default=-1) + 1
 

@@ -103,7 +103,7 @@ class Finding:
         return doubt_text(self.rule_set)
 
     def speaks_of(self, text: str, attribute: str) -> bool:
-        """Tell whether its rule holds a text, and speaks of an attribute; empty is any."""
+        """Return whether its rule holds a text, and speaks of an attribute; empty is any."""
         if attribute and all(attribute != each.attribute for each in self.rule_set.conditions):
             return False
         return not text or text.casefold() in self.phrase.casefold()
@@ -331,7 +331,7 @@ class _Model(QAbstractItemModel):
         self.endResetModel()
 
     def place(self, key: Key) -> QModelIndex:
-        """Give where a finding stands; an invalid index where it does not."""
+        """Return where a finding stands; an invalid index where it does not."""
         if key not in self._places:
             return QModelIndex()
         row, variant = self._places[key]
@@ -512,7 +512,7 @@ class _Painter(QStyledItemDelegate):
 
 
 def _height(metrics: QFontMetrics, room: QRect, text: str) -> int:
-    """Tell how high a text is; to break lines takes ten times as long as to see that all fit."""
+    """Return how high a text is; to break lines takes ten times as long as to see that all fit."""
     lines = text.split("\n")
     if all(metrics.horizontalAdvance(line) <= room.width() for line in lines):
         return metrics.lineSpacing() * (len(lines) - 1) + metrics.height()
@@ -520,7 +520,7 @@ def _height(metrics: QFontMetrics, room: QRect, text: str) -> int:
 
 
 def _fleeting(index: Index) -> QModelIndex:
-    """Give an index as the view wants it."""
+    """Return an index as the view wants it."""
     return index if isinstance(index, QModelIndex) else QModelIndex()
 
 

@@ -58,12 +58,12 @@ EXPLAINED_TEXTS = (
 
 
 def mines(run: Run) -> bool:
-    """Tell whether a run looks for rule sets."""
+    """Return whether a run looks for rule sets."""
     return method_of(run).key == METHOD
 
 
 def mined_of(run: Run) -> tuple[RuleSearchSummary, ...]:
-    """Give what a run did, an entry per outcome."""
+    """Return what a run did, an entry per outcome."""
     return tuple(each for each in run.figures if isinstance(each, RuleSearchSummary))
 
 

@@ -67,7 +67,7 @@ def change_text(spec: AuditSpec, old: Conditions, new: Conditions) -> str:
 
 
 def steps_of(spec: AuditSpec, rule_set: RuleSet) -> tuple[Step, ...]:
-    """Give the lattice around a rule set from the most general on."""
+    """Return the lattice around a rule set from the most general on."""
 
     def step(kind: Literal["broader", "this", "narrower"], each: RuleSet | Variant) -> Step:
         whole = rule_phrase(spec, each.conditions)

@@ -88,7 +88,7 @@ class Rates:
         return f"{self.title}. {told}."
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Give it as a table, a header and rows; of these at most so many."""
+        """Return it as a table, a header and rows; of these at most so many."""
         factor, digits = (100, 1) if self.outcome else (1, 3)
         header = ("Of", "Kind", "%" if self.outcome else "Mean score", "From", "To", "n")
         return header, [

@@ -72,7 +72,7 @@ def off(spec: AuditSpec) -> str:
 
 
 def terms_of(run: Run) -> tuple[TermRate, ...]:
-    """Give the terms that a run tells of."""
+    """Return the terms that a run tells of."""
     return tuple(each for each in run.figures if isinstance(each, TermRate))
 
 
@@ -276,7 +276,7 @@ class WordsView(RunPage):
     # What happens
 
     def _reads(self, run: Run) -> bool:
-        """Tell whether a run compares words."""
+        """Return whether a run compares words."""
         if method_of(run).key != METHOD:
             return False
         if isinstance(run, RunState):
@@ -609,5 +609,5 @@ def _sentences(store: Store, run: int, term: TermRate) -> Occurring | None:
 
 
 def reading(runs: Iterable[Run]) -> bool:
-    """Tell whether any run compared words."""
+    """Return whether any run compared words."""
     return any(terms_of(run) for run in runs)
