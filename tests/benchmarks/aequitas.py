@@ -20,7 +20,6 @@ from threadpoolctl import threadpool_limits
 from fairdesk.audit.catalogue.methods import Search
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import aequitas, uniform
-from tests.benchmarks import plain_aequitas
 from tests.benchmarks.measuring import (
     NETWORKS,
     Case,
@@ -30,7 +29,9 @@ from tests.benchmarks.measuring import (
     medians,
     network,
     pipeline,
+    sizes,
 )
+from tests.references import aequitas as references
 
 METHODS = {
     "random": (aequitas.random, aequitas.RandomOptions),
@@ -72,7 +73,7 @@ def plainly(case: Case, options: aequitas.RandomOptions, seed: int) -> Measured:
     """Measure the plain version."""
     model, domain, people = case
     rng = np.random.default_rng(seed)
-    return measure(model, lambda m: plain_aequitas.search(m, domain, people, options, rng))
+    return measure(model, sizes(lambda m: references.search(m, domain, people, options, rng)))
 
 
 def show(name: str, each: Measured, case: str, plain: Measured | None = None) -> None:

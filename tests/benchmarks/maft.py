@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import adf, eidig, maft, uniform
-from tests.benchmarks import plain_gradients
-from tests.benchmarks.measuring import Measured, counts, load, measure
+from tests.benchmarks.measuring import Measured, counts, load, measure, sizes
+from tests.references import gradients
 
 SEARCHES = {
     "maft": (maft.search, maft.MaftOptions),
@@ -102,7 +102,7 @@ def main() -> None:
             rng = np.random.default_rng(0)
             plain = measure(
                 model,
-                lambda timed: plain_gradients.search(timed, domain, people, fewer, rng),  # noqa: B023 - called at once
+                sizes(lambda timed: gradients.search(timed, domain, people, fewer, rng)),  # noqa: B023 - called at once
             )
         on_census_sex = arguments.protected == ["sex"] and "adult" in arguments.model.name
         show(name, runs[len(runs) // 2], plain, PUBLISHED[name] if on_census_sex else None)

@@ -154,6 +154,18 @@ def counts(search: Callable[[Model], Iterator[Event]]) -> Callable[[Model], tupl
     return drive
 
 
+def sizes(
+    search: Callable[[Model], tuple[set[bytes], int]],
+) -> Callable[[Model], tuple[int, int]]:
+    """Count what a plain search returns."""
+
+    def drive(model: Model) -> tuple[int, int]:
+        unique, queries = search(model)
+        return len(unique), queries
+
+    return drive
+
+
 def medians(runs: Sequence[Measured]) -> Measured:
     """Return the median of each figure by itself."""
     return Measured(

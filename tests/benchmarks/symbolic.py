@@ -19,7 +19,6 @@ from threadpoolctl import threadpool_limits
 
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import symbolic, uniform
-from tests.benchmarks import plain_symbolic
 from tests.benchmarks.measuring import (
     NETWORKS,
     Case,
@@ -29,7 +28,9 @@ from tests.benchmarks.measuring import (
     medians,
     network,
     pipeline,
+    sizes,
 )
+from tests.references import symbolic as references
 
 PIPELINE = "logistic/sex"
 #: What the published program finds per CPU-second, and the rows it sends for each.
@@ -98,7 +99,9 @@ def compare(name: str, case: Case, arguments: argparse.Namespace) -> None:
 
     def plain(seed: int, chosen: symbolic.SymbolicOptions) -> Measured:
         rng = np.random.default_rng(seed)
-        return measure(case.model, lambda m: plain_symbolic.search(m, domain, people, chosen, rng))
+        return measure(
+            case.model, sizes(lambda m: references.search(m, domain, people, chosen, rng))
+        )
 
     ours(0, msgspec.structs.replace(options, max_iter=50))  # warm-up
     plain(0, msgspec.structs.replace(options, max_iter=5))

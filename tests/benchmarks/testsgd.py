@@ -49,8 +49,8 @@ from fairdesk.results.events import (
     RuleSearchSummary,
     RuleSet,
 )
-from tests.benchmarks import plain_testsgd
 from tests.benchmarks.measuring import DATA
+from tests.references import testsgd as plain_testsgd
 
 #: The plain version counts the support of so many rule sets, after those with the fewest rules.
 _COUNTED, _SKIPPED = 500, 200_000

@@ -21,13 +21,13 @@ from fairdesk.results.events import Rows
 
 def search(
     model: Model, domain: Domain, people: Rows, options: RandomOptions, rng: np.random.Generator
-) -> tuple[int, int]:
-    """Search a two-class model; give the unique instances found and the rows sent."""
+) -> tuple[set[bytes], int]:
+    """Search a two-class model; returns as `tests.references.gradients.search`."""
     plain = _Plain(model, domain, options, rng)
     drawn = domain.sample(rng, options.global_iteration_limit, people)
     for x in [x for x in drawn if plain.meet(x)]:
         plain.walk(x)
-    return sum(plain.verdicts.values()), plain.queries
+    return {key for key, verdict in plain.verdicts.items() if verdict}, plain.queries
 
 
 class _Plain:

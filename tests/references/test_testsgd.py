@@ -10,8 +10,8 @@ from fairdesk.groups import testsgd
 from fairdesk.groups.context import Study
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.results.events import Measured, RuleSearchSummary
-from tests.benchmarks import plain_testsgd
 from tests.individual.conftest import Network, integer
+from tests.references import testsgd as plain_testsgd
 
 
 def listed(name, kind, count, role=Role.VARIES):

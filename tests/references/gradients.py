@@ -33,14 +33,20 @@ class Model(Protocol):
 
 def search(
     model: Model, domain: Domain, people: Rows, options: WalkOptions, rng: np.random.Generator
-) -> tuple[int, int]:
-    """Search with the method whose options are given; give unique instances and rows sent."""
+) -> tuple[set[bytes], int]:
+    """Search with the method whose options are given.
+
+    Returns
+    -------
+    tuple[set[bytes], int]
+        The codes, but for protected ones, of each instance; and how many rows were sent.
+    """
     plain = _KINDS[type(options)](model, domain, options, rng)
     seeds = clustered_seeds(people, options.cluster_num, options.global_num, rng)
     instances = [x for x in map(plain.global_walk, domain.snap(seeds)[0]) if x is not None]
     for x in instances:
         plain.local_walk(x)
-    return len(plain.unique), plain.queries
+    return plain.unique, plain.queries
 
 
 class _Plain:

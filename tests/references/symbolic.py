@@ -31,12 +31,15 @@ from fairdesk.results.events import Rows
 
 def search(
     model: Model, domain: Domain, people: Rows, options: SymbolicOptions, rng: np.random.Generator
-) -> tuple[int, int]:
-    """Search a two-class model in a domain of whole numbers; give the unique instances and rows."""
+) -> tuple[set[bytes], int]:
+    """Search a two-class model in a domain of whole numbers.
+
+    Returns as `tests.references.gradients.search`.
+    """
     plain = _Plain(model, domain, people, options, rng)
     seeds = clustered_seeds(people, options.cluster_num, options.global_num, rng)
     plain.run(domain.snap(seeds)[0])
-    return len(plain.unique), plain.queries
+    return plain.unique, plain.queries
 
 
 class _Plain:
