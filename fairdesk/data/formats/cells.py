@@ -48,6 +48,19 @@ class Cells:
     sha256: str = ""
     row_numbers: NDArray[np.int32] | None = None
 
+    @classmethod
+    def under(
+        cls,
+        header: Sequence[str] | None,
+        columns: Sequence[Texts | Numbers],
+        sha256: str = "",
+        row_numbers: NDArray[np.int32] | None = None,
+    ) -> Cells:
+        """Put columns under the names of a header, as far as they can be kept; None has none."""
+        names = unique_names(header or [""] * len(columns))
+        notes = _notes_on_names(header, names) if header else ("",) * len(columns)
+        return cls(names, tuple(columns), notes, sha256, row_numbers)
+
     @property
     def rows(self) -> int:
         """The number of data rows."""
@@ -101,7 +114,7 @@ def unique_names(header: Iterable[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def notes_on_names(header: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+def _notes_on_names(header: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Say which names are not those of the header, a sentence for each of those."""
     return tuple(
         f"The file gives column {place} no name; here it is called “{name}”."

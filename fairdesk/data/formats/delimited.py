@@ -22,9 +22,7 @@ from fairdesk.data.formats.cells import (
     Cells,
     Watch,
     check_size,
-    notes_on_names,
     readable,
-    unique_names,
 )
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.rows import plain_beginning, read_first, refuse_faults
@@ -65,11 +63,8 @@ def read_delimited(
     else:
         layout = msgspec.structs.replace(dialect, format="csv", table="")
     first = read_first(path, layout)
-    header = first if layout.header else [""] * len(first)
-    names = unique_names(header)
-    notes = notes_on_names(header, names) if layout.header else ("",) * len(first)
     columns, fingerprint = _split_carefully(path, layout, len(first), watch)
-    cells = Cells(names, columns, notes, fingerprint)
+    cells = Cells.under(first if layout.header else None, columns, fingerprint)
     return cells, layout if dialect else guess_content(layout, cells), ()
 
 

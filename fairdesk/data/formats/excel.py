@@ -7,7 +7,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice, product
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,9 +21,7 @@ from fairdesk.data.formats.cells import (
     Watch,
     check_size,
     check_width,
-    notes_on_names,
     readable,
-    unique_names,
 )
 from fairdesk.data.formats.packing import Packing, as_text
 from fairdesk.data.formats.sniffing import guess_header, with_content
@@ -83,9 +80,7 @@ def read_excel(
             )
         check_width(path, sheet.width)
         check_size(path, sheet.height * sheet.width)
-        numbers: list[int] = []
-        cells, header = _cells(_filled_rows(sheet, numbers), sheet.height, dialect, watch)
-        cells = replace(cells, row_numbers=np.array(numbers[int(header) :], np.int32))
+        cells, header = _cells(sheet, dialect, watch)
     how = Dialect(format="excel", table=name)
     how = with_content(how, dialect, cells)
     return cells, msgspec.structs.replace(how, header=header), tables
@@ -103,25 +98,24 @@ def _filled_rows(sheet: CalamineSheet, numbers: list[int]) -> Iterator[list[Any]
             yield row
 
 
-def _cells(
-    rows: Iterator[list[Any]], height: int, asked: Dialect | None, watch: Watch
-) -> tuple[Cells, bool]:
+def _cells(sheet: CalamineSheet, asked: Dialect | None, watch: Watch) -> tuple[Cells, bool]:
+    numbers: list[int] = []
+    rows = _filled_rows(sheet, numbers)
     sample = list(islice(rows, _SAMPLE_ROWS))
     if asked is not None and asked.format == "excel":
         header = asked.header
     else:
         header = guess_header([[as_text(cell) for cell in row] for row in sample])
-    first = [as_text(cell) for cell in sample[0]] if header else [""] * len(sample[0])
-    chunk = sample[int(header) :]
-    packing, done = Packing(len(first)), 0
+    width, chunk = len(sample[0]), sample[int(header) :]
+    packing, done = Packing(width), 0
     while chunk:
         packing.add(zip(*chunk, strict=True))
         done += len(chunk)
-        watch(done / max(height, 1))
-        chunk = list(islice(rows, max(1, _CELLS_AT_ONCE // len(first))))
-    names = unique_names(first)
-    notes = notes_on_names(first, names) if header else ("",) * len(first)
-    return Cells(names, packing.columns(), notes), header
+        watch(done / max(sheet.height, 1))
+        chunk = list(islice(rows, max(1, _CELLS_AT_ONCE // width)))
+    first = [as_text(cell) for cell in sample[0]] if header else None
+    row_numbers = np.array(numbers[int(header) :], np.int32)
+    return Cells.under(first, packing.columns(), row_numbers=row_numbers), header
 
 
 def _check_parts(path: Path) -> None:

@@ -14,9 +14,7 @@ from fairdesk.data.formats.cells import (
     Watch,
     check_size,
     check_width,
-    notes_on_names,
     readable,
-    unique_names,
 )
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.sniffing import with_content
@@ -64,8 +62,7 @@ def read_parquet(
         raise DataError(
             f"The file “{path.name}” has no columns.", remedy="Choose a file with a table in it."
         )
-    names = unique_names(header)
-    cells = Cells(names, packing.columns(), notes_on_names(header, names))
+    cells = Cells.under(header, packing.columns())
     return cells, with_content(Dialect(format="parquet"), dialect, cells), ()
 
 

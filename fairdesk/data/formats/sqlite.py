@@ -14,9 +14,7 @@ from fairdesk.data.formats.cells import (
     Watch,
     check_size,
     check_width,
-    notes_on_names,
     readable,
-    unique_names,
 )
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.sniffing import with_content
@@ -64,8 +62,7 @@ def read_sqlite(
             done += len(chunk)
             packing.add(zip(*chunk, strict=True))
             watch(done / max(count, 1))
-    names = unique_names(header)
-    cells = Cells(names, packing.columns(), notes_on_names(header, names))
+    cells = Cells.under(header, packing.columns())
     how = Dialect(format="sqlite", table=name)
     return cells, with_content(how, dialect, cells), tables
 

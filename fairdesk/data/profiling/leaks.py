@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.columns.kinds import counts_rows, identifies
 from fairdesk.data.profiling.profile import Problem
+from fairdesk.data.profiling.roc import auc
 from fairdesk.data.table import Column, Kind, Table
 
 #: From this area under the ROC curve on, a column tells the outcome alone. Columns that honestly
@@ -121,16 +122,8 @@ def _groups(column: Column, codes: NDArray[np.float64]) -> tuple[NDArray[np.intp
 
 
 def _area(score: NDArray[np.float64], outcome: NDArray[np.bool_]) -> float:
-    """Return the area under the ROC curve; rows with equal scores share their places."""
-    good = int(np.count_nonzero(outcome))
-    bad = outcome.size - good
-    if not good or not bad:
-        return 0.5
-    _, level = np.unique(score, return_inverse=True)
-    goods = np.bincount(level, weights=outcome)
-    bads = np.bincount(level, weights=~outcome)
-    below = np.cumsum(bads) - bads
-    return float((goods * (below + bads / 2)).sum() / (good * bad))
+    area = auc(score, outcome)
+    return 0.5 if area is None else area
 
 
 def _cut(share: float) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Attribute
 from fairdesk.data.profiling.outcomes import comparison, favourable_rows
+from fairdesk.data.profiling.roc import auc
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.decisions.favourable import flipped
@@ -21,7 +22,7 @@ from fairdesk.models.decisions.rule import told
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import BY_POSITION
 from fairdesk.models.inputs.one_hot import is_one_hot
-from fairdesk.models.inputs.skill import UNCLEAR, Skill, auc, doubts, skill
+from fairdesk.models.inputs.skill import UNCLEAR, Skill, doubts, skill
 from fairdesk.models.model import How, Input, Mapping, OpenedModel, Takes, favourable_scores, labels
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Rows, Scores

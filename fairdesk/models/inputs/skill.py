@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 
 Confusion = tuple[tuple[int, int], tuple[int, int]]
 
@@ -46,31 +45,6 @@ _ASKED = {
     "inputs in the wrong order, do they need scaling that is not in the file, or is the favourable "
     "class the other one?",
 }
-
-
-def auc(score: NDArray[np.float64], wanted: NDArray[np.bool_]) -> float | None:
-    """Compute the area under the ROC curve from ranks (Mann and Whitney); ties count half.
-
-    Parameters
-    ----------
-    score : NDArray[np.float64]
-        ``(n,)``; for the favourable decision.
-    wanted : NDArray[np.bool_]
-        ``(n,)``; whether the label is favourable.
-
-    Returns
-    -------
-    float or None
-        None when all labels are alike.
-    """
-    ours = int(wanted.sum())
-    theirs = len(wanted) - ours
-    if not ours or not theirs:
-        return None
-    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
-    middle_ranks = np.cumsum(counts) - (counts - 1) / 2
-    above = middle_ranks[place][wanted].sum() - ours * (ours + 1) / 2
-    return float(above / (ours * theirs))
 
 
 def balanced_accuracy(confusion: Confusion) -> float | None:
@@ -150,4 +124,4 @@ def doubts(confusion: Confusion, ranking: float | None) -> Iterator[str]:
         )
 
 
-__all__ = ["UNCLEAR", "Confusion", "Skill", "auc", "balanced_accuracy", "doubts", "skill"]
+__all__ = ["UNCLEAR", "Confusion", "Skill", "balanced_accuracy", "doubts", "skill"]
