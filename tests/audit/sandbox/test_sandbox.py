@@ -55,14 +55,14 @@ def quick():
 CONFINED = """
 import os, sys
 os.chdir(sys.argv[1])
-from fairdesk.audit import confining, room, trying
+from fairdesk.audit.sandbox import confining, folders, probe
 import msgspec
 wanted = sys.argv[2].split(",")
-layers = confining._layers(room.here())
+layers = confining._layers(folders.here())
 for name in wanted:
     if name:
         layers[name]()
-print(msgspec.json.encode(trying.try_out(room.here(), wanted)).decode())
+print(msgspec.json.encode(probe.try_out(folders.here(), wanted)).decode())
 """
 
 

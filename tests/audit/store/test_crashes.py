@@ -187,7 +187,7 @@ def test_a_process_that_is_killed_while_it_weighs_leaves_an_audit_that_agrees(mo
         import os, signal
         from pathlib import Path
         import numpy as np
-        from fairdesk.audit import store as module
+        from fairdesk.audit.store import store as module
         from fairdesk.audit.store.schema import add_entry
         from fairdesk.individual.realism.plausibility import Plausibility
 

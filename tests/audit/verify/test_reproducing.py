@@ -211,7 +211,7 @@ def test_figures_are_compared_field_by_field_without_times(made):
     assert differences((share,), (msgspec.structs.replace(share, low=share.low + 1e-3),))
     mined = figures[3][0]
     assert not differences((mined,), (msgspec.structs.replace(mined, seconds=99.0),))
-    assert differences((share,), (mined,)) == ["Figure 1 was Share, and is Mined."]
+    assert differences((share,), (mined,)) == ["Figure 1 was Share, and is RuleSearchSummary."]
     assert differences((share, share), (share,)) == ["There were 2 figures, and now there are 1."]
 
 
