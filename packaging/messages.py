@@ -12,13 +12,14 @@ import io
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, get_type_hints
+from typing import NamedTuple
 
 import msgspec
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.options import options_of
 from fairdesk.report import blocks, legal
 from fairdesk.report.content.fields import FIELDS
 from fairdesk.report.content.kinds import TEMPLATES
@@ -181,13 +182,7 @@ def _of_rules() -> Iterator[str]:
 def _of_methods() -> Iterator[str]:
     for method in METHODS.values():
         yield from (method.title, method.sentence, method.tells, method.cannot)
-        hints = get_type_hints(method.options, include_extras=True)
-        for hint in hints.values():
-            yield from (
-                str(meta.title)
-                for meta in getattr(hint, "__metadata__", ())
-                if isinstance(meta, msgspec.Meta) and meta.title
-            )
+        yield from (option.title for option in options_of(method.options))
 
 
 if __name__ == "__main__":

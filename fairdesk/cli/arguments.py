@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn, get_args, get_type_hints
+from typing import Any, NoReturn, get_args
 
 import msgspec
 
@@ -20,6 +20,7 @@ from fairdesk.app.headless import (
     ReportQuestion,
 )
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
+from fairdesk.audit.catalogue.options import option_named, options_of
 from fairdesk.audit.plan.plan import Limits, read_limits, read_terms
 from fairdesk.audit.plan.spec import Budget, OptionValue, RunSpec
 from fairdesk.audit.runs.inspection import Subject
@@ -261,7 +262,7 @@ def _add_repair(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--labels",
-        choices=get_args(get_type_hints(RepairOptions)["labels"]),
+        choices=option_named(options_of(RepairOptions), "labels").choices,
         help="where the labels of the added rows come from: the majority of five models trained "
         "on the original data (the default), the majority of the model’s decisions on a person’s "
         "similar people, the model’s own decision, or the nearest real people. testsgd always "
@@ -689,7 +690,7 @@ def _check_report(arguments: argparse.Namespace) -> None:
 
 
 def _names(method: str) -> tuple[str, ...]:
-    return tuple(field.name for field in msgspec.structs.fields(METHODS[method].options))
+    return tuple(option.name for option in options_of(METHODS[method].options))
 
 
 def _seed(text: str) -> int:

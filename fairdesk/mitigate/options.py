@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
+#: What only a network has that is trained again.
+_OF_NETWORKS = {"networks": True}
+
 
 class RepairOptions(msgspec.Struct, frozen=True):
     """How rows are labelled and the model is retrained.
@@ -49,6 +52,7 @@ class RepairOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             title="Training begins",
             description="Of a Keras network: from new random weights, or from the imported ones.",
+            extra=_OF_NETWORKS,
         ),
     ] = "scratch"
     optimiser: Annotated[
@@ -56,6 +60,7 @@ class RepairOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             title="Optimiser",
             description="Of a Keras network: its own where the file tells (else Adam), or another.",
+            extra=_OF_NETWORKS,
         ),
     ] = "own"
     epochs: Annotated[
@@ -65,6 +70,7 @@ class RepairOptions(msgspec.Struct, frozen=True):
             le=1_000,
             title="Epochs at most",
             description="Of a Keras network: how often it sees the training rows.",
+            extra=_OF_NETWORKS,
         ),
     ] = 30
     batch: Annotated[
@@ -74,6 +80,7 @@ class RepairOptions(msgspec.Struct, frozen=True):
             le=65_536,
             title="Rows in a batch",
             description="Of a Keras network: after so many rows it learns.",
+            extra=_OF_NETWORKS,
         ),
     ] = 128
     patience: Annotated[
@@ -84,6 +91,7 @@ class RepairOptions(msgspec.Struct, frozen=True):
             title="Patience",
             description="Of a Keras network: training ends after so many epochs in which the loss "
             "on the validation rows does not fall; the best weights are kept.",
+            extra=_OF_NETWORKS,
         ),
     ] = 4
     compare: Annotated[

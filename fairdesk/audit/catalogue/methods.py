@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from fairdesk.audit.catalogue.options import options_of
 from fairdesk.certify import certify
 from fairdesk.certify.baselines import fairify, fairquant
 from fairdesk.data.domain.domain import Domain
@@ -649,41 +650,19 @@ def parse_options(method: str, raw: AnyMapping[str, object]) -> msgspec.Struct:
     SpecError
         For an unknown method or name, or a value that does not fit, with what would.
     """
-    options = method_named(method).options
-    fields = {field.name: field for field in msgspec.structs.fields(options)}
+    kind = method_named(method).options
+    known = {each.name: each for each in options_of(kind)}
     values: dict[str, object] = {}
     for name, value in raw.items():
-        if name not in fields:
+        if name not in known:
             raise SpecError(
                 f"The method “{method}” has no option “{name}”.",
-                remedy=f"Its options are: {', '.join(fields)}.",
+                remedy=f"Its options are: {', '.join(known)}.",
             )
         try:
-            values[name] = msgspec.convert(value, type=fields[name].type, strict=False)
+            values[name] = known[name].read(value)
         except msgspec.ValidationError:
             raise SpecError(
-                f"The option “{name}” cannot be “{value}”.",
-                remedy=f"Give {limits(fields[name].type)}.",
+                f"The option “{name}” cannot be “{value}”.", remedy=f"Give {known[name].takes}."
             ) from None
-    return options(**values)
-
-
-def limits(kind: object) -> str:
-    """Say what an annotated type takes: ``a whole number from 1 to 1,000``."""
-    info = msgspec.inspect.type_info(kind)
-    if isinstance(info, msgspec.inspect.Metadata):
-        info = info.type
-    if isinstance(info, msgspec.inspect.LiteralType):
-        return " or ".join(f"“{value}”" for value in info.values)
-    if not isinstance(info, msgspec.inspect.IntType | msgspec.inspect.FloatType):
-        raise TypeError(f"an option is a number or a word, not {kind}")
-    text = "a whole number" if isinstance(info, msgspec.inspect.IntType) else "a number"
-    if info.ge is not None:
-        text += f" from {info.ge:,}"
-    if info.gt is not None:
-        text += f" above {info.gt:,}"
-    if info.le is not None:
-        text += f" to {info.le:,}" if info.ge is not None else f", at most {info.le:,}"
-    if info.lt is not None:
-        text += f", below {info.lt:,}"
-    return text
+    return kind(**values)

@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
-from fairdesk.gui.forms.options import OptionsForm, options_of
+from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.forms.timing import SECONDS
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, in_order, quiet

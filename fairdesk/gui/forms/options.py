@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import floor, log10
 
-import msgspec
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,14 +15,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.audit.catalogue.options import Option
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.parts import calm, in_order, labelled
 
-_MOST = 2**31 - 1
-#: How near a field comes to a limit that is itself not allowed.
-_NEAREST = 0.001
 #: What the words that a parameter can be mean.
 _MEANINGS = {
     "all": "all sets of names",
@@ -46,68 +42,36 @@ _MEANINGS_OF = {("compare", "all"): "reweighing, and those of fairlearn"}
 Field = QSpinBox | QDoubleSpinBox | QComboBox
 
 
-@dataclass(frozen=True)
-class Option:
-    """One parameter of a method.
-
-    Attributes
-    ----------
-    name : str
-        As in the paper.
-    title, sentence : str
-        For people.
-    default : float or str
-        As in the paper.
-    whole : bool
-        Whether it is a whole number.
-    low, high : float
-        The least and the greatest that a field takes.
-    words : tuple[str, ...]
-        Of a parameter that is a word: those that it can be, the default first.
-    """
-
-    name: str
-    title: str
-    sentence: str
-    default: float | str
-    whole: bool = False
-    low: float = -_MOST
-    high: float = _MOST
-    words: tuple[str, ...] = ()
-
-    @property
-    def default_text(self) -> str:
-        """The default, as the field shows it."""
-        if isinstance(self.default, str):
-            return meaning(self.default, self.name)
-        return f"{self.default:,}"
-
-
 def meaning(word: str, option: str = "") -> str:
     """Say what a word means that a parameter can be."""
     return _MEANINGS_OF.get((option, word)) or _MEANINGS.get(word, word.replace("_", " "))
 
 
-def options_of(kind: type[msgspec.Struct]) -> tuple[Option, ...]:
-    """Read the parameters off a method's options."""
-    found = []
-    for name, schema in msgspec.json.schema(kind)["$defs"][kind.__name__]["properties"].items():
-        said = {
-            "name": name,
-            "title": schema.get("title", name),
-            "sentence": schema.get("description", ""),
-            "default": schema["default"],
-        }
-        if words := schema.get("enum"):
-            first = sorted(words, key=lambda word: word != schema["default"])
-            found.append(Option(**said, words=tuple(first)))
-            continue
-        whole = schema["type"] == "integer"
-        step = 1.0 if whole else _NEAREST
-        low = schema.get("minimum", schema.get("exclusiveMinimum", -_MOST - step) + step)
-        high = schema.get("maximum", schema.get("exclusiveMaximum", _MOST + step) - step)
-        found.append(Option(**said, whole=whole, low=low, high=high))
-    return tuple(found)
+def hint(option: Option) -> str:
+    """Say what an option is, and its default as the field shows it."""
+    default = option.default
+    usual = meaning(default, option.name) if isinstance(default, str) else f"{default:,}"
+    return f"{option.help} Default: {usual}."
+
+
+def number_field(option: Option, value: OptionValue) -> QSpinBox | QDoubleSpinBox:
+    """Return a field for an option that is a number."""
+    default = float(option.default)
+    field: QSpinBox | QDoubleSpinBox
+    if option.whole:
+        field = QSpinBox()
+        field.setRange(int(option.low), int(option.high))
+        field.setValue(int(value))
+    else:
+        field = NumberField()
+        # there is a button that takes the value at once, without the field being left
+        field.setKeyboardTracking(True)
+        field.setSingleStep(10 ** floor(log10(default)) if 0 < default < 0.1 else 0.1)
+        field.setRange(option.low, option.high)
+        field.setValue(float(value))
+    field.setGroupSeparatorShown(True)
+    field.setMaximumWidth(180)
+    return field
 
 
 class OptionsForm(QWidget):
@@ -133,12 +97,11 @@ class OptionsForm(QWidget):
         for position, option in enumerate(options):
             value = values.get(option.name, option.default)
             field = (
-                self._choice(option, str(value)) if option.words else self._number(option, value)
+                self._choice(option, str(value)) if option.choices else self._number(option, value)
             )
             calm(field)
             self.fields[option.name] = field
-            hint = f"{option.sentence} Default: {option.default_text}."
-            place = labelled(f"{option.title}  ({option.name})", field, hint)
+            place = labelled(f"{option.title}  ({option.name})", field, hint(option))
             place.addStretch(1)
             grid.addLayout(place, position // 2, position % 2)
         grid.setColumnStretch(0, 1)
@@ -156,7 +119,7 @@ class OptionsForm(QWidget):
 
     def _choice(self, option: Option, value: str) -> QComboBox:
         field = QComboBox()
-        for word in option.words:
+        for word in option.choices:
             field.addItem(meaning(word, option.name), word)
         field.setCurrentIndex(max(field.findData(value), 0))
         field.currentIndexChanged.connect(
@@ -165,21 +128,7 @@ class OptionsForm(QWidget):
         return field
 
     def _number(self, option: Option, value: OptionValue) -> QSpinBox | QDoubleSpinBox:
-        default = float(option.default)
-        field: QSpinBox | QDoubleSpinBox
-        if option.whole:
-            field = QSpinBox()
-            field.setRange(int(option.low), int(option.high))
-            field.setValue(int(value))
-        else:
-            field = NumberField()
-            # there is a button that takes the value at once, without the field being left
-            field.setKeyboardTracking(True)
-            field.setSingleStep(10 ** floor(log10(default)) if 0 < default < 0.1 else 0.1)
-            field.setRange(option.low, option.high)
-            field.setValue(float(value))
-        field.setGroupSeparatorShown(True)
-        field.setMaximumWidth(180)
+        field = number_field(option, value)
         field.valueChanged.connect(lambda new: self.set_to.emit(option.name, new))
         return field
 

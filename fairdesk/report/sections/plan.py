@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
-
-import msgspec
 
 from fairdesk.audit.catalogue.methods import METHODS, Answers, method_named, parse_options
+from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
 from fairdesk.audit.store.store import RunRecord
 from fairdesk.data.domain.constraint_check import checked
@@ -962,15 +960,12 @@ def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Return each option of a run: its name in the paper, its value, its plain sentence."""
     options = parse_options(run.spec.method, run.spec.options)
     rows = []
-    for field in msgspec.structs.fields(options):
-        value: Any = getattr(options, field.name)
-        metas = [one for one in get_args(field.type) if isinstance(one, msgspec.Meta)]
-        told = [text for meta in metas for text in (meta.title, meta.description) if text]
-        shown = _option_text(value)
-        if (run.spec.method, field.name) == ("repair-testsgd", "labels"):
+    for option in options_of(type(options)):
+        shown, told = _option_text(getattr(options, option.name)), [option.title, option.help]
+        if (run.spec.method, option.name) == ("repair-testsgd", "labels"):
             # whatever is chosen, there is one way only
             shown, told = "opposite", ["Labels", mitigation_words.labels_sentence("opposite")]
-        rows.append((field.name, shown, ". ".join(text.rstrip(".") for text in told)))
+        rows.append((option.name, shown, ". ".join(text.rstrip(".") for text in told)))
     return rows
 
 

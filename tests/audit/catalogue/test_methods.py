@@ -1,7 +1,8 @@
 import msgspec
 import pytest
 
-from fairdesk.audit.catalogue.methods import METHODS, limits, method_named, parse_options
+from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
+from fairdesk.audit.catalogue.options import options_of
 from fairdesk.errors import SpecError
 
 
@@ -9,8 +10,21 @@ def test_every_method_tells_what_it_is():
     for key, method in METHODS.items():
         assert method.key == key
         assert all((method.title, method.sentence, method.paper, method.cannot))
-        for field in msgspec.structs.fields(method.options):
-            assert limits(field.type)
+        for option in options_of(method.options):
+            assert all((option.title, option.help, option.takes))
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_a_form_offers_what_the_check_takes(key):
+    for option in options_of(METHODS[key].options):
+        for value in (option.default, *(option.choices or (option.low, option.high))):
+            assert option.read(str(value)) == value
+            assert parse_options(key, {option.name: value})
+        step = 1 if option.whole else 0.0011
+        for limit, beyond in ((option.low, -step), (option.high, step)):
+            if not option.choices and abs(limit) < 2**31 - 1:
+                with pytest.raises(SpecError, match=option.takes):
+                    parse_options(key, {option.name: limit + beyond})
 
 
 def test_the_papers_parameters_and_defaults():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QComboBox,
+    QDoubleSpinBox,
     QHBoxLayout,
     QPushButton,
     QRadioButton,
@@ -23,13 +25,13 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.options import Option, options_of
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue, RunSpec
 from fairdesk.audit.runs.mitigation import check_repair
 from fairdesk.audit.store.records import PairQuery, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import SpecError
-from fairdesk.gui.forms.numbers import NumberField
-from fairdesk.gui.forms.options import Option, OptionsForm, options_of
+from fairdesk.gui.forms.options import OptionsForm, hint, number_field
 from fairdesk.gui.kit import parts, theme, tips
 from fairdesk.gui.workspace.subgroups.findings_list import score_text
 from fairdesk.models.model import Capability
@@ -44,10 +46,9 @@ _MOST_RULES = 100
 #: In less width one question stands below the other.
 _BESIDE = 780
 _MOST_SEED = 2**31 - 1
-#: Options that have a place of their own in the form.
-_OWN = ("labels", "most", "accuracy_loss")
-#: Options that only a network has.
-_OF_NETWORKS = ("start", "optimiser", "epochs", "batch", "patience")
+#: Options with a place of their own in the form: numbers, each with its key, and what labels.
+_MUCH = {"most": "o", "accuracy_loss": "m"}
+_LABELS = "labels"
 
 #: Where labels can come from, shortly.
 LABELS: Final = {
@@ -178,7 +179,7 @@ class RepairForm(QWidget):
         self.rule.setAccessibleName("Group to repair")
         self.boxes: dict[int, QCheckBox] = {}
         self.labels: dict[str, QRadioButton] = {}
-        self.most, self.loss = NumberField(), NumberField()
+        self.much: dict[str, QSpinBox | QDoubleSpinBox] = {}
         self.seed = QSpinBox()
         self.button = QPushButton("S&tart repair")
         self.why = parts.Words(tone="wrong")
@@ -197,12 +198,8 @@ class RepairForm(QWidget):
     def run(self, seed: int | None = None) -> RunSpec:
         """Return what is asked for; with another seed, where it is told."""
         options = dict(self._values[self.method])
-        options["most"] = self.most.value()
-        options["accuracy_loss"] = self.loss.value()
         if self.method == PAIRS:
-            options["labels"] = next(
-                key for key, button in self.labels.items() if button.isChecked()
-            )
+            options[_LABELS] = self._source
         usual = self._usual
         changed = {name: value for name, value in options.items() if value != usual[name].default}
         made = RunSpec(self.method, changed, seed=self.seed.value() if seed is None else seed)
@@ -240,15 +237,19 @@ class RepairForm(QWidget):
     @property
     def told(self) -> str:
         """Say in a line what is asked for."""
-        most = f"at most {self.most.value():g}{words.NBSP}% added"
+        most = f"at most {self.much['most'].value():g}{words.NBSP}% added"
         if self.method == RULES:
             place = self.rule.currentIndex()
             whom = self._rules[place].text if place >= 0 else "a group"
             return f"{whom}; {most}"
-        labels = next(key for key, button in self.labels.items() if button.isChecked())
         pairs = {self.flagged: "flagged pairs", self.some: "pairs of some runs"}
         chosen = next((text for button, text in pairs.items() if button.isChecked()), "all pairs")
-        return f"{chosen}; labels: {LABELS[labels].replace('&', '').lower()}; {most}"
+        return f"{chosen}; labels: {LABELS[self._source].replace('&', '').lower()}; {most}"
+
+    @property
+    def _source(self) -> str:
+        """Where the labels of what is added come from."""
+        return next(key for key, button in self.labels.items() if button.isChecked())
 
     @property
     def _usual(self) -> dict[str, Option]:
@@ -343,8 +344,10 @@ class RepairForm(QWidget):
         column = QVBoxLayout(self._sources)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.TIGHT)
-        for key, text in LABELS.items():
-            button = QRadioButton(text)
+        source = self._usual[_LABELS]
+        for key in source.choices:
+            button = QRadioButton(LABELS[key])
+            button.setChecked(key == source.default)
             told = mitigation_words.labels_sentence(key)
             button.setAccessibleDescription(told)
             below = parts.quiet(told)
@@ -353,7 +356,6 @@ class RepairForm(QWidget):
             column.addWidget(button)
             column.addWidget(below)
             self.labels[key] = button
-        self.labels["majority"].setChecked(True)
         self._opposite = parts.Words(_OPPOSITE)
         card.body.addWidget(self._sources)
         card.body.addWidget(self._opposite)
@@ -364,31 +366,10 @@ class RepairForm(QWidget):
         card = parts.Card()
         card.body.setSpacing(theme.GAP)
         card.body.addWidget(parts.heading("How much"))
-        self.loss.setRange(0.0, 50.0)
-        self.loss.setSingleStep(0.1)
-        self.most.setRange(0.001, 100.0)
-        self.most.setSuffix(f"{words.NBSP}%")
-        for field_ in (self.loss, self.most):
-            field_.setKeyboardTracking(True)
         self.seed.setRange(0, _MOST_SEED)
-        row = QHBoxLayout()
-        row.setSpacing(theme.PAGE)
-        for text, number, hint in (
-            (
-                "&Greatest portion",
-                self.most,
-                "Of the training rows: portions grow until they would add more.",
-            ),
-            (
-                "Accuracy it &may cost",
-                self.loss,
-                "In percentage points, on the validation rows: what costs more is not chosen.",
-            ),
-        ):
-            place = parts.labelled(text, number, hint)
-            place.addStretch(1)
-            row.addLayout(place, 1)
-        card.body.addLayout(row)
+        self._much = QHBoxLayout()
+        self._much.setSpacing(theme.PAGE)
+        card.body.addLayout(self._much)
         self.fold = parts.Fold("Advan&ced: people asked, training, other methods beside, proof")
         self._options = QVBoxLayout()
         self.fold.body.addLayout(self._options)
@@ -399,7 +380,7 @@ class RepairForm(QWidget):
         )
         self.seed.setMaximumWidth(180)
         card.body.addWidget(self.fold)
-        parts.calm(self.most, self.loss, self.seed)
+        parts.calm(self.seed)
         return card
 
     def _listen(self) -> None:
@@ -456,18 +437,28 @@ class RepairForm(QWidget):
         self._about.setText(METHODS[self.method].sentence)
         if self._shown != self.method:
             self._shown = self.method
-            usual = self._usual
-            self.most.setValue(float(self._values[self.method].get("most", usual["most"].default)))
-            self.loss.setValue(float(usual["accuracy_loss"].default))
             self._show_options()
         self._allow()
 
     def _show_options(self) -> None:
-        network = "Keras" in self._spec.model.format
+        """Make the fields of the chosen method's options."""
+        network, usual = "Keras" in self._spec.model.format, self._usual
+        parts.clear(self._much)
+        for name, key in _MUCH.items():
+            option = usual[name]
+            value = self._values[self.method].get(name, option.default)
+            number = self.much[name] = number_field(option, value)
+            number.valueChanged.connect(partial(self._set_option, name))
+            parts.calm(number)
+            title = option.title.replace(key, f"&{key}", 1)
+            place = parts.labelled(title, number, hint(option))
+            place.addStretch(1)
+            self._much.addLayout(place, 1)
+        self.much["most"].setSuffix(f"{words.NBSP}%")
         options = tuple(
             each
-            for each in self._usual.values()
-            if each.name not in _OWN and (network or each.name not in _OF_NETWORKS)
+            for each in usual.values()
+            if each.name not in (*_MUCH, _LABELS) and (network or not each.networks)
         )
         parts.clear(self._options)
         self.form = OptionsForm(options, self._values[self.method])
@@ -480,7 +471,7 @@ class RepairForm(QWidget):
         fields = () if self.form is None else (*self.form.fields.values(), self.form.reset)
         parts.in_order(
             *(self.all, self.some, *self.boxes.values(), self.flagged, self.group, self.rule),
-            *(*self.labels.values(), self.most, self.loss, self.fold.button),
+            *(*self.labels.values(), *self.much.values(), self.fold.button),
             *(*fields, self.seed, self.button),
         )
 

@@ -310,8 +310,8 @@ def form(qtbot, path):
 def test_what_is_asked_for_is_what_is_chosen(form):
     assert form.run(3) == RunSpec("repair-aequitas", seed=3)
     form.labels["neighbours"].setChecked(True)
-    form.most.setValue(16)
-    form.loss.setValue(0.5)
+    form.much["most"].setValue(16)
+    form.much["accuracy_loss"].setValue(0.5)
     form.form.fields["people"].setValue(5_000)
     run = form.run(3)
     assert run.options == {
@@ -335,7 +335,7 @@ def test_a_group_is_repaired_with_labels_that_the_rule_gives(form):
     assert run.options == {}
     assert not form._sources.isVisible()
     assert form._opposite.isVisible()
-    assert form.most.value() == 10.0
+    assert form.much["most"].value() == 10.0
     # variants of a rule set are about the same people
     assert form.rule.count() == 3
     assert "least" in form.form.fields
@@ -360,7 +360,7 @@ def test_tab_goes_through_the_form_as_it_is_read(form):
     form.fold.set_open(opened=True)
     wanted = [
         *(form.all, *form.boxes.values(), form.rule, form.labels["majority"]),
-        *(form.most, form.loss, form.fold.button, *form.form.fields.values()),
+        *(*form.much.values(), form.fold.button, *form.form.fields.values()),
         *(form.form.reset, form.seed, form.button),
     ]
     met, widget = [], form.all
