@@ -69,7 +69,8 @@ def template() -> bytes:
 
 def messages() -> Iterator[Told]:
     """Yield every message; some more than once."""
-    for path in sorted([*(SOURCE / "report").rglob("*.py"), *(SOURCE / "wording").rglob("*.py")]):
+    rooms = ("charts", "report", "wording")
+    for path in sorted(path for room in rooms for path in (SOURCE / room).rglob("*.py")):
         place = path.relative_to(SOURCE.parent).as_posix()
         for text in _of_module(ast.parse(path.read_text("utf-8"))):
             yield Told(text, place)

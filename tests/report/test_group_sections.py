@@ -67,9 +67,9 @@ BOTH = msgspec.structs.replace(
     TABLE,
     attributes=("sex", "job"),
     lines=tuple(
-        msgspec.structs.replace(line, values=(*line.values, job))
+        msgspec.structs.replace(line, values=(*line.values, job), codes=(*line.codes, code))
         for line in (WHITE, BLACK)
-        for job in ("clerk", "cook")
+        for code, job in enumerate(("clerk", "cook"))
     ),
 )
 TABLES = (msgspec.structs.replace(TABLE, of="label", outcome=""), TABLE, BOTH, SCORES)

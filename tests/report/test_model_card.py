@@ -71,9 +71,12 @@ def test_figures_are_by_single_groups_and_by_their_intersections(report):
 def test_of_many_intersections_those_with_the_lowest_rates_are_listed(tmp_path):
     (line,) = TABLE.lines[:1]
     lines = tuple(
-        msgspec.structs.replace(line, values=("male", f"job {i}"), rate=i / 100) for i in range(40)
+        msgspec.structs.replace(line, values=("male", f"job {i}"), codes=(1.0, i), rate=i / 100)
+        for i in range(40)
     )
-    hidden = msgspec.structs.replace(line, values=("male", "Unknown"), rate=0.0, known=False)
+    hidden = msgspec.structs.replace(
+        line, values=("male", "Unknown"), codes=(), rate=0.0, known=False
+    )
     table = msgspec.structs.replace(TABLE, attributes=("sex", "job"), lines=(*lines[::-1], hidden))
     with people_store(tmp_path, ("sex", "job")) as store:
         measured(store, "groups", (TABLE, table))

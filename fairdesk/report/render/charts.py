@@ -15,35 +15,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.groups.metrics.outcomes import FOUR_FIFTHS
+from fairdesk.charts.scales import Frame, percent_ticks, round_between, ticks
+from fairdesk.charts.svg import text
+from fairdesk.charts.type import LEAD, SIZE, extent, wrapped
 from fairdesk.report.render.drawing import (
     COLOURS,
     DASHES,
     FAINT,
     INK,
-    LEAD,
     LINE,
     QUIET,
-    SIZE,
     WIDTH,
-    Frame,
     Picture,
     apart,
     axes,
     box,
     dotted,
     drawing,
-    extent,
     hatched,
     hatching,
     lying_axis,
     mark,
-    percent_ticks,
-    round_between,
     stroke,
-    text,
-    ticks,
-    wrapped,
 )
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say
@@ -367,206 +360,6 @@ def _with_key(parts: list[str], y: float, told: Sequence[str], *, estimated: boo
     return drawing(y + 14, parts, alt)
 
 
-class Rate(NamedTuple):
-    """A group's rate.
-
-    Attributes
-    ----------
-    name : str
-        Which group.
-    people : int
-        How many are in it.
-    rate, low, high : float
-        Its rate and interval, 0 to 1.
-    below : bool
-        Whether it is compared with the highest rate, and below four fifths of it.
-    """
-
-    name: str
-    people: int
-    rate: float
-    low: float
-    high: float
-    below: bool = False
-
-
-def forest_chart(groups: Sequence[Rate], *, reference: float | None, x_title: str) -> Picture:
-    """Draw rates with their intervals, a line each, beside the highest one and four fifths of it.
-
-    Parameters
-    ----------
-    groups : sequence of Rate
-        At least one, in the order to be drawn.
-    reference : float, optional
-        The rate that others are compared with; its line, and the band down to four fifths of it,
-        are drawn. ``None`` where nothing is compared.
-    x_title : str
-        What the axis counts.
-    """
-    x_title = say(x_title)
-    values = [_of(words.percent(each.rate, 1.0), each.people) for each in groups]
-    highest = max(*(each.high for each in groups), reference or 0.0)
-    x_ticks = percent_ticks(ticks(100 * highest, 5, 0.01))
-    lines = [_Line(each.name, value) for each, value in zip(groups, values, strict=True)]
-    frame, rows, parts = _listed(lines, x_ticks[-1][0])
-    if reference:
-        best, fifths = (frame.x(100 * float(share) * reference) for share in (1.0, FOUR_FIFTHS))
-        tall = frame.bottom - frame.top
-        parts.append(
-            f'<rect x="{fifths:.1f}" y="{frame.top:.1f}" width="{best - fifths:.1f}" '
-            f'height="{tall:.1f}" fill="{COLOURS[4]}" fill-opacity="0.25"/>'
-        )
-        parts += _lines_at(
-            frame, [(fifths, say("four fifths"), "1 2"), (best, say("highest"), "4 2")]
-        )
-    parts += lying_axis(frame, x_ticks, x_title)
-    for each, y in zip(groups, rows, strict=True):
-        ends = (100 * each.low, 100 * each.rate, 100 * each.high)
-        parts += _whisker(frame, ends, y, below=each.below)
-    said = "; ".join(
-        f"{each.name}: {value}, {words.percent_ends(each.low, each.high)}"
-        for each, value in zip(groups, values, strict=True)
-    )
-    lowest = min(range(len(groups)), key=lambda place: groups[place].rate)
-    alt = say(
-        "Rates by group, {what}. The lowest is that of {name}, {value}. {said}.",
-        what=x_title,
-        name=groups[lowest].name,
-        value=values[lowest],
-        said=said,
-    )
-    return drawing(frame.bottom + 36, parts, alt)
-
-
-class Ratio(NamedTuple):
-    """A group's impact ratio.
-
-    Attributes
-    ----------
-    name : str
-        Which group.
-    people : int
-        How many are in it.
-    ratio : float
-        Its rate by the highest one.
-    low, high : float, optional
-        Its interval; ``None`` for the group with the highest rate, and where nobody of it has the
-        outcome.
-    below : bool
-        Whether it is below four fifths.
-    """
-
-    name: str
-    people: int
-    ratio: float
-    low: float | None = None
-    high: float | None = None
-    below: bool = False
-
-
-def ratio_chart(groups: Sequence[Ratio], *, x_title: str) -> Picture:
-    """Draw impact ratios with their intervals, beside the four-fifths screening line.
-
-    Parameters
-    ----------
-    groups : sequence of Ratio
-        At least one, in the order to be drawn.
-    x_title : str
-        What the axis tells: ``"impact ratio: rate by the highest rate"``.
-    """
-    x_title = say(x_title)
-    values = [
-        say("{ratio} (n = {n})", ratio=words.number(each.ratio, 2), n=words.number(each.people))
-        for each in groups
-    ]
-    # an interval of few people may reach far; what matters is below 1
-    highest = min(max(1.0, *(each.high or 0.0 for each in groups)), 1.6)
-    x_ticks = [(value, words.number(value, 1)) for value in ticks(highest, 8, 0.1)]
-    lines = [_Line(each.name, value) for each, value in zip(groups, values, strict=True)]
-    frame, rows, parts = _listed(lines, x_ticks[-1][0])
-    parts += lying_axis(frame, x_ticks, x_title)
-    line = float(FOUR_FIFTHS)
-    screening = say("{line} screening line", line=words.number(line, 1))
-    parts += _lines_at(frame, [(frame.x(line), screening, "1 2"), (frame.x(1.0), "", "4 2")])
-    for each, y in zip(groups, rows, strict=True):
-        low, high = (each.ratio if end is None else end for end in (each.low, each.high))
-        parts += _whisker(frame, (low, each.ratio, high), y, below=each.below)
-    below = sum(each.below for each in groups)
-    lowest = min(range(len(groups)), key=lambda place: groups[place].ratio)
-    said = "; ".join(
-        f"{each.name}: {value}"
-        + (
-            ""
-            if each.low is None or each.high is None
-            else f", {words.ends(words.number(each.low, 2), words.number(each.high, 2))}"
-        )
-        for each, value in zip(groups, values, strict=True)
-    )
-    alt = say(
-        "Impact ratios by group. The lowest is that of {name}, {value}; {below} of {groups} are "
-        "below four fifths. {said}.",
-        name=groups[lowest].name,
-        value=values[lowest],
-        below=words.number(below),
-        groups=words.number(len(groups)),
-        said=said,
-    )
-    return drawing(frame.bottom + 36, parts, alt)
-
-
-class _Line(NamedTuple):
-    """A line of a chart: what it is of, and its value in words."""
-
-    name: str
-    value: str
-
-
-def _listed(lines: Sequence[_Line], x_high: float) -> tuple[Frame, list[float], list[str]]:
-    """Write names at the left and values at the right; give the room between, and the heights."""
-    names = [wrapped(each.name, 0.38 * WIDTH) for each in lines]
-    left = 16 + max(extent(each) for held in names for each in held)
-    right = WIDTH - 14 - max(extent(each.value) for each in lines)
-    heights = [max(15.0, len(held) * LEAD + 4) for held in names]
-    frame = Frame(left, right, 22.0, 22.0 + sum(heights), x_high, 1.0)
-    parts, rows, y = [], [], frame.top
-    for each, held, height in zip(lines, names, heights, strict=True):
-        rows.append(y + height / 2)
-        for i, told in enumerate(held):
-            at = rows[-1] + 3 + (i - (len(held) - 1) / 2) * LEAD
-            parts.append(text(left - 8, at, told, anchor="end"))
-        parts.append(text(right + 10, rows[-1] + 3, each.value))
-        y += height
-    return frame, rows, parts
-
-
-def _lines_at(frame: Frame, lines: Sequence[tuple[float, str, str]]) -> list[str]:
-    """Draw upright lines with what they are, the first one's words to the left of it."""
-    parts = []
-    for i, (x, told, dash) in enumerate(lines):
-        parts.append(stroke(f"M{x:.1f} {frame.top - 4:.1f}V{frame.bottom:.1f}", QUIET, 0.8, dash))
-        if told:
-            side, anchor = (3, "start") if i else (-3, "end")
-            parts.append(text(x + side, frame.top - 8, told, colour=QUIET, anchor=anchor))
-    return parts
-
-
-def _whisker(frame: Frame, ends: tuple[float, float, float], y: float, *, below: bool) -> list[str]:
-    """Draw an interval with its mark: square and vermilion below the line, else round and blue.
-
-    One that reaches beyond the chart ends in an arrow.
-    """
-    colour = COLOURS[1] if below else COLOURS[0]
-    low, at, high = (frame.x(min(end, frame.x_high)) for end in ends)
-    beyond = ends[2] > frame.x_high * (1 + 1e-9)
-    last = f"M{high - 4:.1f} {y - 3:.1f}l4 3l-4 3" if beyond else f"M{high:.1f} {y - 3:.1f}v6"
-    path = f"M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 3:.1f}v6{last}"
-    return [stroke(path, colour, 1.2), mark(at, y, colour, "observed", square=below)]
-
-
-def _of(rate: str, people: int) -> str:
-    return say("{rate} of {n}", rate=rate, n=words.number(people))
-
-
 class Apart(NamedTuple):
     """Two rates that differ.
 
@@ -839,78 +632,6 @@ def calibration_chart(groups: Sequence[Calibrated], *, x_title: str, y_title: st
         )
     alt = say("{y} against {x}, by group. {said}.", y=y_title, x=x_title, said="; ".join(said))
     return drawing(height, parts, alt)
-
-
-class HeatCell(NamedTuple):
-    """A cell of a heat map: its rate, ``None`` where nobody is, and how many people."""
-
-    rate: float | None
-    people: int
-
-
-def heat_map(
-    rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[HeatCell]], *, title: str
-) -> Picture:
-    """Draw the rates of all combinations of two attributes' values, with how many people each.
-
-    Parameters
-    ----------
-    rows, columns : sequence of str
-        The values of both attributes; at least one each.
-    cells : sequence of sequence of HeatCell
-        One row of cells for each of ``rows``.
-    title : str
-        What the rates are of.
-    """
-    left = min(150.0, 12 + max(extent(name, bold=True) for name in rows))
-    wide = (WIDTH - left) / len(columns)
-    heads = [wrapped(name, wide - 4) for name in columns]
-    sides = [wrapped(name, left - 12, 2) for name in rows]
-    top, tall = 8 + LEAD * max(map(len, heads)), 28.0
-    highest = max((cell.rate or 0.0 for line in cells for cell in line), default=0.0) or 1.0
-    parts: list[str] = []
-    told: list[tuple[float | None, str]] = []
-    for j, lines in enumerate(heads):
-        for i, line in enumerate(lines):
-            y = top - 6 - (len(lines) - 1 - i) * LEAD
-            parts.append(text(left + (j + 0.5) * wide, y, line, anchor="middle", weight="bold"))
-    for i, (name, row) in enumerate(zip(rows, cells, strict=True)):
-        y = top + i * tall
-        for j, line in enumerate(sides[i]):
-            at = y + tall / 2 + 3 + (j - (len(sides[i]) - 1) / 2) * LEAD
-            parts.append(text(left - 8, at, line, anchor="end", weight="bold"))
-        for j, cell in enumerate(row):
-            x = left + j * wide
-            share = 0.0 if cell.rate is None else cell.rate / highest
-            parts.append(
-                f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{tall}" '
-                f'fill="{COLOURS[4]}" fill-opacity="{share:.2f}" stroke="{LINE}" '
-                'stroke-width="0.8"/>'
-            )
-            if cell.rate is None:
-                rate = say("nobody")
-                parts.append(text(x + wide / 2, y + 17, rate, anchor="middle", colour=QUIET))
-            else:
-                rate = words.percent(cell.rate, 1.0)
-                parts.append(text(x + wide / 2, y + 12, rate, anchor="middle", weight="bold"))
-                number = f"n = {words.number(cell.people)}"
-                parts.append(text(x + wide / 2, y + 23, number, anchor="middle"))
-            value = rate if cell.rate is None else _of(rate, cell.people)
-            told.append((cell.rate, f"{name}, {columns[j]}: {value}"))
-    low, high = _lowest_and_highest(told)
-    alt = say(
-        "{title}. Lowest: {low}. Highest: {high}. {said}.",
-        title=title,
-        low=low,
-        high=high,
-        said="; ".join(each for _, each in told),
-    )
-    return drawing(top + tall * len(rows) + 4, parts, alt)
-
-
-def _lowest_and_highest(told: Sequence[tuple[float | None, str]]) -> tuple[str, str]:
-    rates = [(rate, each) for rate, each in told if rate is not None] or [(0.0, say("nobody"))]
-    return min(rates, key=lambda one: one[0])[1], max(rates, key=lambda one: one[0])[1]
 
 
 def _floor(share: float) -> str:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fairdesk.charts.svg import text
+from fairdesk.charts.type import SIZE
 from fairdesk.report.render.drawing import (
     COLOURS,
     LINE,
     QUIET,
-    SIZE,
     WIDTH,
     Picture,
     box,
     drawing,
-    text,
 )
 from fairdesk.results.events import Part
 from fairdesk.wording import words

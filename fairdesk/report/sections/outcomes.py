@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import hypot
 
+from fairdesk.charts.forest import Forest, Ratio, Ratios
+from fairdesk.charts.heat import Heat
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.report.blocks import (
     Block,
@@ -20,6 +22,7 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.legal import NO_ADVICE, notes
 from fairdesk.report.render import charts
+from fairdesk.report.render.drawing import PAPER, laid_out
 from fairdesk.report.sections import group_tables as groups
 from fairdesk.results.events import GroupLine, GroupTable
 from fairdesk.wording import groups as group_words
@@ -407,85 +410,51 @@ def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:
 
 
 def _forest(table: GroupTable, title: str, share: str) -> list[Block]:
-    drawn = [line for line in table.lines if line.rate is not None][:_DRAWN]
-    if not drawn:
+    if all(line.rate is None for line in table.lines):
         return []
-    best = table.lines[table.reference].rate if table.reference >= 0 else None
-    picture = charts.forest_chart(
-        [
-            charts.Rate(
-                ", ".join(line.values),
-                line.people,
-                line.rate or 0.0,
-                line.low,
-                line.high,
-                bool(line.below),
-            )
-            for line in drawn
-        ],
-        reference=best,
-        x_title=share,
-    )
-    return [
-        Chart(
-            picture.svg,
-            picture.alt,
-            say("{title}: rates with their intervals", title=title),
-            key=_key("forest", table),
-            evidence="observed",
-        )
-    ]
+    caption = say("{title}: rates with their intervals", title=title)
+    return [_observed(Forest(table, title, counts=share, most=_DRAWN), caption, "forest", table)]
 
 
 def _ratios(table: GroupTable, title: str) -> list[Block]:
     """Draw the impact ratios with their intervals, where the auditor asks for it."""
-    drawn = []
-    for line in table.lines[:_DRAWN]:
-        if line.impact_ratio is not None:
-            low, high = ratio_interval(table, line) or (None, None)
-            name, below = ", ".join(line.values), bool(line.below)
-            drawn.append(charts.Ratio(name, line.people, line.impact_ratio, low, high, below))
+    drawn = [
+        Ratio(line, ratio_interval(table, line))
+        for line in table.lines[:_DRAWN]
+        if line.impact_ratio is not None
+    ]
     if not drawn:
         return []
-    picture = charts.ratio_chart(drawn, x_title="impact ratio: rate by the highest rate")
-    return [
-        Chart(
-            picture.svg,
-            picture.alt,
-            say("{title}: impact ratios with their intervals", title=title),
-            key=_key("ratios", table),
-            optional=True,
-            evidence="observed",
-        )
-    ]
+    caption = say("{title}: impact ratios with their intervals", title=title)
+    return [_observed(Ratios(drawn), caption, "ratios", table, optional=True)]
 
 
 def _map(table: GroupTable, title: str) -> list[Block]:
     """Draw two attributes' combinations; the one with fewer values across."""
-    values = [list(dict.fromkeys(line.values[i] for line in table.lines)) for i in (0, 1)]
-    across = 0 if len(values[0]) < len(values[1]) else 1
-    if len(values[1 - across]) > _MAP_ROWS or len(values[across]) > _MAP_COLUMNS:
+    heat = Heat(table, title)
+    if len(heat.rows) > _MAP_ROWS or len(heat.columns) > _MAP_COLUMNS:
         return []
-    held = {
-        (line.values[1 - across], line.values[across]): charts.HeatCell(line.rate, line.people)
-        for line in table.lines
-    }
-    nobody = charts.HeatCell(None, 0)
-    picture = charts.heat_map(
-        values[1 - across],
-        values[across],
-        [[held.get((row, each), nobody) for each in values[across]] for row in values[1 - across]],
-        title=title,
+    return [_observed(heat, say("{title}: rates and numbers of people", title=title), "map", table)]
+
+
+def _observed(
+    chart: Forest | Ratios | Heat,
+    caption: str,
+    what: str,
+    table: GroupTable,
+    *,
+    optional: bool = False,
+) -> Chart:
+    """Draw what was observed."""
+    picture = laid_out(chart.lay_out(PAPER), chart.alt())
+    return Chart(
+        picture.svg,
+        picture.alt,
+        caption,
+        key=_key(what, table),
+        optional=optional,
+        evidence="observed",
     )
-    return [
-        Chart(
-            picture.svg,
-            picture.alt,
-            say("{title}: rates and numbers of people", title=title),
-            key=_key("map", table),
-            evidence="observed",
-        )
-    ]
 
 
 def _calibration(material: Material) -> list[Block]:

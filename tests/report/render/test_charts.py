@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdesk.charts import scales
 from fairdesk.report.render import charts, drawing
-from fairdesk.wording import words
-from fairdesk.wording.language import using
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -20,7 +19,7 @@ def texts(picture):
 
 @given(st.floats(0, 1e12), st.integers(2, 8))
 def test_ticks_are_round_and_reach_the_top(high, most):
-    values = charts.ticks(high, most)
+    values = scales.ticks(high, most)
     step = values[1]
     assert values[0] == 0
     assert len(values) <= most + 1
@@ -97,25 +96,6 @@ def test_bars_have_lengths_in_proportion_and_keep_long_names():
     assert "sex: 5 (25.0" in picture.alt
 
 
-RATES = [
-    charts.Rate("White & male", 2_445, 0.0965, 0.085, 0.109),
-    charts.Rate("Black", 2_435, 0.0645, 0.055, 0.075, below=True),
-    charts.Rate("Nobody favoured", 12, 0.0, 0.0, 0.24),
-]
-
-
-def test_rates_stand_beside_the_highest_and_four_fifths_of_it():
-    picture = charts.forest_chart(RATES, reference=0.0965, x_title="share")
-    said = texts(picture)
-    assert {"White & male", "highest", "four fifths", f"9.7{words.NBSP}% of 2,445"} <= set(said)
-    marks = [e.get("stroke") for e in ET.fromstring(picture.svg).iter(f"{SVG}rect")]
-    assert marks.count(charts.COLOURS[1]) == 1
-    assert "Black: 6.5" in picture.alt
-    assert "nan" not in picture.svg
-    alone = charts.forest_chart(RATES[2:], reference=None, x_title="share")
-    assert "highest" not in texts(alone)
-
-
 def test_a_group_and_everybody_else_stand_on_one_line():
     pairs = [
         charts.Apart("sex = male, " * 12, 0.207, 0.831, "−62.4 points"),
@@ -126,37 +106,6 @@ def test_a_group_and_everybody_else_stand_on_one_line():
     assert "20.7" in picture.alt
     places = [float(e.get("cx")) for e in ET.fromstring(picture.svg).iter(f"{SVG}circle")]
     assert all(0 <= place <= charts.WIDTH for place in places)
-
-
-def test_a_map_has_a_cell_for_every_combination_and_says_where_nobody_is():
-    cell, nobody = charts.HeatCell(0.4, 12), charts.HeatCell(None, 0)
-    picture = charts.heat_map(["a", "b & c"], ["x", "y"], [[cell, nobody], [cell, cell]], title="T")
-    said = texts(picture)
-    assert said.count("n = 12") == 3
-    assert said.count("nobody") == 1
-    assert "b & c, y: 40.0" in picture.alt
-    assert len(list(ET.fromstring(picture.svg).iter(f"{SVG}rect"))) == 4
-
-
-RATIOS = [
-    charts.Ratio("Female", 16_192, 0.39, 0.38, 0.405, below=True),
-    charts.Ratio("Male", 32_650, 1.0),
-    charts.Ratio("Other", 12, 0.9, 0.2, 4.0),
-]
-
-
-def test_impact_ratios_stand_beside_the_screening_line_with_their_people():
-    picture = charts.ratio_chart(RATIOS, x_title="impact ratio")
-    assert {"0.39 (n = 16,192)", "1.00 (n = 32,650)", "0.8 screening line"} <= set(texts(picture))
-    assert "The lowest is that of Female, 0.39 (n = 16,192); 1 of 3 are below" in picture.alt
-    drawn = ET.fromstring(picture.svg)
-    marks = [each.tag for each in drawn if each.get("stroke") in charts.COLOURS[:2]]
-    # told apart in grey too: a square below the line, circles else
-    assert (marks.count(f"{SVG}rect"), marks.count(f"{SVG}circle")) == (1, 2)
-    # an interval beyond the chart ends in an arrow inside it
-    places = [float(each.get("x")) for each in drawn.iter(f"{SVG}text")]
-    assert max(places) < charts.WIDTH
-    assert "l4 3l-4 3" in picture.svg
 
 
 def test_what_is_observed_estimated_and_proven_has_a_mark_each():
@@ -204,28 +153,6 @@ def test_a_line_of_percentages_is_no_count_of_its_seconds():
     )
     assert "89.93\xa0%" in texts(picture)
     assert not any(" of " in text for text in texts(picture))
-
-
-def test_names_of_any_script_and_length_stay_inside():
-    names = ["x" * 300, "word " * 60, "性别：女性，种族：亚洲人" * 25, "الجنس: أنثى " * 25]
-    groups = [charts.Rate(name, 100, 0.2, 0.1, 0.3) for name in names]
-    picture = charts.forest_chart(groups, reference=0.3, x_title="share")
-    drawn = ET.fromstring(picture.svg)
-    assert float(drawn.get("viewBox").split()[3]) < 400
-    for each in drawn.iter(f"{SVG}text"):
-        told = "".join(each.itertext())
-        if each.get("anchor") == "end" or each.get("text-anchor") == "end":
-            assert float(each.get("x")) - drawing.extent(told) >= -1
-    assert {sign for each in drawn.iter(f"{SVG}tspan") for sign in each.text} == set(
-        "性别：女性，种族：亚洲人"
-    )
-
-
-def test_charts_write_numbers_in_the_reports_language():
-    with using("fr"):
-        picture = charts.ratio_chart(RATIOS, x_title="impact ratio")
-    assert "0,39 (n = 16\u202f192)" in texts(picture)
-    assert "0,8 screening line" in texts(picture)
 
 
 def test_courses_of_many_points_stay_small():

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.charts.scales import Frame
+from fairdesk.charts.type import SIZE
 from fairdesk.report.document import make_report
 from fairdesk.report.render import charts, drawing
 from fairdesk.results.events import Condition, Retrained
@@ -281,11 +283,11 @@ def test_every_point_is_named_apart_from_the_others_and_inside_the_drawing():
     for i, (x, y, width) in enumerate(places):
         for other, down, reach in places[:i]:
             apart = x >= other + reach or other >= x + width
-            assert apart or abs(y - down) >= drawing.SIZE - 1
+            assert apart or abs(y - down) >= SIZE - 1
 
 
 def test_a_name_stands_at_its_own_mark_and_at_no_other_one():
-    frame = drawing.Frame(0.0, 400.0, 0.0, 300.0, 1.0, 1.0, 0.0, 0.0)
+    frame = Frame(0.0, 400.0, 0.0, 300.0, 1.0, 1.0, 0.0, 0.0)
     others = [charts._Box(x - 9, y - 6, 18, 12) for x, y in ((80, 104), (120, 96), (125, 106))]
     place = charts._beside(100.0, 100.0, 60.0, [], others, frame)
     assert not any(place.shared(each) for each in others)

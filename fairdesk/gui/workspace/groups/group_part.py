@@ -9,11 +9,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QVBoxLayout, QWidget
 
+from fairdesk.charts import groups
+from fairdesk.charts.forest import Forest
+from fairdesk.charts.heat import Heat
 from fairdesk.groups.metrics.outcomes import wilson
-from fairdesk.gui.charts import group_marks
 from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark
-from fairdesk.gui.charts.forest_plot import Forest, ForestPlot
-from fairdesk.gui.charts.heat_map import Heat, HeatMap
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import parts, theme, tips
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.common.statement import Statement
@@ -165,7 +166,7 @@ def calibration(table: GroupTable) -> Drawing:
         low, high = 100 * np.array(ends).T
         lines.append(
             Line(
-                group_marks.name(line),
+                groups.name(line),
                 np.array([100 * each.expected for each in told]),
                 np.array([100 * each.observed for each in told]),
                 f"series {number}",
@@ -219,8 +220,8 @@ class TablePart(QWidget):
         self._session, self._table = session, table
         self.name = table_title(session.spec, table)
         self.said = Statement()
-        self.forest = ForestPlot()
-        self.heat = HeatMap() if len(table.attributes) == 2 else None
+        self.forest = DrawnChart(Forest())
+        self.heat = DrawnChart(Heat()) if len(table.attributes) == 2 else None
         self.errors: FigureTable | None = None
         self.curves: LineChart | None = None
         self._column = QVBoxLayout(self)

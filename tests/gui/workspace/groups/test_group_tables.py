@@ -253,7 +253,7 @@ def test_a_chosen_figure_tells_its_formula_and_marks_the_group_everywhere(show, 
     told = plain(made.detail.formula.text())
     assert told.startswith("Impact ratio = ")
     assert "(133 / 197) / (1,527 / 1,681) = 0.74" in told
-    assert part.forest.chosen_group == 0
+    assert part.forest.chosen_key == 0
     assert made.detail.rows.isEnabled()
 
 
@@ -277,7 +277,7 @@ def test_pictures_and_table_choose_the_same_group(tables, qtbot):
     qtbot.keyClick(part.heat, Qt.Key.Key_Down)
     first = part.table.lines[part.heat.drawing.cells[0, 0]].values
     assert seen == [(first, "rate")]
-    assert part.forest.chosen_group == part.heat.drawing.cells[0, 0]
+    assert part.forest.chosen_key == part.heat.drawing.cells[0, 0]
     assert part.figures.currentRow() == part.heat.drawing.cells[0, 0]
     assert tables.detail.group.text().startswith("age ")
 
@@ -285,9 +285,9 @@ def test_pictures_and_table_choose_the_same_group(tables, qtbot):
 def test_only_one_table_has_a_chosen_figure(tables):
     tables.shown[0].figures.setCurrentCell(1, 2)
     tables.shown[1].figures.setCurrentCell(0, 2)
-    assert tables.shown[0].forest.chosen_group is None
+    assert tables.shown[0].forest.chosen_key is None
     assert not tables.shown[0].figures.selectedItems()
-    assert tables.shown[1].forest.chosen_group == 0
+    assert tables.shown[1].forest.chosen_key == 0
 
 
 # The rows behind

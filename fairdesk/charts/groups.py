@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtGui import QColor
-
-from fairdesk.gui.kit import theme
 from fairdesk.results.events import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups import UNDEFINED
+from fairdesk.wording.language import say
+from fairdesk.wording.words import UNDEFINED
 
-#: Beside a rate below four fifths of the highest.
-BELOW: Final = "▽"
 #: No groups at all.
 NOTHING: Final = GroupTable("label", "", (), 0, 0, 0, 0, -1, ())
 
@@ -27,6 +23,13 @@ def rate(line: GroupLine, digits: int = 1) -> str:
     if line.rate is None:
         return UNDEFINED
     return words.percent(line.favourable, line.people, digits)
+
+
+def rate_of(line: GroupLine) -> str:
+    """Write a group's rate with how many people it is of."""
+    if line.rate is None:
+        return UNDEFINED
+    return say("{rate} of {n}", rate=rate(line), n=words.number(line.people))
 
 
 def interval(line: GroupLine) -> str:
@@ -98,32 +101,3 @@ def summary(table: GroupTable, title: str, person: str) -> str:
     first = "; ".join(told(line, person) for line in table.lines[:4])
     more = f" {words.number(len(table.lines) - 4)} more groups" if len(table.lines) > 4 else ""
     return f"{title}, observed. {first}.{more} in the table (T). Arrow keys walk the groups."
-
-
-def mixed(ground: QColor, colour: QColor, share: float) -> QColor:
-    """Mix two colours: ``share`` of the second."""
-    pairs = zip(_parts(ground), _parts(colour), strict=True)
-    return QColor.fromRgbF(*(low + share * (high - low) for low, high in pairs))
-
-
-def ink_on(ground: QColor) -> QColor:
-    """Return what can be read on a ground: black or white, whichever stands out more."""
-    red, green, blue = map(_linear, _parts(ground))
-    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return QColor("#000000" if light > 0.179 else "#FFFFFF")
-
-
-def _parts(colour: QColor) -> tuple[float, float, float]:
-    return colour.redF(), colour.greenF(), colour.blueF()
-
-
-def _linear(part: float) -> float:
-    """Undo the curve of sRGB (IEC 61966-2-1)."""
-    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
-
-
-def colour_of(line: GroupLine, colours: theme.Colours) -> QColor:
-    """Return the colour of a group's mark; a mark of its own stands beside each."""
-    if line.excluded or not line.known:
-        return QColor(colours.undecided)
-    return QColor(colours.unlike if line.below else colours.alike)

@@ -1,0 +1,187 @@
+"""What a chart is made of once it is laid out: few shapes, with the parts that can be pointed at.
+
+A layout is a function of what is shown, of the room and of how wide texts are there. It names
+colours by what they are for; who draws it has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from fairdesk.charts.type import wrapped
+
+Point: TypeAlias = tuple[float, float]
+
+
+class Tint(NamedTuple):
+    """A colour mixed with the one below it.
+
+    Attributes
+    ----------
+    role : str
+        ``"readable"`` is black or white, whichever stands out more from what is below.
+    share : float
+        How much of it there is, 0 to 1.
+    on : str or Tint
+        What is below it.
+    """
+
+    role: str
+    share: float = 1.0
+    on: str | Tint = "ground"
+
+
+#: ``"ink"``, ``"quiet"``, ``"line"``, ``"ground"``, ``"card"``, ``"tint"``, ``"alike"``,
+#: ``"unlike"``, ``"undecided"``, ``"wrong"``, or a mix.
+Colour: TypeAlias = str | Tint
+
+
+class Box(NamedTuple):
+    """A rectangle; filled, with an edge, or both."""
+
+    x: float
+    y: float
+    wide: float
+    tall: float
+    fill: Colour | None = None
+    edge: Colour | None = None
+    thick: float = 1.0
+    dash: tuple[float, ...] = ()
+
+
+class Disc(NamedTuple):
+    """A circle."""
+
+    x: float
+    y: float
+    radius: float
+    fill: Colour
+    edge: Colour
+    thick: float = 1.0
+
+
+class Path(NamedTuple):
+    """Lines from point to point; with a filling, polygons."""
+
+    lines: tuple[tuple[Point, ...], ...]
+    colour: Colour
+    thick: float = 1.0
+    dash: tuple[float, ...] = ()
+    fill: Colour | None = None
+
+
+class Words(NamedTuple):
+    """A line of type.
+
+    Attributes
+    ----------
+    x, y : float
+        Where it starts, ends or has its middle, and the middle of its height.
+    text : str
+        What it says.
+    anchor : str
+        ``"start"``, ``"middle"`` or ``"end"``.
+    size : float
+        Of its type, by that of the chart.
+    """
+
+    x: float
+    y: float
+    text: str
+    colour: Colour = "ink"
+    anchor: str = "start"
+    size: float = 1.0
+    bold: bool = False
+
+
+Shape: TypeAlias = Box | Disc | Path | Words
+
+
+class Spot(NamedTuple):
+    """A part that can be pointed at, and what it tells then."""
+
+    key: int
+    tip: str
+    x: float
+    y: float
+    wide: float
+    tall: float
+
+    def holds(self, x: float, y: float) -> bool:
+        """Return whether a place lies within."""
+        return self.x <= x < self.x + self.wide and self.y <= y < self.y + self.tall
+
+
+class Laid(NamedTuple):
+    """A chart that is laid out.
+
+    Attributes
+    ----------
+    height : float
+        How high it is.
+    shapes : sequence of Shape
+        From the lowest to the uppermost.
+    spots : sequence of Spot
+        What can be pointed at. One with a key below 0 tells something, but cannot be chosen.
+    across, down : sequence of sequence of int
+        Keys in the orders in which the arrow keys walk them: each part is in one of each at most.
+    """
+
+    height: float
+    shapes: Sequence[Shape]
+    spots: Sequence[Spot] = ()
+    across: Sequence[Sequence[int]] = ()
+    down: Sequence[Sequence[int]] = ()
+
+
+class Marked(NamedTuple):
+    """The keys of the part that is chosen, and of the one under the pointer."""
+
+    chosen: int | None = None
+    pointed: int | None = None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What a chart is laid out on.
+
+    Attributes
+    ----------
+    width : float
+        How wide it is.
+    lead : float
+        From one line of type to the next.
+    measure : Callable
+        How wide a text is: of it, its size by that of the chart, and whether it is bold.
+    small : float
+        The size of what explains, by that of the chart.
+    """
+
+    width: float
+    lead: float
+    measure: Callable[[str, float, bool], float]
+    small: float = 1.0
+
+    def extent(self, text: str, size: float = 1.0, *, bold: bool = False) -> float:
+        """Return how wide a line of type is."""
+        return self.measure(text, size, bold)
+
+    def wrapped(self, text: str, room: float, most: int = 4) -> list[str]:
+        """Break a text into lines that fit; what is beyond ``most`` lines ends in “…”."""
+        return wrapped(text, room, most, self.extent)
+
+
+def hatching(
+    x: float, y: float, wide: float, tall: float, gap: float = 4.0
+) -> tuple[tuple[Point, ...], ...]:
+    """Return lines that lean to the right and fill a rectangle."""
+    lines = []
+    at = x - tall + gap / 2
+    while at < x + wide:
+        begin, end = max(at, x), min(at + tall, x + wide)
+        if end > begin:
+            lines.append(((begin, y + tall - (begin - at)), (end, y + tall - (end - at))))
+        at += gap
+    return tuple(lines)

@@ -1,0 +1,113 @@
+"""Charts as SVG: texts stay texts, in the font that is named first and is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import partial
+from xml.sax.saxutils import escape, quoteattr
+
+from fairdesk.charts.colours import ON_PAPER, resolve
+from fairdesk.charts.shapes import Box, Colour, Disc, Path, Point, Shape, Words
+from fairdesk.charts.type import FONTS, SIZE
+
+#: Chinese and Japanese are set in a font of their own: typst would look for one by the first sign
+#: alone, and find one that has the sign, but empty.
+_HAN_FONT = "Droid Sans Fallback, sans-serif"
+_HAN = re.compile("[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff]+")
+#: From the middle of a line's height down to its base line, by the size of its type.
+_DROP = 1 / 3
+
+
+def document(
+    width: float,
+    height: float,
+    parts: Iterable[str],
+    told: str,
+    *,
+    unit: str = "pt",
+    fonts: str = FONTS,
+    size: float = SIZE,
+) -> str:
+    """Put a drawing together; ``told`` is what it shows, in words."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}{unit}" '
+        f'height="{height:.1f}{unit}" viewBox="0 0 {width:.0f} {height:.1f}" '
+        f"font-family={quoteattr(fonts)} "
+        f'font-size="{size:g}" role="img"><title>{escape(told)}</title>{"".join(parts)}</svg>'
+    )
+
+
+def drawn(
+    shapes: Iterable[Shape], palette: Mapping[str, str] = ON_PAPER, size: float = SIZE
+) -> Iterable[str]:
+    """Yield shapes as SVG; ``size`` is that of the chart's type."""
+    tone = partial(_tone, palette=palette)
+    for shape in shapes:
+        match shape:
+            case Box():
+                place = (
+                    f'x="{shape.x:.2f}" y="{shape.y:.1f}" width="{shape.wide:.2f}" '
+                    f'height="{shape.tall:.1f}"'
+                )
+                edge = _edge(tone(shape.edge), shape.thick, shape.dash)
+                yield f'<rect {place} fill="{tone(shape.fill)}"{edge}/>'
+            case Disc():
+                place = f'cx="{shape.x:.1f}" cy="{shape.y:.1f}" r="{shape.radius:.1f}"'
+                edge = _edge(tone(shape.edge), shape.thick)
+                yield f'<circle {place} fill="{tone(shape.fill)}"{edge}/>'
+            case Path():
+                path = "".join(map(_along, shape.lines))
+                closed = "Z" if shape.fill is not None else ""
+                edge = _edge(tone(shape.colour), shape.thick, shape.dash)
+                yield f'<path d="{path}{closed}" fill="{tone(shape.fill)}"{edge}/>'
+            case Words():
+                yield text(
+                    shape.x,
+                    shape.y + _DROP * size * shape.size,
+                    shape.text,
+                    colour=tone(shape.colour),
+                    anchor=shape.anchor,
+                    weight="bold" if shape.bold else "normal",
+                    size=0.0 if shape.size == 1 else shape.size * size,
+                )
+
+
+def text(
+    x: float,
+    y: float,
+    said: str,
+    *,
+    colour: str = ON_PAPER["ink"],
+    anchor: str = "start",
+    weight: str = "normal",
+    halo: bool = False,
+    size: float = 0.0,
+) -> str:
+    """Write a line of type; with a halo, what lies under it does not strike it through."""
+    around = ' stroke="white" stroke-width="2.4" paint-order="stroke"' if halo else ""
+    sized = f' font-size="{size:.1f}"' if size else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" '
+        f'font-weight="{weight}"{sized}{around}>{_HAN.sub(_in_han, escape(said))}</text>'
+    )
+
+
+def _in_han(found: re.Match[str]) -> str:
+    return f'<tspan font-family="{_HAN_FONT}">{found[0]}</tspan>'
+
+
+def _tone(colour: Colour | None, palette: Mapping[str, str]) -> str:
+    return "none" if colour is None else resolve(colour, palette)
+
+
+def _edge(colour: str, thick: float, dash: Iterable[float] = ()) -> str:
+    if colour == "none":
+        return ""
+    dashes = " ".join(f"{each:g}" for each in dash)
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    return f' stroke="{colour}" stroke-width="{thick:g}" stroke-linejoin="round"{dashed}'
+
+
+def _along(line: tuple[Point, ...]) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in line)

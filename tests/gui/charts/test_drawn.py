@@ -1,0 +1,162 @@
+"""Charts of the kit in the window: pointed at, walked, chosen, and taken away."""
+
+import csv
+
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QImage
+
+from fairdesk.charts.forest import Forest
+from fairdesk.charts.heat import Heat
+from fairdesk.gui.charts.drawn import DrawnChart
+from fairdesk.gui.kit import theme
+from tests.charts.test_heat import BOTH
+from tests.gui.counting import table
+
+RACE = table()
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
+
+
+@pytest.fixture
+def shown(qtbot, themed):
+    def show(empty, drawing):
+        made = DrawnChart(empty)
+        qtbot.addWidget(made)
+        made.resize(700, 300)
+        made.draw(drawing)
+        made.show()
+        made.activateWindow()
+        qtbot.waitUntil(made.isActiveWindow, timeout=10_000)
+        return made
+
+    return show
+
+
+@pytest.fixture
+def plot(shown):
+    return shown(Forest(), Forest(RACE, "Approved, by race", "applicant"))
+
+
+@pytest.fixture
+def heat(shown):
+    return shown(Heat(), Heat(BOTH, "Approved, by sex and age group", "applicant"))
+
+
+def middle(chart, key):
+    spot = next(spot for spot in chart.canvas.laid.spots if spot.key == key)
+    return QPointF(spot.x + spot.wide / 2, spot.y + spot.tall / 2)
+
+
+def test_the_screen_has_the_colours_of_the_theme(plot, qapp):
+    def colours():
+        image = plot.canvas.grab().toImage()
+        return {
+            image.pixelColor(x, y).name()
+            for x in range(image.width())
+            for y in (middle(plot, 1).toPoint().y() + 9, 1)
+        }
+
+    assert plot.palette().window().color().name() in colours()
+    plot.choose(1)
+    assert theme.LIGHT.tint.lower() in colours()
+    theme.apply(qapp, "dark")
+    assert theme.DARK.tint.lower() in colours()
+
+
+def test_it_is_as_high_as_what_it_shows(plot):
+    before = plot.height()
+    plot.draw(Forest(table({(f"group {i}",): (1000 - i, 500) for i in range(37)})))
+    assert plot.height() > 2 * before
+    assert plot._heading.text().endswith("the 30 largest of 37 groups")
+    assert plot.canvas.height() >= plot.canvas.laid.height - 1
+
+
+def test_hovering_tells_the_numbers_and_a_click_chooses_the_group(plot, qtbot):
+    seen = []
+    plot.chosen.connect(seen.append)
+    canvas = plot.canvas
+    qtbot.mouseMove(canvas, middle(plot, 1).toPoint())
+    qtbot.waitUntil(lambda: canvas.marked.pointed == 1)
+    assert plain(plot._reading.text()).startswith("Hispanic: 75.7 % (84 of 111 applicants)")
+    assert "Hispanic" in canvas.toolTip()
+    qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=middle(plot, 2).toPoint())
+    assert seen == [2]
+    canvas.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert plot._reading.text().startswith("White")
+
+
+def test_the_arrow_keys_walk_the_groups_and_stop_at_the_ends(plot, qtbot):
+    seen = []
+    plot.chosen.connect(seen.append)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Up):
+        qtbot.keyClick(plot, key)
+    assert seen == [0, 1, 2, 2, 1]
+    assert plot.accessibleDescription().startswith("Hispanic")
+
+
+def test_arrow_keys_walk_all_cells_and_choose_the_groups(heat, qtbot):
+    seen = []
+    heat.chosen.connect(seen.append)
+    keys = (Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Left)
+    for key in (Qt.Key.Key_Down, *keys):
+        qtbot.keyClick(heat, key)
+    assert heat.chosen_key == heat.drawing.key(2, 0)
+    assert heat._reading.text() == "old, female: nobody"
+    assert seen == [0, 0 + 2, 3, 4, 4]
+
+
+def test_a_click_chooses_the_cell_under_it(heat, qtbot):
+    seen = []
+    heat.chosen.connect(seen.append)
+    qtbot.mouseClick(heat.canvas, Qt.MouseButton.LeftButton, pos=middle(heat, 1).toPoint())
+    assert (seen, heat.chosen_key) == ([1], 1)
+    heat.choose(4)
+    assert heat.chosen_key == 4
+    assert seen == [1]
+
+
+def test_what_is_chosen_is_forgotten_where_it_is_no_longer_shown(plot):
+    plot.choose(2)
+    plot.draw(Forest(table({("a",): (50, 10), ("b",): (60, 9), ("c",): (60, 8)})))
+    assert plot.chosen_key == 2
+    plot.draw(Forest(table({("a",): (50, 10)})))
+    assert plot.chosen_key is None
+
+
+def test_t_shows_the_table_and_the_data_can_be_taken_away(plot, qtbot, tmp_path):
+    qtbot.keyClick(plot, Qt.Key.Key_T)
+    assert plot._stack.currentWidget() is plot._table
+    plot.copy_data()
+    assert QGuiApplication.clipboard().text().splitlines()[1].startswith("Black\t197\t133\t67.51")
+    plot.write_csv(tmp_path / "rates.csv")
+    with (tmp_path / "rates.csv").open(encoding="utf-8", newline="") as stream:
+        assert [row[:3] for row in csv.reader(stream)][3] == ["White", "1681", "1527"]
+
+
+def test_a_saved_picture_is_light_and_like_the_one_on_the_screen(plot, tmp_path, qapp):
+    theme.apply(qapp, "dark")
+    plot.write_png(tmp_path / "rates.png")
+    plot.write_svg(tmp_path / "rates.svg")
+    image = QImage(str(tmp_path / "rates.png"))
+    assert QColor(image.pixel(image.width() - 3, image.height() - 3)) == QColor("white")
+    written = (tmp_path / "rates.svg").read_text(encoding="utf-8")
+    assert ">White</text>" in written
+    assert theme.LIGHT.alike in written
+    assert theme.DARK.alike not in written
+
+
+def test_it_tells_itself_in_words_for_those_who_do_not_see_it(plot):
+    assert plot.accessibleName() == "Approved, by race"
+    assert "observed" in plot.accessibleDescription()
+    assert "Hispanic" in plot.accessibleDescription()
+
+
+def test_of_nothing_nothing_is_drawn(heat, qtbot):
+    heat.draw(Heat(table()))
+    assert heat.drawing.empty
+    heat.grab()
+    qtbot.keyClick(heat, Qt.Key.Key_Down)
+    assert heat.chosen_key is None
