@@ -32,7 +32,7 @@ from fairdesk.gui.charts.chart_frame import ChartFrame, Told
 from fairdesk.gui.kit import parts, theme, tips
 
 #: The size of what explains, by that of the window's type, and the least height of a chart.
-_SMALL, _LEAST = 0.9, 120
+_SMALL, _LEAST = 0.9, 80
 
 
 class Drawable(Told, Protocol):
@@ -65,6 +65,8 @@ class DrawnChart(ChartFrame, Generic[Shown]):
     ----------
     drawing : Shown
         What is shown at first.
+    size : float
+        Of its heading, by that of other type.
 
     Signals
     -------
@@ -74,13 +76,13 @@ class DrawnChart(ChartFrame, Generic[Shown]):
 
     chosen = Signal(int)
 
-    def __init__(self, drawing: Shown) -> None:
+    def __init__(self, drawing: Shown, size: float = 1.0) -> None:
         super().__init__()
         self._drawing = drawing
         self.canvas = Canvas()
         self.canvas.pointed.connect(self._point_at)
         self.canvas.pressed.connect(self._press)
-        self._heading = parts.Words(drawing.heading, strong=True, wrap=False)
+        self._heading = parts.Words(drawing.heading, size=size, strong=True, wrap=False)
         self.tools.addWidget(self._heading)
         self._stack.addWidget(self.canvas)
 

@@ -15,7 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.charts import bars
 from fairdesk.charts.scales import Frame, percent_ticks, round_between, ticks
+from fairdesk.charts.shapes import Marked
 from fairdesk.charts.svg import text
 from fairdesk.charts.type import LEAD, SIZE, extent, wrapped
 from fairdesk.report.render.drawing import (
@@ -24,6 +26,7 @@ from fairdesk.report.render.drawing import (
     FAINT,
     INK,
     LINE,
+    PAPER,
     QUIET,
     WIDTH,
     Picture,
@@ -32,14 +35,14 @@ from fairdesk.report.render.drawing import (
     box,
     dotted,
     drawing,
-    hatched,
     hatching,
+    laid_out,
     lying_axis,
     mark,
     stroke,
 )
 from fairdesk.wording import words
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 
 #: More points than a line on paper can show.
 _MOST_POINTS = 300
@@ -201,24 +204,24 @@ def course_chart(
     return drawing(height, parts, alt)
 
 
-def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> Picture:
+def bar_chart(counts: Sequence[tuple[str, float]], *, whole: float, unit: str) -> Picture:
     """Draw counts of examples as bars, each with its name, its count and its share of a whole.
 
     Dotted, as examples are marked.
 
     Parameters
     ----------
-    bars : sequence of (name, count)
+    counts : sequence of (name, count)
         At least one, in the order to be drawn.
     whole : float
         The count of a full-width bar; positive.
     unit : str
         What is counted, for the text: ``"findings"``.
     """
-    values = [f"{words.number(n)} ({words.percent(n, whole)})" for _, n in bars]
+    values = [f"{words.number(n)} ({words.percent(n, whole)})" for _, n in counts]
     room = WIDTH - 8 - max(extent(value) for value in values)
     parts, y = [], 0.0
-    for i, (name, count) in enumerate(bars):
+    for i, (name, count) in enumerate(counts):
         for line in wrapped(name, WIDTH):
             y += SIZE + 3
             parts.append(text(0, y, line))
@@ -230,7 +233,7 @@ def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> 
             parts += dotted(0, y, length, 11, COLOURS[0])
         parts.append(text(room + 8, y + 9, values[i]))
         y += 15
-    said = "; ".join(f"{name}: {value}" for (name, _), value in zip(bars, values, strict=True))
+    said = "; ".join(f"{name}: {value}" for (name, _), value in zip(counts, values, strict=True))
     return drawing(y + 4, parts, say("Bar chart of {unit}. {said}.", unit=say(unit), said=said))
 
 
@@ -253,111 +256,49 @@ class ProofBar(NamedTuple):
     estimated: float | None = None
 
 
-#: What is proven of people, with its sign: alike, not alike, not known.
-_PROVEN = fixed(
-    (
-        "certified: treated alike",
-        "falsified: treated unlike",
-        "undecided",
-        "estimated to be unlike, not certified",
-    )
-)
-
-
-def proof_chart(bars: Sequence[ProofBar]) -> Picture:
+def proof_chart(proven: Sequence[ProofBar]) -> Picture:
     """Draw what is proven as bars: solid what is proven, hatched what is estimated, grey the rest.
 
     Parameters
     ----------
-    bars : sequence of ProofBar
+    proven : sequence of ProofBar
         At least one, in the order to be drawn.
     """
-    parts: list[str] = []
-    told: list[str] = []
-    y = 0.0
-    for bar in bars:
-        name = say(bar.name)
-        for line in wrapped(name, WIDTH):
-            y += SIZE + 3
-            parts.append(text(0, y, line, weight="bold"))
-        y += 5
-        strip, said = _strip(bar, y)
-        parts += strip
-        y += _TALL
-        for line in wrapped(said, WIDTH):
-            y += SIZE + 3
-            parts.append(text(0, y, line, colour=QUIET))
-        y += 10
-        told.append(f"{name}: {said}")
-    return _with_key(parts, y + 4, told, estimated=any(bar.estimated is not None for bar in bars))
+    drawn, told = [], []
+    for bar in proven:
+        name, parts = say(bar.name) if bar.name else "", _proven_parts(bar)
+        said = ", ".join(part.label for part in parts)
+        if bar.estimated is not None:
+            about = words.percent(bar.estimated, 1.0, 2)
+            said = say("{said}, about {share} estimated unlike", said=said, share=about)
+        told.append(f"{name}: {said}" if name else said)
+        drawn.append(bars.Bar(name, [part for part in parts if part.share]))
+    alt = say("Bars of what is proven. {said}.", said=". ".join(told))
+    return laid_out(bars.lay_out(drawn, PAPER, Marked()), alt)
 
 
-def proof_strip(bar: ProofBar) -> Picture:
-    """Draw what is proven of everybody as one strip, for a summary."""
-    parts, said = _strip(bar, 0.0)
-    lines = wrapped(f"{bar.name}: {said}" if bar.name else said, WIDTH)
-    y = _TALL
-    for line in lines:
-        y += SIZE + 3
-        parts.append(text(0, y, line))
-    told = f"{bar.name}: {said}" if bar.name else said
-    return _with_key(parts, y + 12, [told], estimated=bar.estimated is not None)
-
-
-_TALL = 16.0
-
-
-def _strip(bar: ProofBar, y: float) -> tuple[list[str], str]:
-    """Draw a bar, and say it: in grey its parts are told apart by their signs."""
+def _proven_parts(bar: ProofBar) -> list[bars.Part]:
+    """Return what is certified, falsified and undecided of some people, with their labels."""
     left = max(0.0, 1.0 - bar.certified - bar.falsified)
-    parts, x = [], 0.0
-    for share, colour, sign in zip(
-        (bar.certified, bar.falsified, left), (COLOURS[0], COLOURS[1], LINE), "=≠ ", strict=True
-    ):
-        wide = WIDTH * share
-        parts.append(box(x, y, wide, _TALL, colour))
-        if wide > 14 and sign.strip():
-            parts.append(text(x + 5, y + 11.5, sign, colour="#ffffff", weight="bold"))
-        x += wide
-    start = WIDTH * (bar.certified + bar.falsified)
-    if bar.certified and bar.falsified:
-        parts.append(stroke(f"M{WIDTH * bar.certified:.2f} {y:.1f}v{_TALL:.1f}", "#ffffff", 1.2))
-    if bar.estimated:
-        parts.append(hatched(start, y, WIDTH * bar.estimated, _TALL, COLOURS[1]))
     # what is proven is rounded down, so the rest up: together they are everybody
     rest = 10_000 - _hundredths(bar.certified) - _hundredths(bar.falsified)
-    said = say(
-        "{certified} certified, {falsified} falsified, {undecided} undecided",
-        certified=_floor(bar.certified),
-        falsified=_floor(bar.falsified),
-        undecided=words.percent_of(f"{max(0, rest) / 100:.2f}"),
-    )
-    if bar.estimated is None:
-        return parts, said
-    about = words.percent(bar.estimated, 1.0, 2)
-    return parts, say("{said}, about {share} estimated unlike", said=said, share=about)
-
-
-def _with_key(parts: list[str], y: float, told: Sequence[str], *, estimated: bool) -> Picture:
-    """Add the key to bars of what is proven."""
-    x = 0.0
-    looks = zip(_PROVEN, (COLOURS[0], COLOURS[1], LINE, LINE), "=≠  ", strict=True)
-    for kind, colour, sign in looks if estimated else list(looks)[:3]:
-        name = say(kind)
-        if x and x + extent(name) + 18 > WIDTH:
-            x, y = 0.0, y + 14
-        parts.append(box(x, y, 9, 9, colour))
-        if kind == _PROVEN[-1]:
-            parts.append(hatched(x, y, 9, 9, COLOURS[1]))
-        if sign.strip():
-            parts.append(
-                text(x + 4.5, y + 7.5, sign, colour="#ffffff", anchor="middle", weight="bold")
-            )
-        parts.append(text(x + 13, y + 8, name))
-        # a browser may show it in a wider font
-        x += 1.1 * extent(name) + 26
-    alt = say("Bars of what is proven. {said}.", said=". ".join(told))
-    return drawing(y + 14, parts, alt)
+    undecided = words.percent_of(f"{max(0, rest) / 100:.2f}")
+    guess = None
+    if bar.estimated and left:
+        about = words.percent(bar.estimated, 1.0, 2)
+        label = say("about {share} estimated unlike, not certified", share=about)
+        guess = bars.Guess(min(bar.estimated / left, 1.0), label)
+    return [
+        bars.Part(
+            *(bar.certified, "alike", "="), say("{share} certified", share=_floor(bar.certified))
+        ),
+        bars.Part(
+            *(bar.falsified, "unlike", "≠"), say("{share} falsified", share=_floor(bar.falsified))
+        ),
+        bars.Part(
+            *(left, "undecided", "?"), say("{share} undecided", share=undecided), guess=guess
+        ),
+    ]
 
 
 class Apart(NamedTuple):

@@ -59,20 +59,6 @@ def box(x: float, y: float, wide: float, tall: float, fill: str, outline: str = 
     return f'<rect x="{x:.2f}" y="{y:.1f}" {size} fill="{fill}"{edge}/>'
 
 
-def hatched(x: float, y: float, wide: float, tall: float, colour: str, gap: float = 4.0) -> str:
-    """Hatch a rectangle with lines that lean to the right."""
-    lines = []
-    at = x - tall + gap / 2
-    while at < x + wide:
-        begin, end = max(at, x), min(at + tall, x + wide)
-        if end > begin:
-            lines.append(
-                f"M{begin:.1f} {y + tall - (begin - at):.1f}L{end:.1f} {y + tall - (end - at):.1f}"
-            )
-        at += gap
-    return stroke("".join(lines), colour, 1.0) if lines else ""
-
-
 def dotted(x: float, y: float, wide: float, tall: float, colour: str) -> list[str]:
     """Put two rows of dots on a rectangle that is wide enough for them."""
     rows = (y + tall * 0.3, y + tall * 0.7)

@@ -289,7 +289,9 @@ def strip(run: RunRecord) -> list[Chart]:
     if proven is None or not (proven.certified or proven.falsified):
         return []
     estimated = None if proven.estimated is None else _estimated_of_whole(proven)
-    picture = charts.proof_strip(charts.ProofBar("", proven.certified, proven.falsified, estimated))
+    picture = charts.proof_chart(
+        [charts.ProofBar("", proven.certified, proven.falsified, estimated)]
+    )
     return [
         Chart(
             picture.svg,

@@ -119,18 +119,17 @@ def test_what_is_observed_estimated_and_proven_has_a_mark_each():
     assert 'fill="#000000"' in proven
 
 
-def test_a_strip_says_what_is_certified_falsified_and_undecided():
-    picture = charts.proof_strip(charts.ProofBar("Applicants", 0.8993, 0.0312, 0.02))
-    said = "Applicants: 89.93 % certified, 3.12 % falsified, 6.95 % undecided".replace(
-        " %", "\xa0%"
-    )
-    assert any(text.startswith(said) for text in texts(picture))
-    assert said in picture.alt
+def test_bars_say_what_is_certified_falsified_and_undecided():
+    picture = charts.proof_chart([charts.ProofBar("Applicants", 0.8993, 0.0312, 0.02)])
+    shares = ["89.93\xa0% certified", "3.12\xa0% falsified", "6.95\xa0% undecided"]
+    estimated = "about 2.00\xa0% estimated unlike, not certified"
+    assert {"Applicants", *shares, estimated} <= set(texts(picture))
+    assert f"Applicants: {', '.join(shares)}" in picture.alt
     assert {"=", "≠"} <= set(texts(picture))
 
 
 def test_what_is_certified_falsified_and_undecided_adds_up_to_everybody():
-    picture = charts.proof_strip(charts.ProofBar("", 0.709592, 0.000001, None))
+    picture = charts.proof_chart([charts.ProofBar("", 0.709592, 0.000001, None)])
     assert "70.95\xa0% certified, 0.00\xa0% falsified, 29.05\xa0% undecided" in picture.alt
 
 

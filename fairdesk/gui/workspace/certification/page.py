@@ -21,9 +21,10 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.charts.chart import Drawing, Line, LineChart
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.verdicts import MARKS, shown
 from fairdesk.gui.kit import parts, theme
-from fairdesk.gui.workspace.certification.proof_bar import ProofBars, Spaces, alone_of, spaces_of
+from fairdesk.gui.workspace.certification.proof_bar import Spaces, alone_of, spaces_of
 from fairdesk.gui.workspace.certification.refinement_view import RefinementView
 from fairdesk.gui.workspace.common.answering import (
     Run,
@@ -153,7 +154,7 @@ class ProofPage(RunPage):
         super().__init__(session, proves, "Run whose proof is shown")
         self._headline, self._estimate = Statement(), Statement()
         self._notes = parts.quiet()
-        self.bars, self.alone = ProofBars("Of whom"), ProofBars("Each protected attribute alone")
+        self.bars, self.alone = (DrawnChart(Spaces(), size=1.12) for _ in range(2))
         self.chart = LineChart()
         self.chart.setMinimumHeight(220)
         self.chart.tools.addWidget(parts.Words("How it came", size=1.12, strong=True, wrap=False))
@@ -299,7 +300,8 @@ class ProofPage(RunPage):
         self._say(run, proven)
         self.bars.draw(Spaces(spaces_of(spec, told)))
         self.bars.setVisible(not self.bars.drawing.empty)
-        self.alone.draw(Spaces(alone_of(spec, told), "What each attribute alone does"))
+        heading, title = "Each protected attribute alone", "What each attribute alone does"
+        self.alone.draw(Spaces(alone_of(spec, told), heading, title))
         self._show_section(self.alone, there=not self.alone.drawing.empty)
         drawing = Drawing("", "", "", ()) if proven is None else course_of(proven)
         self._show_section(self.chart, there=not drawing.empty)

@@ -11,27 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontMetricsF,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPen,
-    QResizeEvent,
-)
-
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.gui.charts.painted import Canvas, PaintedChart
+from fairdesk.charts import bars
+from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.gui.charts.verdicts import MARKS, shown
-from fairdesk.gui.kit import parts, theme
-from fairdesk.gui.workspace.estimates.share_bars import hatched
 from fairdesk.results.events import Metric, Proven, Share
 from fairdesk.wording import figures, words
-
-#: The height of a bar, and what a part of it needs at least to be seen, and to carry its mark.
-_BAR, _LEAST, _MARKED = 26.0, 2.0, 22.0
 
 
 class Guess(NamedTuple):
@@ -167,7 +152,8 @@ def _asked(name: str, share: Share) -> Space:
 class Spaces:
     """All that the bars show."""
 
-    bars: tuple[Space, ...]
+    bars: tuple[Space, ...] = ()
+    heading: str = "Of whom"
     title: str = "What is proven, and what is left"
 
     @property
@@ -197,245 +183,21 @@ class Spaces:
                 rows.append((bar.name, "of the undecided: unlike", bar.guess.text(), "", kind))
         return ("Of whom", "Treated", "Share", "How many", "Known how"), rows[:most]
 
-
-class ProofBars(PaintedChart):
-    """The bars, with their table (T); parts are read with the pointer or the arrow keys.
-
-    Parameters
-    ----------
-    heading : str
-        Stands above them.
-    """
-
-    _canvas: _Canvas
-
-    def __init__(self, heading: str) -> None:
-        super().__init__()
-        self._drawing = Spaces(())
-        self._at: int | None = None
-        self._canvas = _Canvas()
-        self._canvas.pointed.connect(self._point_at)
-        self._heading = parts.Words(heading, size=1.12, strong=True, wrap=False)
-        self.tools.addWidget(self._heading)
-        self._stack.addWidget(self._canvas)
-
-    @property
-    def drawing(self) -> Spaces:
-        """What is shown."""
-        return self._drawing
-
-    def draw(self, drawing: Spaces) -> None:
-        """Show other bars."""
-        if drawing == self._drawing:
-            return
-        self._drawing = drawing
-        self._canvas.show_bars(drawing)
-        self._fit()
-        self._point_at(None)
-        self._tell()
-        self._redraw()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Take another height where labels take more lines."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
-        """Walk from part to part with the arrow keys."""
-        key = Qt.Key(event.key())
-        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
-        if key not in step or self._drawing.empty:
-            super().keyPressEvent(event)
-            return
-        at = 0 if self._at is None else self._at + step[key]
-        self._point_at(min(max(at, 0), len(self._drawing.parts()) - 1))
-
-    def _fit(self) -> None:
-        """Be as high as all bars with their labels."""
-        head = max(self._heading.sizeHint().height(), self._more.sizeHint().height())
-        self.setFixedHeight(head + theme.TIGHT + self._canvas.needed(self.width()))
-
-    def _point_at(self, at: int | None) -> None:
-        self._at = at
-        self._canvas.point_at(at)
-        if at is None:
-            self._read("")
-            return
-        bar, verdict, share = self._drawing.parts()[at]
-        self._read(bar.told(verdict, share))
-        self._canvas.setToolTip(bar.told(verdict, share))
+    def lay_out(self, paper: Paper, marked: Marked) -> Laid:
+        """Put everything in its place."""
+        return bars.lay_out([_bar(each) for each in self.bars], paper, marked)
 
 
-class _Label(NamedTuple):
-    """A direct label: its mark, what it says, where."""
-
-    verdict: str
-    text: str
-    x: float
-    line: int
-
-
-class _Canvas(Canvas):
-    """Draws the bars."""
-
-    pointed = Signal(object)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setMouseTracking(True)
-        self._bars: tuple[Space, ...] = ()
-        self._at: int | None = None
-
-    def show_bars(self, drawing: Spaces) -> None:
-        self._bars = drawing.bars
-        self.update()
-
-    def point_at(self, at: int | None) -> None:
-        self._at = at
-        self.update()
-
-    def needed(self, width: int) -> int:
-        """Return the height of all bars where there is so much room for their labels."""
-        return round(sum(self._row(bar, width) for bar in self._bars)) + 2
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        place = event.position()
-        number = 0
-        for bar, top in self._tops():
-            line = self.fontMetrics().height() + 3
-            inside = top + line <= place.y() <= top + line + _BAR
-            for _verdict, left, wide in self._spans(bar):
-                if inside and left <= place.x() <= left + wide:
-                    self.pointed.emit(number)
-                    return
-                number += 1
-        self.pointed.emit(None)
-
-    def leaveEvent(self, _event: QEvent) -> None:  # noqa: N802 - Qt's name
-        self.pointed.emit(None)
-
-    def paint(self, painter: QPainter, colours: theme.Colours, ink: QColor, ground: QColor) -> None:
-        """Draw all of it."""
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        number = 0
-        for bar, top in self._tops():
-            line = self.fontMetrics().height()
-            painter.setFont(theme.scaled(self.font(), 1.0, strong=True))
-            painter.setPen(ink)
-            painter.drawText(QPointF(0, top + self.fontMetrics().ascent()), bar.name)
-            whole = QRectF(0, top + line + 3, self.width(), _BAR)
-            for verdict, left, wide in self._spans(bar):
-                part = QRectF(left, whole.top(), wide, _BAR)
-                if verdict == "undecided" and bar.guess is not None:
-                    guessed = max(bar.guess.share * wide, 1.5)
-                    rest = part.adjusted(guessed, 0, 0, 0)
-                    self._paint_part(painter, colours, ground, verdict, rest)
-                    self._paint_guess(painter, colours, (ink, ground), part, bar.guess)
-                else:
-                    self._paint_part(painter, colours, ground, verdict, part)
-                if number == self._at:
-                    painter.setPen(QPen(ink, 2))
-                    painter.setBrush(Qt.BrushStyle.NoBrush)
-                    painter.drawRect(part.adjusted(1, 1, -1, -1))
-                number += 1
-            for label in self._labels(bar, self.width()):
-                self._paint_label(painter, colours, ink, label, whole.bottom() + 3)
-
-    def _paint_part(
-        self,
-        painter: QPainter,
-        colours: theme.Colours,
-        ground: QColor,
-        verdict: str,
-        part: QRectF,
-    ) -> None:
-        """Draw one verdict's part: its colour, and in it its mark."""
-        painter.fillRect(part, QColor(getattr(colours, verdict)))
-        if part.width() >= _MARKED:
-            painter.setPen(ground)
-            painter.setFont(theme.scaled(self.font(), 1.2, strong=True))
-            painter.drawText(part, Qt.AlignmentFlag.AlignCenter, MARKS[verdict])
-
-    def _paint_guess(
-        self,
-        painter: QPainter,
-        colours: theme.Colours,
-        shades: tuple[QColor, QColor],
-        part: QRectF,
-        guess: Guess,
-    ) -> None:
-        """Draw what is estimated inside the undecided part: hatched, and its interval as a line."""
-        ink, ground = shades
-        shape = QRectF(part.left(), part.top(), max(guess.share * part.width(), 1.5), part.height())
-        painter.fillRect(shape, ground)
-        painter.fillRect(shape, hatched(colours.unlike, self.devicePixelRatioF()))
-        painter.setPen(QPen(QColor(colours.unlike), 1.2))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(shape.adjusted(0.6, 0.6, -0.6, -0.6))
-        low, high = (part.left() + end * part.width() for end in (guess.low, guess.high))
-        painter.setPen(QPen(ink, 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
-        middle = part.center().y()
-        painter.drawLine(QPointF(low, middle), QPointF(high, middle))
-        for end in (low, high):
-            painter.drawLine(QPointF(end, middle - 4), QPointF(end, middle + 4))
-
-    def _paint_label(
-        self, painter: QPainter, colours: theme.Colours, ink: QColor, label: _Label, top: float
-    ) -> None:
-        """Write a label behind a little square of its colour, which has the mark in it."""
-        metrics = self.fontMetrics()
-        line = top + label.line * (metrics.height() + 3)
-        square = QRectF(label.x, line + 1, metrics.height() - 2, metrics.height() - 2)
-        painter.setFont(theme.scaled(self.font(), 0.95, strong=True))
-        if label.verdict == "guess":
-            painter.fillRect(square, hatched(colours.unlike, self.devicePixelRatioF()))
-            painter.setPen(QPen(QColor(colours.unlike), 1.2))
-            painter.drawRect(square.adjusted(0.6, 0.6, -0.6, -0.6))
-        else:
-            painter.setPen(QColor(getattr(colours, label.verdict)))
-            painter.drawText(square, Qt.AlignmentFlag.AlignCenter, MARKS[label.verdict])
-        painter.setFont(self.font())
-        painter.setPen(ink)
-        painter.drawText(QPointF(square.right() + 5, line + metrics.ascent()), label.text)
-
-    def _labels(self, bar: Space, width: float) -> list[_Label]:
-        """Place the labels of a bar, on as many lines as they need."""
-        texts = [(verdict, bar.text(verdict, share)) for verdict, share in bar.parts()]
-        if bar.guess is not None:
-            whole = not (bar.alike or bar.unlike)
-            of = "" if whole else "of the undecided "
-            texts.append(("guess", f"estimated, not proven: {of}{bar.guess.text()} unlike"))
-        metrics = QFontMetricsF(self.font())
-        found: list[_Label] = []
-        x, line = 0.0, 0
-        for verdict, text in texts:
-            wide = metrics.height() + 5 + metrics.horizontalAdvance(text)
-            if x and x + wide > width:
-                x, line = 0.0, line + 1
-            found.append(_Label(verdict, text, x, line))
-            x += wide + theme.WIDE
-        return found
-
-    def _spans(self, bar: Space) -> list[tuple[str, float, float]]:
-        """Return for each part where it begins and how wide it is; none is too small to be seen."""
-        wide = [
-            (verdict, max(float(share) * self.width(), _LEAST)) for verdict, share in bar.parts()
-        ]
-        scale = self.width() / max(sum(each for _verdict, each in wide), 1.0)
-        found, left = [], 0.0
-        for verdict, each in wide:
-            found.append((verdict, left, each * scale))
-            left += each * scale
-        return found
-
-    def _tops(self) -> Iterator[tuple[Space, float]]:
-        top = 0.0
-        for bar in self._bars:
-            yield bar, top
-            top += self._row(bar, self.width())
-
-    def _row(self, bar: Space, width: float) -> float:
-        line = self.fontMetrics().height() + 3
-        labels = self._labels(bar, width)
-        lines = labels[-1].line + 1 if labels else 0
-        return line * (1 + lines) + _BAR + 3 + theme.GAP
+def _bar(space: Space) -> bars.Bar:
+    """Return what is drawn of some people."""
+    found = []
+    for verdict, share in space.parts():
+        guess = None
+        if verdict == "undecided" and space.guess is not None:
+            seen = space.guess
+            of = "of the undecided " if space.alike or space.unlike else ""
+            label = f"estimated, not proven: {of}{seen.text()} unlike"
+            guess = bars.Guess(seen.share, label, (seen.low, seen.high))
+        text, told = space.text(verdict, share), space.told(verdict, share)
+        found.append(bars.Part(float(share), verdict, MARKS[verdict], text, told, guess))
+    return bars.Bar(space.name, found)

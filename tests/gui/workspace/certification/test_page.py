@@ -186,30 +186,6 @@ def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):
     assert kinds == ["proven", "proven", "not known", "estimated, 95 %"]
 
 
-def test_parts_of_a_bar_have_its_verdicts_colours(themed, proof):
-    from fairdesk.gui.kit import theme
-
-    canvas = proof.bars._canvas
-    picture = canvas.grab().toImage()
-    bar, top = next(iter(canvas._tops()))
-    y = top + canvas.fontMetrics().height() + 3 + 6
-    for verdict, left, wide in canvas._spans(bar)[:2]:
-        seen = picture.pixelColor(round(left + min(5, wide / 2)), round(y))
-        assert seen.name().upper() == getattr(theme.colours(), verdict)
-
-
-def test_labels_are_never_cut_in_a_narrow_window(proof):
-    bars = proof.bars
-    bars.resize(260, bars.height())
-    canvas = bars._canvas
-    assert canvas.height() >= canvas.needed(canvas.width())
-    metrics = canvas.fontMetrics()
-    for bar in canvas._bars:
-        for label in canvas._labels(bar, 700):
-            wide = label.x + metrics.height() + 5 + metrics.horizontalAdvance(label.text)
-            assert wide <= 700
-
-
 # -- the page ---------------------------------------------------------------------------------
 
 
