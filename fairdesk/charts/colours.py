@@ -19,6 +19,14 @@ ON_PAPER: Final = {
     "unlike": "#D55E00",
     "undecided": "#7f7f7f",
     "wrong": "#A84300",
+    "accent": "#0069A5",
+    # Okabe and Ito's, in this order; black and yellow are left out
+    "series 0": "#0072B2",
+    "series 1": "#D55E00",
+    "series 2": "#009E73",
+    "series 3": "#CC79A7",
+    "series 4": "#56B4E9",
+    "series 5": "#E69F00",
 }
 
 

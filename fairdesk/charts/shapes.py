@@ -34,12 +34,12 @@ class Tint(NamedTuple):
 
 
 #: ``"ink"``, ``"quiet"``, ``"line"``, ``"ground"``, ``"card"``, ``"tint"``, ``"alike"``,
-#: ``"unlike"``, ``"undecided"``, ``"wrong"``, or a mix.
+#: ``"unlike"``, ``"undecided"``, ``"wrong"``, ``"accent"``, ``"series 0"`` and on, or a mix.
 Colour: TypeAlias = str | Tint
 
 
 class Box(NamedTuple):
-    """A rectangle; filled, with an edge, or both."""
+    """A rectangle; filled, with an edge, or both. What lies under it may be seen through it."""
 
     x: float
     y: float
@@ -49,6 +49,7 @@ class Box(NamedTuple):
     edge: Colour | None = None
     thick: float = 1.0
     dash: tuple[float, ...] = ()
+    opacity: float = 1.0
 
 
 class Disc(NamedTuple):

@@ -51,6 +51,8 @@ def drawn(
                     f'height="{shape.tall:.1f}"'
                 )
                 edge = _edge(tone(shape.edge), shape.thick, shape.dash)
+                if shape.opacity < 1:
+                    edge += f' fill-opacity="{shape.opacity:g}"'
                 yield f'<rect {place} fill="{tone(shape.fill)}"{edge}/>'
             case Disc():
                 place = f'cx="{shape.x:.1f}" cy="{shape.y:.1f}" r="{shape.radius:.1f}"'

@@ -328,7 +328,9 @@ def _draw(painter: QPainter, shape: Shape, font: QFont, palette: Mapping[str, st
     match shape:
         case Box():
             _prepare(painter, shape.edge, shape.fill, palette, (shape.thick, shape.dash))
+            painter.setOpacity(shape.opacity)
             painter.drawRect(QRectF(shape.x, shape.y, shape.wide, shape.tall))
+            painter.setOpacity(1.0)
         case Disc():
             _prepare(painter, shape.edge, shape.fill, palette, (shape.thick, ()))
             painter.drawEllipse(QPointF(shape.x, shape.y), shape.radius, shape.radius)

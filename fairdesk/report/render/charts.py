@@ -16,15 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.charts import bars
-from fairdesk.charts.scales import Frame, percent_ticks, round_between, ticks
+from fairdesk.charts.scales import Frame, percent_ticks, ticks
 from fairdesk.charts.shapes import Marked
 from fairdesk.charts.svg import text
 from fairdesk.charts.type import LEAD, SIZE, extent, wrapped
 from fairdesk.report.render.drawing import (
     COLOURS,
     DASHES,
-    FAINT,
-    INK,
     LINE,
     PAPER,
     QUIET,
@@ -35,7 +33,6 @@ from fairdesk.report.render.drawing import (
     box,
     dotted,
     drawing,
-    hatching,
     laid_out,
     lying_axis,
     mark,
@@ -380,133 +377,6 @@ def apart_chart(pairs: Sequence[Apart], *, x_title: str) -> Picture:
     return drawing(frame.bottom + 36, parts, alt)
 
 
-class FrontPoint(NamedTuple):
-    """A trial of a repair: what it costs and what it brings, in percent or points.
-
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    kind : str
-        ``"imported"`` (drawn as a square), ``"retrained"`` (a diamond), ``"portion"`` (a dot) or
-        ``"other"`` (a triangle).
-    x, y : tuple[float, float, float]
-        Discrimination and accuracy: the low end of the interval, the estimate, the high end.
-    front : bool
-        Whether no other one is better in both: then it is drawn strongly.
-    """
-
-    name: str
-    kind: str
-    x: tuple[float, float, float]
-    y: tuple[float, float, float]
-    front: bool = False
-
-
-def front_chart(
-    points: Sequence[FrontPoint],
-    *,
-    x_title: str,
-    y_title: str,
-    floor: float | None = None,
-    unit: str = "%",
-) -> Picture:
-    """Draw accuracy against discrimination, each with its interval; the front as a line.
-
-    Parameters
-    ----------
-    points : sequence of FrontPoint
-        At least one.
-    x_title, y_title : str
-        What the axes count.
-    floor : float, optional
-        The least accuracy that is allowed, drawn as a line.
-    unit : str
-        Of discrimination.
-    """
-    x_title, y_title = say(x_title), say(y_title)
-    height, room = 230.0, 0.06
-    ups = [*(end for each in points for end in each.y), *([floor] if floor is not None else [])]
-    acrosses = [end for each in points for end in each.x]
-    # what is near nought is seen against it
-    least = 0.0 if min(acrosses) < 0.6 * max(acrosses) else min(acrosses)
-    wide, high = (max(acrosses) - least) or 1.0, (max(ups) - min(ups)) or 1.0
-    frame = Frame(
-        left=38.0,
-        right=WIDTH - 12,
-        top=22.0,
-        bottom=height - 34.0,
-        x_high=max(acrosses) + room * wide,
-        y_high=max(ups) + room * high,
-        x_low=max(0.0, least - room * wide),
-        y_low=min(ups) - room * high,
-    )
-    x_ticks = round_between(frame.x_low, frame.x_high)
-    y_ticks = round_between(frame.y_low, frame.y_high)
-    parts = [
-        text(0, SIZE, y_title, colour=QUIET),
-        *lying_axis(
-            frame, [(value, f"{told}{words.NBSP}{unit}") for value, told in x_ticks], x_title
-        ),
-    ]
-    for value, told in y_ticks:
-        y = frame.y(value)
-        parts.append(stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", LINE, 0.6))
-        parts.append(text(frame.left - 5, y + 3, f"{told}{words.NBSP}%", anchor="end"))
-    marks = [_Box(frame.x(each.x[1]) - 9, frame.y(each.y[1]) - 6, 18, 12) for each in points]
-    taken: list[_Box] = []
-    if floor is not None:
-        y = frame.y(floor)
-        parts.append(stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", QUIET, 0.8, "4 2"))
-        told = say("least accuracy allowed")
-        taken.append(_Box(frame.right - extent(told), y - 4 - SIZE, extent(told), SIZE + 4))
-    for each in points:
-        x, y = frame.x(each.x[1]), frame.y(each.y[1])
-        across = f"M{frame.x(each.x[0]):.1f} {y:.1f}H{frame.x(each.x[2]):.1f}"
-        up = f"M{x:.1f} {frame.y(each.y[0]):.1f}V{frame.y(each.y[2]):.1f}"
-        parts.append(stroke(across + up, FAINT, 0.9))
-    if floor is not None:
-        # over the intervals, which else cut it
-        y = frame.y(floor)
-        parts.append(text(frame.right, y - 3, told, colour=QUIET, anchor="end", halo=True))
-    line = sorted((each.x[1], each.y[1]) for each in points if each.front)
-    if len(line) > 1:
-        path = "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in line)
-        parts.append(stroke(f"M{path}", COLOURS[0], 1.2))
-    parts += [_front_mark(frame.x(each.x[1]), frame.y(each.y[1]), each) for each in points]
-    # those on the front are placed first, where there is most room
-    for each, own in sorted(zip(points, marks, strict=True), key=lambda pair: not pair[0].front):
-        x, y = frame.x(each.x[1]), frame.y(each.y[1])
-        others = [mark for mark in marks if mark is not own]
-        box = _beside(x, y, extent(each.name), taken, others, frame)
-        taken.append(box)
-        weight = "bold" if each.front else "normal"
-        if box.y > y + 4 or box.y + box.tall < y - 4:
-            end = min(max(x, box.x), box.x + box.wide)
-            edge = box.y + 2 if box.y > y else box.y + box.tall
-            parts.append(stroke(f"M{x:.1f} {y:.1f}L{end:.1f} {edge:.1f}", QUIET, 0.6, "1 2"))
-        parts.append(text(box.x + 1, box.y + SIZE, each.name, weight=weight, halo=True))
-    said = "; ".join(
-        say(
-            "{name}: {x}, accuracy {y}, on the front"
-            if each.front
-            else "{name}: {x}, accuracy {y}",
-            name=each.name,
-            x=_with_ends(each.x, unit),
-            y=_with_ends(each.y, "%"),
-        )
-        for each in points
-    )
-    alt = say(
-        "{y} against {x}, with {confidence} intervals. {said}.",
-        y=y_title,
-        x=x_title,
-        confidence=words.percent_of("95"),
-        said=said,
-    )
-    return drawing(height, parts, alt)
-
-
 class Calibrated(NamedTuple):
     """How scores of a group keep what they promise.
 
@@ -583,83 +453,6 @@ def _floor(share: float) -> str:
 def _hundredths(share: float) -> int:
     """Return the whole hundredths of a percent in a share."""
     return math.floor(share * 10_000 + 1e-9)
-
-
-class _Box(NamedTuple):
-    """Where something stands."""
-
-    x: float
-    y: float
-    wide: float
-    tall: float
-
-    def shared(self, other: _Box) -> float:
-        """Return the area that two boxes share."""
-        across = min(self.x + self.wide, other.x + other.wide) - max(self.x, other.x)
-        down = min(self.y + self.tall, other.y + other.tall) - max(self.y, other.y)
-        return max(0.0, across) * max(0.0, down)
-
-    def reaches(self, other: _Box) -> bool:
-        """Return whether the middle of another box is as near as a label's own mark."""
-        x, y = other.x + other.wide / 2, other.y + other.tall / 2
-        across = max(self.x - x, x - self.x - self.wide, 0.0)
-        down = max(self.y - y, y - self.y - self.tall, 0.0)
-        return math.hypot(across, down) < 8.0
-
-
-def _beside(
-    x: float,
-    y: float,
-    wide: float,
-    taken: Sequence[_Box],
-    others: Sequence[_Box],
-    frame: Frame,
-) -> _Box:
-    """Place a label around a mark, where it covers the least, is not far, and names no other."""
-    tall, gap = SIZE + 3.0, 5.0
-    room = _Box(frame.left, frame.top, WIDTH - frame.left, frame.bottom - frame.top)
-
-    def cost(place: _Box) -> float:
-        covered = sum(place.shared(each) for each in (*taken, *others))
-        away = max(y - place.y - tall, place.y - y)
-        mistaken = sum(place.reaches(each) for each in others)
-        return 4 * (wide * tall - place.shared(room)) + covered + away + 2 * tall * mistaken
-
-    # beside the mark runs its own interval: the corners come first
-    places = [
-        _Box(x + across, y + down, wide, tall)
-        for step in range(6)
-        for down in (-(step + 1) * tall - 2, step * tall + 2)
-        for across in (gap, -gap - wide)
-    ]
-    return min(places, key=cost)
-
-
-def _front_mark(x: float, y: float, point: FrontPoint) -> str:
-    """Draw a mark of its kind, hatched; strong on the front, else faint."""
-    colour = {"portion": COLOURS[0], "other": COLOURS[3]}.get(point.kind, INK)
-    if not point.front:
-        colour = FAINT
-    match point.kind:
-        case "imported":
-            return mark(x, y, colour, "estimated", square=True)
-        case "retrained":
-            corners = [(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)]
-        case "other":
-            corners = [(0.0, -5.2), (4.8, 3.6), (-4.8, 3.6)]
-        case _:
-            return mark(x, y, colour, "estimated")
-    path = "L".join(f"{x + across:.1f} {y + down:.1f}" for across, down in corners)
-    look = f'fill="white" stroke="{colour}" stroke-width="1.3"'
-    return f'<path d="M{path}Z" {look}/>{stroke(hatching(x, y), colour, 0.9)}'
-
-
-def _with_ends(span: tuple[float, float, float], unit: str) -> str:
-    """Write a percentage with its interval."""
-    low, at, high = span
-    digits = min(words.digits_of(low / 100, high / 100), 2)
-    told = [words.plain(each, digits) for each in (low, at, high)]
-    return f"{told[1]}{words.NBSP}{unit} ({words.ends(told[0], told[2])})"
 
 
 def _thinned(line: Series) -> list[tuple[float, float]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from fairdesk.charts import svg
+from fairdesk.charts.colours import ON_PAPER
 from fairdesk.charts.scales import Frame
 from fairdesk.charts.shapes import Laid, Paper
 from fairdesk.charts.svg import text
@@ -17,8 +18,8 @@ from fairdesk.report.blocks import Evidence
 
 #: The width of every chart: the text width of the report's page.
 WIDTH = 460.0
-#: Okabe and Ito's colours for series, in this order; black and yellow are left out.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+#: The colours of series, in this order.
+COLOURS = tuple(ON_PAPER[f"series {place}"] for place in range(6))
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 2", "1 2")
 INK, QUIET, FAINT, LINE = "#1a1a1a", "#555555", "#a6a6a6", "#d9d9d9"
 

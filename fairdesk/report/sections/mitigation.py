@@ -9,6 +9,7 @@ from typing import get_args
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
+from fairdesk.charts.front import Front, FrontPoint
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -24,7 +25,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
-from fairdesk.report.render import charts
+from fairdesk.report.render.drawing import PAPER, laid_out
 from fairdesk.results.trials import Measure, Repair, Trial
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
@@ -210,17 +211,18 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
         mitigation_words.trial_of(figures, 1), "accuracy", "validation"
     )
     rule = repair.target == "rule_score"
-    picture = charts.front_chart(
+    front = Front(
         points,
-        x_title="gap of the rule set, estimated, points"
+        x_title=say("gap of the rule set, estimated, points")
         if rule
         else say("share of discriminatory {people}, estimated", people=words.plural(spec.person)),
-        y_title="accuracy on the validation rows",
+        y_title=say("accuracy on the validation rows"),
         floor=None
         if plain is None or plain.estimate is None
         else 100 * plain.estimate - repair.allowance,
         unit="" if rule else "%",
     )
+    picture = laid_out(front.lay_out(PAPER), front.alt())
     return [
         Chart(
             picture.svg,
@@ -234,7 +236,7 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
     ]
 
 
-def _point(trial: Trial, repair: Repair) -> charts.FrontPoint | None:
+def _point(trial: Trial, repair: Repair) -> FrontPoint | None:
     """Return where a trial stands; ``None`` where it was not measured."""
     x = _span(mitigation_words.measured(trial, repair.target, "validation"))
     y = _span(mitigation_words.measured(trial, "accuracy", "validation"))
@@ -246,7 +248,7 @@ def _point(trial: Trial, repair: Repair) -> charts.FrontPoint | None:
         name = f"+{mitigation_words.portion_text(trial)}"
     if trial.number == repair.chosen:
         name = say("{name}, chosen", name=name)
-    return charts.FrontPoint(name, trial.kind, x, y, trial.front)
+    return FrontPoint(name, trial.kind, x, y, trial.front)
 
 
 def _span(measure: Measure | None) -> tuple[float, float, float] | None:

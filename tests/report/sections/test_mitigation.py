@@ -1,16 +1,12 @@
 """The report's chapter on repairs: every number in it is true, and nothing is promised."""
 
 import hashlib
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.charts.scales import Frame
-from fairdesk.charts.type import SIZE
 from fairdesk.report.document import make_report
-from fairdesk.report.render import charts, drawing
 from fairdesk.results.events import Condition, Retrained
 from fairdesk.wording import mitigation as mitigation_words
 from tests.report import repairs
@@ -223,90 +219,3 @@ def test_a_repair_that_failed_at_once_is_told_as_that(tmp_path):
         text = text_of(store)
     assert "Nothing is repaired yet." in text
     assert "The model cannot be retrained." in text
-
-
-# The chart
-
-
-def point(name, kind, x, y, front=False):
-    return charts.FrontPoint(name, kind, (x - 0.2, x, x + 0.2), (y - 0.8, y, y + 0.8), front=front)
-
-
-POINTS = (
-    point("As imported", "imported", 3.9, 84.6),
-    point("Nothing added", "retrained", 4.0, 84.7, front=True),
-    point("2.9 % added", "portion", 1.8, 84.3, front=True),
-    point("Reweighing & more", "other", 4.7, 84.2),
-)
-
-
-def draw(points=POINTS, **more):
-    return charts.front_chart(points, x_title="share", y_title="accuracy", **more)
-
-
-def squares(drawn):
-    """Return the marks that are squares: as wide as high, and outlined."""
-    found = [e for e in drawn.iter(f"{SVG}rect") if e.get("stroke")]
-    return [e for e in found if e.get("width") == e.get("height")]
-
-
-def test_the_front_is_told_in_words_with_intervals():
-    alt = draw(floor=83.7).alt.replace("\u00a0", " ")
-    assert "2.9 % added: 1.80 % (1.60 to 2.00), accuracy 84.3 % (83.5 to 85.1), on the front" in alt
-    assert "As imported: 3.90 % (3.70 to 4.10), accuracy 84.6 % (83.8 to 85.4);" in alt
-
-
-def test_kinds_are_told_apart_by_shape_and_the_front_by_being_strong():
-    drawn = ET.fromstring(draw().svg)
-    (square,) = squares(drawn)
-    (dot,) = drawn.iter(f"{SVG}circle")
-    diamond, triangle = (e for e in drawn.iter(f"{SVG}path") if e.get("d").endswith("Z"))
-    assert square.get("stroke") == triangle.get("stroke") == drawing.FAINT
-    assert dot.get("stroke") == drawing.COLOURS[0]
-    assert diamond.get("stroke") == drawing.INK
-    assert diamond.get("d").count("L") == 3
-    assert triangle.get("d").count("L") == 2
-
-
-def test_every_point_is_named_apart_from_the_others_and_inside_the_drawing():
-    crowd = [point(f"{i}.{i} % added", "portion", 2 + 0.3 * i, 84 + 0.1 * i) for i in range(7)]
-    drawn = ET.fromstring(draw((*POINTS, *crowd), floor=83.7).svg)
-    _, _, wide, high = map(float, drawn.get("viewBox").split())
-    named = {each.name for each in (*POINTS, *crowd)}
-    places = [
-        (float(each.get("x")), float(each.get("y")), 4.5 * len(each.text))
-        for each in drawn.iter(f"{SVG}text")
-        if each.text in named
-    ]
-    assert len(places) == len(named)
-    assert all(x >= 0 and x + width <= wide + 4 and 0 < y < high for x, y, width in places)
-    for i, (x, y, width) in enumerate(places):
-        for other, down, reach in places[:i]:
-            apart = x >= other + reach or other >= x + width
-            assert apart or abs(y - down) >= SIZE - 1
-
-
-def test_a_name_stands_at_its_own_mark_and_at_no_other_one():
-    frame = Frame(0.0, 400.0, 0.0, 300.0, 1.0, 1.0, 0.0, 0.0)
-    others = [charts._Box(x - 9, y - 6, 18, 12) for x, y in ((80, 104), (120, 96), (125, 106))]
-    place = charts._beside(100.0, 100.0, 60.0, [], others, frame)
-    assert not any(place.shared(each) for each in others)
-    for each in others:
-        middle = each.x + each.wide / 2, each.y + each.tall / 2
-        across = max(place.x - middle[0], middle[0] - place.x - place.wide, 0.0)
-        down = max(place.y - middle[1], middle[1] - place.y - place.tall, 0.0)
-        assert max(across, down) > 8
-
-
-def test_what_lies_left_is_less_and_what_lies_up_is_more():
-    drawn = ET.fromstring(draw().svg)
-    (square,) = squares(drawn)
-    (dot,) = drawn.iter(f"{SVG}circle")
-    assert float(dot.get("cx")) < float(square.get("x"))
-    assert float(dot.get("cy")) > float(square.get("y")) + 3.4
-
-
-def test_points_without_any_extent_are_drawn_all_the_same():
-    still = charts.FrontPoint("one", "imported", (0.0, 0.0, 0.0), (100.0, 100.0, 100.0))
-    alt = draw((still,)).alt.replace("\u00a0", " ")
-    assert "one: 0.0 % (0.0 to 0.0), accuracy 100.0 % (100.0 to 100.0)" in alt

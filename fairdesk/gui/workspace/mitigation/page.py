@@ -17,13 +17,14 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.run_choice import RunChoice
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.common.steps import OF_STATE
-from fairdesk.gui.workspace.mitigation.chart import Curve, RepairChart
+from fairdesk.gui.workspace.mitigation.chart import Curve
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
 from fairdesk.gui.workspace.mitigation.form import (
     PAIRS,
@@ -141,11 +142,10 @@ class RepairPage(QWidget):
         self.form.search_wanted.connect(self.search)
         self.form.show_examples.connect(self.show_examples)
         self.fold = parts.Fold("&What to repair, how to label, how much")
-        self.chart = RepairChart()
-        self.chart.setMinimumHeight(380)
+        self.chart = DrawnChart(Curve(), size=1.12)
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
-        self.chart.picked.connect(self._pick)
+        self.chart.chosen.connect(self._pick)
         self.table = BeforeAfter()
         self.choice = parts.bounded(QComboBox(), 24)
         self.choice.setAccessibleName("Model that is looked at")
@@ -401,7 +401,7 @@ class RepairPage(QWidget):
         number, spec = self._at(), self._session.spec
         with QSignalBlocker(self.choice):
             self.choice.setCurrentIndex(self.choice.findData(number))
-        self.chart.pick(number)
+        self.chart.choose(number)
         self.table.show_trial(spec, run.figures, number)
         trial = mitigation_words.trial_of(run.figures, number)
         repair = mitigation_words.repair_of(run.figures)

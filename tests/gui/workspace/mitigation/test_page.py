@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QLabel, QPushButton
 
@@ -18,7 +18,7 @@ from fairdesk.audit.worker.client import Searching
 from fairdesk.errors import ReportError
 from fairdesk.gui.kit import theme
 from fairdesk.gui.workspace.mitigation import export as repair_export
-from fairdesk.gui.workspace.mitigation.chart import Curve, _best_place, _digits, marks
+from fairdesk.gui.workspace.mitigation.chart import Curve
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
 from fairdesk.gui.workspace.mitigation.form import RepairForm, offer_of, rules_of
 from fairdesk.gui.workspace.mitigation.page import since, step_text
@@ -224,22 +224,19 @@ def test_keys_and_the_choice_pick_the_same_model(qtbot, page):
     assert page.choice.currentData() == 4
     page.choice.setCurrentIndex(page.choice.findData(7))
     page.choice.activated.emit(page.choice.currentIndex())
-    assert chart._canvas.picked == 7
+    assert chart.chosen_key == 7
     assert "Reweighing" in page.choice.currentText()
     assert not page.export.isEnabled()
     assert "nothing to export" in page._aside.text()
 
 
-def test_a_click_picks_the_nearest_and_marks_it(qtbot, themed, page):
-    canvas = page.chart._canvas
-    point = next(each for each in page.chart.drawing.points if each.trial.number == 3)
-    at = canvas.scale().at(point.x[1], point.y[1])
-    qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=at.toPoint())
-    assert canvas.picked == 3
+def test_a_click_picks_the_nearest(qtbot, page):
+    canvas = page.chart.canvas
+    spot = next(spot for spot in canvas.laid.spots if spot.key == 3)
+    at = QPoint(round(spot.x + spot.wide / 2 + 3), round(spot.y + spot.tall / 2 - 2))
+    qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=at)
+    assert page.chart.chosen_key == 3
     assert page.choice.currentData() == 3
-    picture = canvas.grab().toImage()
-    ring = picture.pixelColor(round(at.x() + 10), round(at.y() + 0.5))
-    assert ring.name() != canvas.palette().window().color().name()
 
 
 def test_the_twin_has_all_models_also_those_that_failed(qtbot, page):
@@ -261,32 +258,6 @@ def test_the_curve_is_saved_light_whatever_the_window_has(qapp, page, tmp_path, 
     assert theme.LIGHT.series[0].lower() in drawn.lower()
     assert theme.DARK.series[0].lower() not in drawn.lower()
     theme.apply(qapp, "light")
-
-
-def test_names_do_not_lie_on_each_other():
-    room, size = QRectF(0, 0, 400, 300), QRectF(0, 0, 80, 16)
-    taken = []
-    for x in (200, 204, 208):
-        place, hidden = _best_place(QPointF(x, 150), size, taken, room)
-        assert hidden == 0
-        assert room.contains(place)
-        taken.append(place)
-
-
-@pytest.mark.parametrize(("low", "high"), [(0.0, 5.5), (82.1, 85.9), (-0.2, 0.4), (0.031, 0.0312)])
-def test_scales_have_round_numbers_within_their_ends(low, high):
-    found = marks(low, high, 5)
-    assert 2 <= len(found) <= 12
-    assert all(low - 1e-9 <= each <= high + 1e-9 for each in found)
-    steps = np.diff(found)
-    assert steps == pytest.approx(np.full(len(steps), steps[0]))
-
-
-@pytest.mark.parametrize("high", [0.3, 1.1, 5.5, 12.1, 20.5, 22.3])
-@pytest.mark.parametrize("about", [5, 11, 22])
-def test_each_mark_of_a_scale_says_where_it_stands(high, about):
-    values = marks(0.0, high, about)
-    assert [float(f"{each:.{_digits(values)}f}") for each in values] == pytest.approx(values)
 
 
 # -- asking for it ----------------------------------------------------------------------------
