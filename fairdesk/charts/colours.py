@@ -20,6 +20,7 @@ ON_PAPER: Final = {
     "undecided": "#7f7f7f",
     "wrong": "#A84300",
     "accent": "#0069A5",
+    "bar": "#8A9BB0",
     # Okabe and Ito's, in this order; black and yellow are left out
     "series 0": "#0072B2",
     "series 1": "#D55E00",

@@ -1,12 +1,12 @@
 """Rates of groups, or their ratios, with their intervals, a row per group: a forest plot.
 
-After Lewis and Clarke, “Forest plots: trying to see the wood and the trees” (BMJ, 2001). What is
-drawn was observed in the rows of the data: every mark is an outline.
+After Lewis and Clarke, “Forest plots: trying to see the wood and the trees” (BMJ, 2001). What was
+observed in the rows of the data is an outline, what is estimated is hatched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
@@ -15,7 +15,6 @@ from fairdesk.charts import groups
 from fairdesk.charts.scales import Frame, percent_ticks, ticks
 from fairdesk.charts.shapes import (
     Box,
-    Colour,
     Disc,
     Laid,
     Marked,
@@ -26,13 +25,21 @@ from fairdesk.charts.shapes import (
     Spot,
     Tint,
     Words,
+    hatched_mark,
 )
 from fairdesk.groups.metrics.outcomes import FOUR_FIFTHS
 from fairdesk.results.events import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 
-Kind: TypeAlias = Literal["", "reference", "below", "apart"]
+Kind: TypeAlias = Literal["", "reference", "below", "apart", "inside", "outside"]
+#: The colour of a mark, where it is not that of what is alike.
+_TONES: Mapping[str, str] = {
+    "below": "unlike",
+    "inside": "unlike",
+    "apart": "undecided",
+    "outside": "undecided",
+}
 #: By the height of a line of type: half the size of a group's mark and of an interval's ends, the
 #: width of its line, and the arrow of an interval that reaches beyond the chart.
 _MARK, _END, _THICK, _ARROW = 0.33, 0.25, 0.12, 0.33
@@ -50,14 +57,16 @@ class Row(NamedTuple):
     ends : tuple[float, float, float], optional
         The low end of the interval, the rate, the high end; ``None`` where there is no rate.
     kind : Kind
-        What it is compared as: the ``"reference"``, one that is ``"below"`` the line, or one that
-        stands ``"apart"``, not compared.
+        What it is compared as: the ``"reference"``, one that is ``"below"`` the line, one that
+        stands ``"apart"``, not compared; or ``"inside"`` of a group and ``"outside"``.
     key : int
         Its own.
     tip : str
         What is told of it.
     known : bool
         Those that are not stand below a line.
+    estimated : bool
+        Whether it was estimated, and not observed: then its mark is hatched.
     """
 
     name: str
@@ -67,6 +76,7 @@ class Row(NamedTuple):
     key: int = 0
     tip: str = ""
     known: bool = True
+    estimated: bool = False
 
 
 class Line(NamedTuple):
@@ -181,7 +191,7 @@ class Forest:
         """Return what is drawn."""
         rows = [self._row(place) for place in self.places]
         highest = max((row.ends[2] for row in rows if row.ends), default=1.0)
-        return Plot(rows, tuple(self._lines()), highest, _percents, self.counts)
+        return Plot(rows, tuple(self._lines()), highest, percents, self.counts)
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put everything in its place."""
@@ -288,19 +298,21 @@ class Ratios:
             Line(fifths, screening, "unlike", (4, 2), shaded=True, below=True),
         )
         title = say("impact ratio: rate by the highest rate")
-        return Plot(rows, lines, highest, _tenths, title)
+        return Plot(rows, lines, highest, tenths, title)
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put everything in its place."""
         return self.plot().lay_out(paper, marked)
 
 
-def _percents(reach: float, about: int) -> Sequence[tuple[float, str]]:
+def percents(reach: float, about: int) -> Sequence[tuple[float, str]]:
+    """Write an axis of shares, as percentages."""
     axis = percent_ticks(ticks(100 * reach, about, 0.01))
     return [(value / 100, text) for value, text in axis]
 
 
-def _tenths(reach: float, _about: int) -> Sequence[tuple[float, str]]:
+def tenths(reach: float, _about: int) -> Sequence[tuple[float, str]]:
+    """Write an axis of ratios or scores."""
     return [(value, words.number(value, 1)) for value in ticks(reach, 8, 0.1)]
 
 
@@ -416,7 +428,7 @@ class _Layout:
         yield Words(self._values, y, row.value, colour)
         if row.ends is None:
             return
-        tone: Colour = {"below": "unlike", "apart": "undecided"}.get(row.kind, "alike")
+        tone = _TONES.get(row.kind, "alike")
         low, middle, high = (frame.x(min(end, frame.x_high)) for end in row.ends)
         end, arrow, thick = _END * lead, _ARROW * lead, _THICK * lead
         dash = (4, 2) if row.kind == "apart" else ()
@@ -436,6 +448,8 @@ class _Layout:
                 yield Path((_triangle(middle, y, 1.2 * half),), tone, thick, (), "ground")
             case _:
                 yield Disc(middle, y, half, "ground", tone, thick)
+        if row.estimated:
+            yield Path(hatched_mark(middle, y, half), tone, 0.7 * thick)
 
 
 def _triangle(x: float, y: float, size: float) -> tuple[Point, ...]:

@@ -21,6 +21,7 @@ from fairdesk.charts.shapes import (
     Spot,
     Tint,
     Words,
+    hatched_mark,
 )
 from fairdesk.wording import words
 from fairdesk.wording.language import say
@@ -31,8 +32,6 @@ _TALL, _MARK, _NEAR, _ROOM = 22.0, 0.33, 0.95, 0.06
 #: How much of its colour what is not on the front has, and an interval; how dense the ground of
 #: names is.
 _FAINT, _PALE, _VEIL = 0.6, 0.45, 0.8
-#: The hatching of a mark, by half its size: where each line starts, and how long it is.
-_HATCHES = ((-0.91, 0.19, 1.09), (-0.59, 0.72, 1.31), (-0.09, 0.94, 1.03))
 _SHAPES = {
     "retrained": ((0.0, -1.5), (1.5, 0.0), (0.0, 1.5), (-1.5, 0.0)),
     "other": ((0.0, -1.6), (1.45, 1.1), (-1.45, 1.1)),
@@ -269,11 +268,7 @@ class _Layout:
             yield Path((corners,), colour, thick, (), "ground")
         else:
             yield Disc(x, y, half, "ground", colour, thick)
-        lines = tuple(
-            ((x + half * dx, y + half * dy), (x + half * (dx + long), y + half * (dy - long)))
-            for dx, dy, long in _HATCHES
-        )
-        yield Path(lines, colour, 0.08 * self.paper.lead)
+        yield Path(hatched_mark(x, y, half), colour, 0.08 * self.paper.lead)
 
     def _names(self) -> Iterator[Shape]:
         """Yield names where they cover the least; a line leads to those that stand farther off."""

@@ -34,7 +34,8 @@ class Tint(NamedTuple):
 
 
 #: ``"ink"``, ``"quiet"``, ``"line"``, ``"ground"``, ``"card"``, ``"tint"``, ``"alike"``,
-#: ``"unlike"``, ``"undecided"``, ``"wrong"``, ``"accent"``, ``"series 0"`` and on, or a mix.
+#: ``"unlike"``, ``"undecided"``, ``"wrong"``, ``"accent"``, ``"bar"``, ``"series 0"`` and on, or a
+#: mix.
 Colour: TypeAlias = str | Tint
 
 
@@ -186,3 +187,15 @@ def hatching(
             lines.append(((begin, y + tall - (begin - at)), (end, y + tall - (end - at))))
         at += gap
     return tuple(lines)
+
+
+#: The hatching of a mark, by half its size: where each line starts, and how long it is.
+_HATCHES = ((-0.91, 0.19, 1.09), (-0.59, 0.72, 1.31), (-0.09, 0.94, 1.03))
+
+
+def hatched_mark(x: float, y: float, half: float) -> tuple[tuple[Point, ...], ...]:
+    """Return lines that lean to the right, within a mark."""
+    return tuple(
+        ((x + half * dx, y + half * dy), (x + half * (dx + long), y + half * (dy - long)))
+        for dx, dy, long in _HATCHES
+    )

@@ -6,8 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 
+from fairdesk.charts.upset import Intersections, Set
 from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark, apart, decimate, ticks
-from fairdesk.gui.charts.upset import Intersections, Set, UpSetChart
+from fairdesk.gui.charts.drawn import DrawnChart
 
 X = np.linspace(0, 10, 5000)
 TRIED = Line("tried", X, np.cumsum(np.ones(5000)), "undecided", dashed=True)
@@ -184,7 +185,7 @@ SETS = Intersections(
 
 @pytest.fixture
 def overlaps(qtbot):
-    chart = UpSetChart()
+    chart = DrawnChart(Intersections())
     qtbot.addWidget(chart)
     chart.resize(640, 320)
     chart.draw(SETS)
@@ -210,7 +211,6 @@ def test_intersections_are_read_with_the_arrow_keys(qtbot, overlaps):
     for _ in range(9):
         qtbot.keyClick(overlaps, Qt.Key.Key_Right)
     assert overlaps._reading.text() == "20 applicants were found by all of them"
-    qtbot.mouseMove(overlaps._canvas)
     overlaps.toggle_table()
     assert overlaps._table.isVisible()
 
@@ -218,7 +218,9 @@ def test_intersections_are_read_with_the_arrow_keys(qtbot, overlaps):
 def test_more_intersections_than_there_is_room_for_are_counted(overlaps):
     many = tuple(((0,), 100 - i) for i in range(60))
     overlaps.draw(Intersections("t", "people", SETS.sets, many))
-    assert 1 <= overlaps._canvas.shown() < 60
+    laid = overlaps.canvas.laid
+    assert 1 <= len(laid.spots) < 60
+    assert any("smaller: see the table" in getattr(each, "text", "") for each in laid.shapes)
 
 
 def test_intersections_are_saved_light(overlaps, tmp_path):

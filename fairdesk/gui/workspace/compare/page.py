@@ -25,9 +25,10 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
+from fairdesk.charts.upset import Intersections
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
-from fairdesk.gui.charts.upset import UpSetChart
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.soon import Soon
@@ -136,7 +137,7 @@ class RunsView(QWidget):
         self._banner = parts.Banner()
         self.chart = LineChart()
         self.chart.setMinimumHeight(240)
-        self.overlaps = UpSetChart()
+        self.overlaps = DrawnChart(Intersections())
         for each in (self.chart, self.overlaps):
             each.said.connect(session.said)
             each.failed.connect(session.failed)

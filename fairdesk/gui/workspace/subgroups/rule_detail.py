@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.workspace.common.people_inside import PeopleInside
@@ -12,8 +13,8 @@ from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_list import Finding
+from fairdesk.gui.workspace.subgroups.group_rates import Rates, rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import LatticeView, carried, steps_of
-from fairdesk.gui.workspace.subgroups.rates_chart import RatesChart, rates_of
 from fairdesk.results.events import Conditions
 from fairdesk.wording import groups as group_words
 
@@ -43,10 +44,7 @@ class RuleDetail(QWidget):
         self._session = session
         self._shown: Finding | None = None
         self._statement = Statement()
-        self.chart = RatesChart()
-        self.chart.tools.addWidget(
-            parts.Words("In the group and outside it", strong=True, wrap=False)
-        )
+        self.chart = DrawnChart(Rates())
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
         self._key = parts.quiet()

@@ -16,9 +16,9 @@ from fairdesk.gui.workspace.shell.overview_page import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.workspace import GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.subgroups.findings_list import evidence_text, findings_of, matching
+from fairdesk.gui.workspace.subgroups.group_rates import rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import carried, steps_of
 from fairdesk.gui.workspace.subgroups.other_methods import Weights
-from fairdesk.gui.workspace.subgroups.rates_chart import rates_of
 from fairdesk.gui.workspace.subgroups.terms_view import Marked, changed, occurring, shortened
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import How, Input, Mapping

@@ -1,0 +1,160 @@
+"""How a group fares beside everybody else: rates with their intervals, on one scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairdesk.charts.forest import Plot, Row, percents, tenths
+from fairdesk.charts.shapes import Laid, Marked, Paper
+from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.gui.workspace.subgroups.findings_list import rate_text
+from fairdesk.results.events import RuleSet
+from fairdesk.wording import words
+
+
+@dataclass(frozen=True)
+class Rate:
+    """One rate.
+
+    Attributes
+    ----------
+    name : str
+        Of whom.
+    kind : str
+        ``"estimated"`` from samples, or ``"observed"`` in the untouched rows.
+    inside : bool
+        Whether it is of the group, and not of everybody else.
+    value : float
+        The rate, or mean score.
+    people : int
+        Of how many.
+    low, high : float, optional
+        Wilson's interval (95 %); none of a mean score.
+    """
+
+    name: str
+    kind: str
+    inside: bool
+    value: float
+    people: int
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Rates:
+    """All that the chart shows.
+
+    Attributes
+    ----------
+    rates : tuple[Rate, ...]
+        From top to bottom.
+    outcome : str
+        What is counted; empty for mean scores.
+    title : str
+        What it tells.
+    """
+
+    rates: tuple[Rate, ...] = ()
+    outcome: str = ""
+    title: str = "The rate inside the group and outside it"
+    heading = "In the group and outside it"
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.rates
+
+    def text(self, rate: Rate) -> str:
+        """Write a rate with its interval."""
+        value = rate_text(self.outcome, rate.value)
+        if rate.low is None or rate.high is None:
+            return value
+        return f"{value} ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
+
+    def summary(self) -> str:
+        """Tell it in words, for those who do not see it."""
+        if self.empty:
+            return f"{self.title}: nothing yet."
+        told = "; ".join(
+            f"{each.name}, {each.kind}: {self.text(each)}, of {words.number(each.people)}"
+            for each in self.rates
+        )
+        return f"{self.title}. {told}."
+
+    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return it as a table, a header and rows; of these at most so many."""
+        factor, digits = (100, 1) if self.outcome else (1, 3)
+        header = ("Of", "Kind", "%" if self.outcome else "Mean score", "From", "To", "n")
+        return header, [
+            (
+                each.name,
+                each.kind,
+                *(
+                    "" if value is None else f"{factor * value:.{digits}f}"
+                    for value in (each.value, each.low, each.high)
+                ),
+                str(each.people),
+            )
+            for each in self.rates[:most]
+        ]
+
+    def lay_out(self, paper: Paper, marked: Marked) -> Laid:
+        """Put everything in its place."""
+        rows = [self._row(*each) for each in enumerate(self.rates)]
+        return Plot(rows, (), 1.0, percents if self.outcome else tenths).lay_out(paper, marked)
+
+    def _row(self, place: int, rate: Rate) -> Row:
+        name, text = f"{rate.name}, {rate.kind}", self.text(rate)
+        low, high = (rate.value if end is None else end for end in (rate.low, rate.high))
+        return Row(
+            f"{_MARKS[rate.kind]} {name}",
+            text,
+            (max(low, 0.0), max(rate.value, 0.0), high),
+            "inside" if rate.inside else "outside",
+            place,
+            f"{name}: {text}, of {words.number(rate.people)}",
+            estimated=rate.kind == "estimated",
+        )
+
+
+def rates_of(rule_set: RuleSet, many: str) -> Rates:
+    """Draw the rates of a rule set: of the samples, and of the untouched rows.
+
+    Parameters
+    ----------
+    rule_set : RuleSet
+        As measured.
+    many : str
+        The auditor's word for people.
+    """
+    everybody = round(rule_set.rows / rule_set.support) if rule_set.support else rule_set.rows
+    told = (
+        ("In the group", "estimated", True, rule_set.phi_in, rule_set.n_in),
+        ("All others", "estimated", False, rule_set.phi_out, rule_set.n_out),
+        ("In the group", "observed", True, rule_set.data_in, rule_set.rows),
+        ("All others", "observed", False, rule_set.data_out, everybody - rule_set.rows),
+    )
+    # of texts it is not told how many hold just these terms: then there is no interval either
+    texts = any(each.term for each in rule_set.conditions)
+    rates = tuple(
+        Rate(
+            *(name, kind, inside, value, people),
+            *(
+                (None, None)
+                if texts and kind == "observed"
+                else _ends(rule_set.outcome, value, people)
+            ),
+        )
+        for name, kind, inside, value, people in told
+        if value is not None and people > 0
+    )
+    title = f"“{rule_set.outcome}” among these {many} and all others"
+    return Rates(rates, rule_set.outcome, title if rule_set.outcome else "Mean scores")
+
+
+def _ends(outcome: str, value: float, people: int) -> tuple[float | None, float | None]:
+    return wilson(round(value * people), people) if outcome else (None, None)
+
+
+_MARKS = {"estimated": "▨", "observed": "□"}
