@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.charts import bars
+from fairdesk.charts.lines import Drawing, Line
 from fairdesk.charts.scales import Frame, percent_ticks, ticks
 from fairdesk.charts.shapes import Marked
 from fairdesk.charts.svg import text
@@ -47,33 +48,17 @@ _MOST_POINTS = 300
 _PALE = "#dcebf5"
 
 
-class Series(NamedTuple):
-    """One line of a chart: its name and its points."""
-
-    name: str
-    x: Sequence[float] | NDArray[np.float64]
-    y: Sequence[float] | NDArray[np.float64]
-
-
-def line_chart(
-    series: Sequence[Series],
-    *,
-    x_title: str,
-    y_title: str,
-    shares: bool = False,
-) -> Picture:
-    """Draw counts against counts, one line per series, each named at its end.
+def line_chart(shown: Drawing) -> Picture:
+    """Draw values against counts, one line per series, each named at its end.
 
     Parameters
     ----------
-    series : sequence of Series
-        At least one; points in order of x. Each line starts at the origin.
-    x_title, y_title : str
-        What the axes count, with the unit.
-    shares : bool
-        Whether y are percentages, of no count of x.
+    shown : Drawing
+        At least one line; points in order of x. Each line starts at the origin. With a unit y are
+        percentages, else counts of x.
     """
-    x_title, y_title = say(x_title), say(y_title)
+    series, shares = shown.lines, bool(shown.y_unit)
+    x_title, y_title = say(shown.x_title), say(shown.y_title)
     names = [say(line.name) for line in series]
     ends = [
         (float(line.x[-1]), float(line.y[-1])) if len(line.x) else (0.0, 0.0) for line in series
@@ -455,7 +440,7 @@ def _hundredths(share: float) -> int:
     return math.floor(share * 10_000 + 1e-9)
 
 
-def _thinned(line: Series) -> list[tuple[float, float]]:
+def _thinned(line: Line) -> list[tuple[float, float]]:
     """Return the origin, at most `_MOST_POINTS` evenly picked points, and the last one."""
     stride = max(1, math.ceil(len(line.x) / _MOST_POINTS))
     picked = [*range(0, len(line.x), stride), len(line.x) - 1] if len(line.x) else []

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import margin_sentence
+from fairdesk.charts.lines import Drawing, Line
 from fairdesk.data.domain.domain import Attribute
 from fairdesk.report.blocks import (
     Block,
@@ -243,16 +246,13 @@ def _course(run: RunRecord, proven: Proven) -> list[Block]:
     """Draw how the proof came, where the auditor asks for it."""
     if len(proven.course) < 2:
         return []
-    seconds = [each[0] for each in proven.course]
-    picture = charts.line_chart(
-        [
-            charts.Series("certified", seconds, [100 * each[1] for each in proven.course]),
-            charts.Series("falsified", seconds, [100 * each[2] for each in proven.course]),
-        ],
-        x_title="seconds",
-        y_title="share of the domain, proven",
-        shares=True,
+    seconds, certified, falsified = np.array([each[:3] for each in proven.course]).T
+    lines = (
+        Line(say("certified"), seconds, 100 * certified, "series 0"),
+        Line(say("falsified"), seconds, 100 * falsified, "series 1"),
     )
+    titles = say("seconds"), say("share of the domain, proven")
+    picture = charts.line_chart(Drawing("", *titles, lines, y_unit=f"{words.NBSP}%"))
     return [
         Chart(
             picture.svg,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.store import Pair, RunRecord
+from fairdesk.charts.lines import Drawing, Line
 from fairdesk.data.profiling.nearest import nearest
 from fairdesk.models.decisions.rule import score_name
 from fairdesk.report.blocks import (
@@ -490,28 +491,23 @@ def _course(material: Material, run: RunRecord) -> list[Block]:
 
 
 def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, key: str) -> Chart:
+    courses = [material.progress[run.id] for run in runs]
     lines = [
-        charts.Series(
-            material.run_name(run), material.progress[run.id][:, 1], material.progress[run.id][:, 2]
-        )
-        for run in runs
+        Line(material.run_name(run), course[:, 1], course[:, 2], f"series {place}")
+        for place, (run, course) in enumerate(zip(runs, courses, strict=True))
     ]
-    picture = charts.line_chart(
-        lines,
-        x_title=say("{people} tried", people=material.people),
-        y_title=say("{people} found who get another decision", people=material.people),
-    )
+    x_title = say("{people} tried", people=material.people)
+    y_title = say("{people} found who get another decision", people=material.people)
+    picture = charts.line_chart(Drawing(caption, x_title, y_title, tuple(lines)))
     return Chart(picture.svg, picture.alt, caption, key=key, evidence="example")
 
 
 def _cost_chart(material: Material, run: RunRecord) -> Chart:
     """Draw the course of a search against what it cost."""
     course = material.progress[run.id]
-    picture = charts.line_chart(
-        [charts.Series(material.run_name(run), course[:, 3], course[:, 2])],
-        x_title="rows sent to the model",
-        y_title=say("{people} found who get another decision", people=material.people),
-    )
+    line = Line(material.run_name(run), course[:, 3], course[:, 2], "series 0")
+    y_title = say("{people} found who get another decision", people=material.people)
+    picture = charts.line_chart(Drawing("", say("rows sent to the model"), y_title, (line,)))
     return Chart(
         picture.svg,
         picture.alt,

@@ -6,8 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 
+from fairdesk.charts.lines import Drawing, Line, Mark, decimate
 from fairdesk.charts.upset import Intersections, Set
-from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark, apart, decimate, ticks
+from fairdesk.gui.charts.chart import LineChart, apart, ticks
 from fairdesk.gui.charts.drawn import DrawnChart
 
 X = np.linspace(0, 10, 5000)

@@ -5,9 +5,15 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
+from fairdesk.charts.lines import Drawing, Line
 from fairdesk.report.render import charts, drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(*lines, unit=""):
+    shown = tuple(Line(*each, "series 0") for each in lines)
+    return charts.line_chart(Drawing("", "tried", "found", shown, y_unit=unit))
 
 
 def texts(picture):
@@ -16,9 +22,7 @@ def texts(picture):
 
 def test_a_line_is_named_at_its_end_with_its_counts():
     tried = np.arange(1, 2001) * 10.0
-    picture = charts.line_chart(
-        [charts.Series("MAFT & co", tried, tried / 4)], x_title="tried", y_title="found"
-    )
+    picture = drawn(("MAFT & co", tried, tried / 4))
     assert {"MAFT & co", "5,000 of 20,000", "tried", "found", "20,000"} <= set(texts(picture))
     assert "MAFT & co: 5,000 after 20,000" in picture.alt
     (line,) = [
@@ -31,11 +35,7 @@ def test_a_line_is_named_at_its_end_with_its_counts():
 
 def test_labels_of_lines_that_end_together_stay_apart():
     points = np.array([1.0, 2.0])
-    picture = charts.line_chart(
-        [charts.Series(name, points, points) for name in ("one", "two", "three")],
-        x_title="tried",
-        y_title="found",
-    )
+    picture = drawn(*((name, points, points) for name in ("one", "two", "three")))
     heights = sorted(
         float(element.get("y"))
         for element in ET.fromstring(picture.svg).iter(f"{SVG}text")
@@ -47,9 +47,7 @@ def test_labels_of_lines_that_end_together_stay_apart():
 def test_many_lines_have_room_for_their_names():
     points = np.array([1.0, 2.0])
     names = [f"Aequitas, fully-directed, run {i}" for i in range(12)]
-    picture = charts.line_chart(
-        [charts.Series(name, points, points) for name in names], x_title="tried", y_title="found"
-    )
+    picture = drawn(*((name, points, points) for name in names))
     drawing = ET.fromstring(picture.svg)
     high = float(drawing.get("viewBox").split()[3])
     places = [float(each.get("y")) for each in drawing.iter(f"{SVG}text")]
@@ -58,9 +56,7 @@ def test_many_lines_have_room_for_their_names():
 
 
 def test_a_chart_of_nothing_is_still_a_chart():
-    picture = charts.line_chart(
-        [charts.Series("MAFT", np.array([]), np.array([]))], x_title="tried", y_title="found"
-    )
+    picture = drawn(("MAFT", np.array([]), np.array([])))
     assert "0 of 0" in texts(picture)
 
 
@@ -129,12 +125,7 @@ def test_calibration_names_where_score_and_share_are_farthest_apart():
 
 
 def test_a_line_of_percentages_is_no_count_of_its_seconds():
-    picture = charts.line_chart(
-        [charts.Series("certified", [1.0, 41.0], [10.0, 89.93])],
-        x_title="seconds",
-        y_title="proven",
-        shares=True,
-    )
+    picture = drawn(("certified", np.array([1.0, 41.0]), np.array([10.0, 89.93])), unit=" %")
     assert "89.93\xa0%" in texts(picture)
     assert not any(" of " in text for text in texts(picture))
 

@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.gui.charts.chart import Drawing, Line, LineChart
+from fairdesk.charts.lines import Drawing, Line
+from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.verdicts import MARKS, shown
 from fairdesk.gui.kit import parts, theme

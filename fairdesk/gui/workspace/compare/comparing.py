@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord
+from fairdesk.charts.lines import Drawing, Line
 from fairdesk.charts.upset import Intersections, Set
-from fairdesk.gui.charts.chart import Drawing, Line
 from fairdesk.wording import words
 
 if TYPE_CHECKING:

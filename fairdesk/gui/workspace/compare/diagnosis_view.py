@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLay
 
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.store.records import RunState
-from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark
+from fairdesk.charts.lines import Drawing, Line, Mark
+from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run, all_off, likenesses, method_of

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark
+from fairdesk.charts.lines import Drawing, Line, Mark
+from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.answering import (
     Run,

@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QVBoxLayout, QWidg
 from fairdesk.charts import groups
 from fairdesk.charts.forest import Forest
 from fairdesk.charts.heat import Heat
+from fairdesk.charts.lines import Drawing, Line, Mark
 from fairdesk.groups.metrics.outcomes import wilson
-from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark
+from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import parts, theme, tips
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable

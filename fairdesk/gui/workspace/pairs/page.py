@@ -24,8 +24,9 @@ from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError
 from fairdesk.audit.store.store import RunRecord, RunState
+from fairdesk.charts.lines import Drawing, Line
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.charts.chart import Drawing, Line, LineChart
+from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.soon import Soon

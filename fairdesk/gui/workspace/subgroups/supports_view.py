@@ -9,7 +9,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark
+from fairdesk.charts.lines import Drawing, Line, Mark
+from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.session.session import Session

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.gui.charts.chart import Mark
+from fairdesk.charts.lines import Mark
 from fairdesk.gui.workspace.compare.diagnosis_view import agreement, conclusions, sweep
 from fairdesk.results.events import GradientFidelity
 
