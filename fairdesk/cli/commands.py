@@ -539,7 +539,8 @@ def _summary(outcome: Outcome) -> str:
 def _repair_summary(outcome: RepairOutcome) -> str:
     """Say what came of a repair, for people."""
     spec, run = outcome.spec, outcome.run
-    lines = [*mitigation_words.sentences(spec, run.figures)] or [figures.headline(spec, run)]
+    said = mitigation_words.sentences(spec, run.figures)
+    lines = [*said] or [figures.headline(spec, run).sentence]
     if run.spec.rule:
         lines.insert(1, f"The rule set: {rule_phrase(spec, run.spec.rule)}.")
     if run.state == "done" and run.message:
@@ -579,7 +580,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
     spec = outcome.spec
     name = [f"{METHODS[run.spec.method].title}:"] if len(outcome.runs) > 1 else []
-    said = figures.headline(spec, run)
+    said = figures.headline(spec, run).sentence
     return (
         *name,
         said,

@@ -5,15 +5,13 @@ Everything in a block is plain data. No text is read as markup.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
 
 import msgspec
 
 from fairdesk.audit.store.details import LanguageKey, Paper, TemplateKey
-
-#: What a statement rests on, told by word and by mark throughout: an example that a search gives;
-#: rows of the data; random samples; a certificate.
-Evidence = Literal["", "example", "observed", "estimated", "proven"]
+from fairdesk.wording import statements
+from fairdesk.wording.statements import Evidence
 
 
 class Text(msgspec.Struct, frozen=True, tag="text"):
@@ -32,7 +30,8 @@ class Heading(msgspec.Struct, frozen=True, tag="heading"):
 class Statement(msgspec.Struct, frozen=True, tag="statement"):
     """One finding: its number large, the sentence that goes on from it, more lines small.
 
-    ``evidence`` is what it rests on, ``place`` the key of the section that tells more.
+    ``evidence`` is what it rests on, ``place`` the key of the section that tells more, ``label``
+    the name of the figure. Without a figure ``number`` is empty.
     """
 
     number: str
@@ -40,6 +39,15 @@ class Statement(msgspec.Struct, frozen=True, tag="statement"):
     details: tuple[str, ...] = ()
     evidence: Evidence = ""
     place: str = ""
+    label: str = ""
+
+
+def stated(
+    said: statements.Statement, details: Sequence[str] = (), *, place: str = ""
+) -> Statement:
+    """Set a statement of the wording; empty details are left out."""
+    small = tuple(filter(None, details))
+    return Statement(said.value, said.rest, small, said.evidence, place, said.label)
 
 
 class Callout(msgspec.Struct, frozen=True, tag="callout"):

@@ -28,9 +28,10 @@ from fairdesk.results.events import (
 from fairdesk.wording import groups as group_words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
-from fairdesk.wording.groups import gap_sentence
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_text
+from fairdesk.wording.statements import Evidence, Statement, unmeasured
+from fairdesk.wording.subgroups import gap_statement
 from fairdesk.wording.words import digits_of, interval, plural, shown_percent
 
 #: Decimals of a proven percentage: at least, and at most so many.
@@ -48,6 +49,9 @@ _STEPS = fixed(
 )
 #: What is compared of two ways to find a direction.
 _LIKE = fixed(("gradients", "directions", "odds"))
+_SHARE = fixed("Share of individual discrimination")
+#: What is proven, by whether it is that the decision does not change.
+_PROVEN = fixed({True: "Certified share", False: "Falsified share"})
 _AS_COMMON = fixed("{people} among whom every value is as common as in the data")
 #: So many regions of each kind are told in sentences.
 MOST_REGIONS = 3
@@ -73,48 +77,56 @@ def proven_of(
     return max(proven, key=lambda each: len(each.attributes), default=None)
 
 
-def share_sentence(spec: AuditSpec, share: Share) -> str:
-    """Say how common discrimination is, the number first, with the fixed interval."""
+def share_statement(spec: AuditSpec, share: Share) -> Statement:
+    """Say how common discrimination is, with the fixed interval."""
     values = {"whom": _whom(share, plural(spec.person)), **words.whom(spec.person)}
     values["when"] = words.when_change(share.attributes)
     if not share.people:
-        return say("Nobody was asked about, so nothing is known of {whom}.", **values)
+        return unmeasured(say("Nobody was asked about, so nothing is known of {whom}.", **values))
     values["n"] = words.number(share.people)
     digits = digits_of(share.low, share.high)
+    value = words.percent(share.hits, share.people, 2)
     if share.exhaustive and share.wavered:
-        return say_many(
+        sentence = say_many(
             share.wavered,
             "{share} of {whom} ({hits} of {of}) got another decision {when}, each queried once. "
             "This is not exact: {n} row got another answer when it was queried again.",
             "{share} of {whom} ({hits} of {of}) got another decision {when}, each queried once. "
             "This is not exact: {n} rows got another answer when they were queried again.",
-            share=words.percent(share.hits, share.people, 2),
+            share=value,
             hits=words.number(share.hits),
             of=values.pop("n"),
             **values,
         )
-    if share.exhaustive:
-        return say(
+    elif share.exhaustive:
+        sentence = say(
             "{share} of {whom} ({hits} of {n}) get another decision {when}: every one was checked.",
-            share=words.percent(share.hits, share.people, 2),
+            share=value,
             hits=words.number(share.hits),
             **values,
         )
-    if not share.hits:
-        return say(
+    elif not share.hits:
+        value = words.number(0)
+        sentence = say(
             "0 of {n} {people} drawn at random get another decision {when}: at most {most} of "
             "{whom} do ({confidence} confidence).",
             most=shown_percent(share.high, digits),
             confidence=words.percent(share.confidence, 1.0, 0),
             **values,
         )
-    return say(
-        "{share} ({interval}) of {whom} get another decision {when}: estimated from {n} drawn at "
-        "random.",
-        share=shown_percent(share.estimate, digits),
-        interval=interval(share.low, share.high, share.confidence, digits),
-        **values,
-    )
+    else:
+        value = shown_percent(share.estimate, digits)
+        sentence = say(
+            "{share} ({interval}) of {whom} get another decision {when}: estimated from {n} drawn "
+            "at random.",
+            share=value,
+            interval=interval(share.low, share.high, share.confidence, digits),
+            **values,
+        )
+    evidence: Evidence = "estimated"
+    if share.exact:
+        evidence = "observed" if share.whom == "data" else "proven"
+    return Statement(evidence, say(_SHARE), value, sentence)
 
 
 def repeatability_sentence(found: Repeatability) -> str:
@@ -150,8 +162,8 @@ def changed_answers(run: RunRecord | RunState) -> str:
     return f"{said} {say('The results of this run hold for the answers that were given then.')}"
 
 
-def excess_sentence(spec: AuditSpec, figure: ExcessChange) -> str:
-    """Say for how many the probability of the favourable decision changes, the number first."""
+def excess_statement(spec: AuditSpec, figure: ExcessChange) -> Statement:
+    """Say for how many the probability of the favourable decision changes."""
     people = plural(spec.person)
     values = {
         "whom": say("all possible {people}", people=people)
@@ -164,22 +176,26 @@ def excess_sentence(spec: AuditSpec, figure: ExcessChange) -> str:
         "confidence": words.percent(figure.confidence, 1.0, 0),
     }
     if figure.low > 0:
-        return say(
+        value = least_percent(figure.low)
+        sentence = say(
             "{low} or more of {whom} have another probability of the favourable decision {when} "
             "({confidence} confidence): the decision changed in {between} of the queries of a "
             "counterfactual pair, and in {again} of those of the same row ({n} pairs, each row "
             "queried twice).",
-            low=least_percent(figure.low),
+            low=value,
             **values,
         )
-    return say(
-        "{none} or more of {whom} have another probability of the favourable decision {when}: "
-        "nothing beyond the model’s own randomness is shown. The decision changed in {between} of "
-        "the queries of a counterfactual pair, and in {again} of those of the same row ({n} pairs, "
-        "each row queried twice; {confidence} confidence).",
-        none=words.percent(0.0, 1.0, 0),
-        **values,
-    )
+    else:
+        value = words.percent(0.0, 1.0, 0)
+        sentence = say(
+            "{none} or more of {whom} have another probability of the favourable decision {when}: "
+            "nothing beyond the model’s own randomness is shown. The decision changed in {between} "
+            "of the queries of a counterfactual pair, and in {again} of those of the same row ({n} "
+            "pairs, each row queried twice; {confidence} confidence).",
+            none=value,
+            **values,
+        )
+    return Statement("estimated", say(_SHARE), value, sentence)
 
 
 def anytime_sentence(share: Share) -> str:
@@ -219,42 +235,44 @@ def likeness_sentence(likeness: GradientFidelity) -> str:
     )
 
 
-def proven_sentence(spec: AuditSpec, proven: Proven) -> str:
-    """Say what is proven and what is left, the number first; what is proven is rounded down."""
+def proven_statement(spec: AuditSpec, proven: Proven) -> Statement:
+    """Say what is proven and what is left; what is proven is rounded down."""
     people, whatever = _possible(spec, proven), _whatever(proven.attributes)
     if proven.exact:
-        return _exact_sentence(spec, proven)
+        return _exact_statement(spec, proven)
     alike, unlike, left = proven_fractions(proven)
     values = {"people": people, "whatever": whatever}
     if not alike and not unlike:
-        return say(
-            "Nothing is proven of how {people} are treated, {whatever}: all of them are undecided.",
-            **values,
+        return unmeasured(
+            say(
+                "Nothing is proven of how {people} are treated, {whatever}: all of them are "
+                "undecided.",
+                **values,
+            )
         )
     digits = digits_of_proof(alike, unlike, left)
     values["left"] = percent_up(left, digits)
-    first, second = _at_least(alike, digits), _at_least(unlike, digits)
+    values["Share"] = _capital(_at_least(alike or unlike, digits))
     if not unlike:
-        return say(
+        sentence = say(
             "{Share} of {people} are treated alike, {whatever}: proven; of nobody is it proven "
             "that they are not. {left} is undecided.",
-            Share=_capital(first),
             **values,
         )
-    if not alike:
-        return say(
+    elif not alike:
+        sentence = say(
             "{Share} of {people} are not treated alike, {whatever}: proven; of nobody is it "
             "proven that they are. {left} is undecided.",
-            Share=_capital(second),
             **values,
         )
-    return say(
-        "{Share} of {people} are treated alike, {whatever}: proven; {unlike} are not: proven. "
-        "{left} is undecided.",
-        Share=_capital(first),
-        unlike=second,
-        **values,
-    )
+    else:
+        sentence = say(
+            "{Share} of {people} are treated alike, {whatever}: proven; {unlike} are not: proven. "
+            "{left} is undecided.",
+            unlike=_at_least(unlike, digits),
+            **values,
+        )
+    return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence)
 
 
 def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
@@ -285,6 +303,46 @@ def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
         share=shown_percent(estimated.estimate, digits),
         interval=interval(estimated.low, estimated.high, estimated.confidence, digits),
     )
+
+
+def remainder_statement(spec: AuditSpec, proven: Proven) -> Statement | None:
+    """Say the same by itself, with its counts; ``None`` where nobody was drawn."""
+    estimated = proven.estimated
+    alike, unlike, left = proven_fractions(proven)
+    if estimated is None or not estimated.people or not left:
+        return None
+    digits = digits_of(estimated.low, estimated.high)
+    values = {
+        "whom": say(
+            "of the remaining {share}",
+            share=percent_up(left, digits_of_proof(alike, unlike, left)),
+        )
+        if alike or unlike
+        else say("of all possible {people}", people=plural(spec.person)),
+        "drawn": say(
+            "{k} of {n} drawn at random where not everybody is decided are, and those of whom it "
+            "is proven are taken off. Statistical, not certified.",
+            k=words.number(estimated.unlike),
+            n=words.number(estimated.people),
+        ),
+    }
+    if estimated.unlike:
+        value = shown_percent(estimated.estimate, digits)
+        said = say(
+            "{share} ({ends}) {whom} are estimated to be treated unlike: {drawn}",
+            share=value,
+            ends=interval(estimated.low, estimated.high, estimated.confidence, digits),
+            **values,
+        )
+    else:
+        value = say("At most {share}", share=percent_up(Fraction(str(estimated.high)), digits))
+        said = say(
+            "{most} ({confidence} confidence) {whom} are estimated to be treated unlike: {drawn}",
+            most=value,
+            confidence=words.percent(estimated.confidence, 1.0, 0),
+            **values,
+        )
+    return Statement("estimated", say(_SHARE), value, said)
 
 
 def about_percent(value: float) -> str:
@@ -388,18 +446,19 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     for figure in figures:
         match figure:
             case Share():
-                told += filter(None, (share_sentence(spec, figure), anytime_sentence(figure)))
+                said = share_statement(spec, figure).sentence
+                told += filter(None, (said, anytime_sentence(figure)))
             case Repeatability():
                 told.append(repeatability_sentence(figure))
             case ExcessChange():
-                told.append(excess_sentence(spec, figure))
+                told.append(excess_statement(spec, figure).sentence)
             case GroupGap():
-                told.append(gap_sentence(spec, figure))
+                told.append(gap_statement(spec, figure).sentence)
             case GradientFidelity():
                 told.append(likeness_sentence(figure))
             case Proven():
-                said = (proven_sentence(spec, figure), estimated_sentence(spec, figure))
-                told += filter(None, (*said, *figure.notes))
+                said = proven_statement(spec, figure).sentence
+                told += filter(None, (said, estimated_sentence(spec, figure), *figure.notes))
             case Region():
                 regions[figure.verdict] += 1
                 if regions[figure.verdict] <= MOST_REGIONS:
@@ -458,8 +517,8 @@ def uncertified(share: Share) -> str:
     )
 
 
-def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
-    """Say what came of a run, the number first.
+def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
+    """Say what came of a run.
 
     What a search found for one that gives examples, with what is known of the share where nothing
     was found or everybody was checked; the share for one that measures; what is proven for one
@@ -468,25 +527,23 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     """
     method = run.method if isinstance(run, RunState) else run.spec.method
     share = share_of_domain(run.figures)
-    ending = words.ending(run)
     match method_named(method).answers:
         case Answers.SHARE:
-            said = say("Nothing is measured yet.")
+            said = unmeasured(say("Nothing is measured yet."))
             if share is not None:
-                said = share_sentence(spec, share)
+                said = share_statement(spec, share)
             elif excess := [each for each in run.figures if isinstance(each, ExcessChange)]:
-                said = excess_sentence(spec, excess[-1])
+                said = excess_statement(spec, excess[-1])
         case Answers.PROOF:
             proven = proven_of(run.figures)
-            said = say("Nothing is proven yet.")
+            said = unmeasured(say("Nothing is proven yet."))
             if share is not None:
-                said = f"{share_sentence(spec, share)} {uncertified(share)}".strip()
+                said = share_statement(spec, share).with_more(uncertified(share))
             if proven is not None:
-                both = (proven_sentence(spec, proven), estimated_sentence(spec, proven))
-                said = " ".join(filter(None, both))
+                said = proven_statement(spec, proven).with_more(estimated_sentence(spec, proven))
         case Answers.DIAGNOSIS:
             told = sentences(spec, run.figures)
-            said = told[0] if told else say("Nothing is measured yet.")
+            said = unmeasured(told[0] if told else say("Nothing is measured yet."))
         case Answers.GROUPS | Answers.RATES:
             said = group_words.headline(spec, run.figures)
         case Answers.REPAIR:
@@ -494,9 +551,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
         case Answers.EXAMPLES:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:
-                said += f" {share_sentence(spec, share)}"
-    parts = (said, near_sentence(spec, run), changed_answers(run), ending)
-    return " ".join(part for part in parts if part)
+                said = said.with_more(share_statement(spec, share).sentence)
+    return said.with_more(near_sentence(spec, run), changed_answers(run), words.ending(run))
 
 
 def effort(run: RunRecord | RunState) -> str:
@@ -604,7 +660,7 @@ def _whatever(names: Sequence[str]) -> str:
     return say("whatever their {names}", names=words.listed(names))
 
 
-def _exact_sentence(spec: AuditSpec, proven: Proven) -> str:
+def _exact_statement(spec: AuditSpec, proven: Proven) -> Statement:
     """Say what is proven where everybody is decided, or certified without looking at anybody."""
     _, unlike, _ = proven_fractions(proven)
     values = {
@@ -615,24 +671,31 @@ def _exact_sentence(spec: AuditSpec, proven: Proven) -> str:
         else say("every one is decided"),
     }
     if not proven.total:
-        return say(
+        share = shown_percent(proven.falsified, _digits_for(unlike))
+        value = say("Exactly {share}", share=share)
+        sentence = say(
             "Exactly {share} of {people} are treated unlike {when}: {how}.",
-            share=shown_percent(proven.falsified, _digits_for(unlike)),
+            share=share,
             people=_possible(spec, proven),
             **values,
         )
+        return Statement("proven", say(_PROVEN[False]), value, sentence)
     count, people = int(proven.falsified_people), plural(spec.person)
     possible = say("possible {people}" if proven.of == "domain" else _AS_COMMON, people=people)
     values |= {"people": possible, "whole": words.number(int(proven.total))}
     if not count:
-        return say("All {whole} {people} are treated alike, {whatever}: {how}.", **values)
-    return say_many(
-        count,
-        "Exactly {n} of {whole} {people} ({share}) is treated unlike {when}: {how}.",
-        "Exactly {n} of {whole} {people} ({share}) are treated unlike {when}: {how}.",
-        share=words.percent(count, int(proven.total), _digits_for(unlike)),
-        **values,
-    )
+        value = say("All {whole}", whole=values["whole"])
+        sentence = say("All {whole} {people} are treated alike, {whatever}: {how}.", **values)
+    else:
+        value = say("Exactly {n}", n=words.number(count))
+        sentence = say_many(
+            count,
+            "Exactly {n} of {whole} {people} ({share}) is treated unlike {when}: {how}.",
+            "Exactly {n} of {whole} {people} ({share}) are treated unlike {when}: {how}.",
+            share=words.percent(count, int(proven.total), _digits_for(unlike)),
+            **values,
+        )
+    return Statement("proven", say(_PROVEN[not count]), value, sentence)
 
 
 def _digits_for(share: Fraction) -> int:
@@ -671,8 +734,8 @@ __all__ = [
     "digits_of_proof",
     "effort",
     "estimated_sentence",
-    "excess_sentence",
-    "gap_sentence",
+    "excess_statement",
+    "gap_statement",
     "headline",
     "interval",
     "least_percent",
@@ -683,14 +746,15 @@ __all__ = [
     "percent_up",
     "proven_fractions",
     "proven_of",
-    "proven_sentence",
+    "proven_statement",
     "region_sentence",
+    "remainder_statement",
     "repeatability_sentence",
     "rule_text",
     "searches",
     "sentences",
     "share_of_domain",
-    "share_sentence",
+    "share_statement",
     "shown_percent",
     "standing",
     "standing_of",

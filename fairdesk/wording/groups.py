@@ -22,20 +22,21 @@ from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import (
     rule_phrase,
 )
+from fairdesk.wording.statements import Statement, unmeasured
 from fairdesk.wording.subgroups import (
     CHANCE,
     both_rates,
     by_category,
-    category_sentence,
+    category_statement,
     count_text,
     difference_texts,
     evidence_sentence,
     favourable,
     flip_sentence,
-    gap_sentence,
+    gap_statement,
     leaders,
     leaves_few,
-    linear_sentence,
+    linear_statement,
     margin_sentence,
     mined_sentence,
     mined_with,
@@ -46,7 +47,7 @@ from fairdesk.wording.subgroups import (
     variants,
     variants_text,
     weights_text,
-    widest_sentence,
+    widest_statement,
 )
 from fairdesk.wording.tables import (
     group_text,
@@ -54,7 +55,7 @@ from fairdesk.wording.tables import (
     table_sentences,
     table_title,
     worst_of,
-    worst_sentence,
+    worst_statement,
 )
 from fairdesk.wording.words import (
     UNDEFINED,
@@ -67,8 +68,8 @@ MOST_TOLD = 5
 _NOTHING = fixed("Nothing is known of groups yet.")
 
 
-def headline(spec: AuditSpec, figures: Iterable[Metric]) -> str:
-    """Say what came of a run about groups, the number first.
+def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement:
+    """Say what came of a run about groups.
 
     The widest difference that a search found; of tables of groups the lowest impact ratio, by
     the model's decisions where these are known.
@@ -94,15 +95,21 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> str:
                 "0 of {n} rule set fare otherwise than all others.",
                 "0 of {n} rule sets fare otherwise than all others.",
             )
-            return " ".join((none, *mined.notes[:1]))
-        return widest_sentence(spec, mined, widest)
+            said = Statement("estimated", say("Subgroups with a gap"), words.number(0), none)
+            return said.with_more(*mined.notes[:1])
+        return widest_statement(spec, mined, widest)
     tables = [figure for figure in figures if isinstance(figure, GroupTable)]
     if tables:
         return _worst_table(spec, tables)
     gaps = [figure for figure in figures if isinstance(figure, GroupGap)]
     if gaps:
-        return gap_sentence(spec, max(gaps, key=lambda gap: gap.gap))
-    return next(iter(sentences(spec, figures)), say(_NOTHING))
+        return gap_statement(spec, max(gaps, key=lambda gap: gap.gap))
+    for mined, _ in mined_with(figures):
+        label, count = say("Rule sets examined"), words.number(mined.rule_sets)
+        return Statement("estimated", label, count, mined_sentence(spec, mined))
+    others = [category_statement(spec, terms) for terms in by_category(figures)]
+    others += [linear_statement(spec, each) for each in figures if isinstance(each, LinearGroup)]
+    return next(iter(others), unmeasured(say(_NOTHING)))
 
 
 def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
@@ -121,14 +128,14 @@ def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
             if each.score
         ]
         told += mined.notes
-    told += [category_sentence(spec, terms) for terms in by_category(figures)]
-    told += [linear_sentence(spec, each) for each in figures if isinstance(each, LinearGroup)]
+    told += [category_statement(spec, terms).sentence for terms in by_category(figures)]
+    lines = [each for each in figures if isinstance(each, LinearGroup)]
+    told += [linear_statement(spec, each).sentence for each in lines]
     tables = [each for each in figures if isinstance(each, GroupTable)]
-    told += [table_sentences(spec, each)[0] for each in tables if len(each.attributes) == 1]
+    shown = [each for each in tables if len(each.attributes) == 1]
     together = [each for each in _of_main_kind(spec, tables) if len(each.attributes) > 1]
-    if together:
-        told.append(table_sentences(spec, max(together, key=lambda each: len(each.attributes)))[0])
-    return tuple(told)
+    shown += sorted(together, key=lambda each: -len(each.attributes))[:1]
+    return (*told, *(worst_statement(spec, each).sentence for each in shown))
 
 
 def looked_at(figures: Iterable[Metric]) -> str:
@@ -179,7 +186,7 @@ def _of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTa
     return [table for table in of_kind if table.outcome == favourable(spec)] or of_kind
 
 
-def _worst_table(spec: AuditSpec, tables: Sequence[GroupTable]) -> str:
+def _worst_table(spec: AuditSpec, tables: Sequence[GroupTable]) -> Statement:
     """Say the lowest impact ratio of single attributes, by decisions rather than by labels."""
     counted = _of_main_kind(spec, tables)
     single = [table for table in counted if len(table.attributes) == 1] or counted
@@ -188,7 +195,7 @@ def _worst_table(spec: AuditSpec, tables: Sequence[GroupTable]) -> str:
         worst = worst_of(table)
         return 2.0 if worst is None or worst.impact_ratio is None else worst.impact_ratio
 
-    return worst_sentence(spec, min(single, key=ratio))
+    return worst_statement(spec, min(single, key=ratio))
 
 
 def _capital(text: str) -> str:
@@ -203,7 +210,7 @@ __all__ = [
     "best_so_far",
     "both_rates",
     "by_category",
-    "category_sentence",
+    "category_statement",
     "cells",
     "columns",
     "count_text",
@@ -212,13 +219,13 @@ __all__ = [
     "favourable",
     "flip_sentence",
     "formula",
-    "gap_sentence",
+    "gap_statement",
     "group_text",
     "headline",
     "heads",
     "leaders",
     "leaves_few",
-    "linear_sentence",
+    "linear_statement",
     "looked_at",
     "margin_sentence",
     "mined_sentence",
@@ -237,7 +244,7 @@ __all__ = [
     "variants",
     "variants_text",
     "weights_text",
-    "widest_sentence",
+    "widest_statement",
     "worst_of",
-    "worst_sentence",
+    "worst_statement",
 ]

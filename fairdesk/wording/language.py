@@ -158,6 +158,15 @@ def date_text(when: datetime) -> str:
     return format_date(when, "long", locale=key)
 
 
+def month_text(when: datetime) -> str:
+    """Write a month: ``November 2026``."""
+    if (key := language().key) == "en":
+        return f"{_MONTHS[when.month - 1]} {when.year}"
+    from babel.dates import format_skeleton  # noqa: PLC0415 - English needs none
+
+    return format_skeleton("yMMMM", when, locale=key)
+
+
 def moment_text(when: datetime) -> str:
     """Write a moment, which is in UTC: ``21 November 2026, 01:32 UTC``."""
     return language().moment.format(date=date_text(when), time=f"{when:%H:%M} UTC")

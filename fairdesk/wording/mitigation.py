@@ -15,6 +15,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.trials import Change, Measure, Repair, Trial
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.statements import Statement, unmeasured
 from fairdesk.wording.words import UNDEFINED, digits_of, plural
 
 #: How something is known.
@@ -193,7 +194,25 @@ def measure_text(measure: Measure | None) -> str:
     """
     if measure is None:
         return "–"
-    return _measured(measure, _digits(measure))
+    value, ends = measure_parts(measure)
+    return f"{value} ({ends})" if ends else value
+
+
+def measure_parts(measure: Measure) -> tuple[str, str]:
+    """Return a measure with its unit, and the ends of its interval; empty without one."""
+    if measure.estimate is None:
+        return say(UNDEFINED), ""
+    if _unit(measure) == "proven":
+        # rounded down: never more than is proven
+        floor = math.floor(measure.estimate * 10_000 + 1e-9) / 100
+        return say("at least {share}", share=words.percent_of(f"{floor:.2f}")), ""
+    digits = _digits(measure)
+    value = _value(measure, measure.estimate, digits)
+    if measure.low is None or measure.high is None:
+        return value, ""
+    factor = 1 if _unit(measure) == "number" else 100
+    ends = (words.plain(factor * each, digits) for each in (measure.low, measure.high))
+    return value, words.ends(*ends)
 
 
 def change_text(change: Change | None, *, tested: bool = True) -> str:
@@ -285,13 +304,13 @@ def _fieller(a: float, b: float, arms: tuple[float, float, float], sign: int) ->
     return (half + sign * math.sqrt(inner)) / square
 
 
-def headline(spec: AuditSpec, figures: Sequence[Metric]) -> str:
+def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
     """Say what came of a repair; where nothing was shown to help, that first."""
     repair = repair_of(figures)
     if repair is None:
-        return say("Nothing is repaired yet.")
+        return unmeasured(say("Nothing is repaired yet."))
     if not repair.retrains:
-        return say_many(
+        said = say_many(
             repair.rows,
             "{n} labelled row to add was made, from a stock of {stock}; this model cannot be "
             "retrained here, so whether they help is not known.",
@@ -299,45 +318,54 @@ def headline(spec: AuditSpec, figures: Sequence[Metric]) -> str:
             "retrained here, so whether they help is not known.",
             stock=stock_text(repair),
         )
-    best = chosen_of(figures)
+        return Statement("", say("Rows to add"), words.number(repair.rows), said)
+    value, best = "", chosen_of(figures)
     if best is None or best.number < 2:
-        return _helpless(spec, figures, repair)
+        said = _helpless(spec, figures, repair)
+    else:
+        value, said = _chosen(spec, figures, repair, best)
+    return Statement("estimated", say("Reduction") if value else "", value, said)
+
+
+def _chosen(
+    spec: AuditSpec, figures: Sequence[Metric], repair: Repair, best: Trial
+) -> tuple[str, str]:
+    """Return by how much the chosen trial cut the target, empty if not shown, and say what it did.
+
+    The reduction is written where its interval is known, and the sentence then begins with it.
+    """
     change, before, after = _compared(figures, best, repair.target)
+    deed = _deed(best)
     if change is None or before is None or after is None:
-        return say(
-            "{Deed} was chosen; how it fares is not measured yet.", Deed=_capital(_deed(best))
-        )
+        said = say("{Deed} was chosen; how it fares is not measured yet.", Deed=_capital(deed))
+        return "", said
     if not shown(change) or (change.difference or 0) >= 0:
-        return say(
+        said = say(
             "Nothing was shown to help: {deed} was chosen on the validation rows, but asked about "
             "afresh it changed {target} by {change}, beside {other}.",
-            deed=_deed(best),
+            deed=deed,
             target=_target(spec, repair),
             change=change_text(change),
             other=say(_AGAINST[change.against]),
         )
+        return "", said
+    first, last = both_texts(before, after)
+    values = {"target": _target(spec, repair), "before": first, "after": last, "cost": _cost(best)}
+    harm, fall = _harm(spec, figures, best), relative_fall(before, after, change)
+    if fall is None:
+        said = say(
+            "{Deed} cut {target} from {before} to {after}{cost}.", Deed=_capital(deed), **values
+        )
+        return "", said + harm
+    less, ends = _less(*fall)
     said = say(
-        "{Deed} cut {fall}{cost}.",
-        Deed=_capital(_deed(best)),
-        fall=_fall(spec, figures, best, repair.target),
-        cost=_cost(best),
+        "{less} ({ends}): {deed} cut {target} from {before} to {after}{cost}.",
+        less=less,
+        ends=ends,
+        deed=deed,
+        **values,
     )
-    return said + _harm(spec, figures, best)
-
-
-def told_large(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, str]:
-    """Say `headline` with what is to be written large first: ``54 % less``, and the rest of it."""
-    said = headline(spec, figures)
-    repair, best = repair_of(figures), chosen_of(figures)
-    if repair is not None and best is not None and best.number > 1:
-        change, before, after = _compared(figures, best, repair.target)
-        fall = relative_fall(before, after, change)
-        if fall is not None:
-            less, ends = _less(*fall)
-            rest = said[:1].lower() + said[1:]
-            return less, f"({ends}): {rest.replace(f' ({less}, {ends})', '')}"
-    number, _, rest = said.partition(" ")
-    return number, rest
+    return less, said + harm
 
 
 def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
@@ -345,7 +373,7 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     repair = repair_of(figures)
     if repair is None:
         return ()
-    told = [headline(spec, figures)]
+    told = [headline(spec, figures).sentence]
     best = chosen_of(figures)
     if best is not None and best.number > 1:
         told += filter(
@@ -416,7 +444,7 @@ def fall_text(figures: Sequence[Metric]) -> str:
     _, before, after = _compared(figures, best, repair.target)
     if before is None or after is None:
         return ""
-    first, last = _both(before, after)
+    first, last = both_texts(before, after)
     return say(
         "gap from {before} to {after}"
         if repair.target == "rule_score"
@@ -603,7 +631,7 @@ def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
     if worse.pop(("share_domain", ""), None) is not None:
         _, before, after = _compared(figures, trial, "share_domain")
         if before is not None and after is not None:
-            first, last = _both(before, after)
+            first, last = both_texts(before, after)
             rose = say(
                 "But {share} rose from {before} to {after}.",
                 share=_share(spec),
@@ -653,21 +681,7 @@ def _share(spec: AuditSpec) -> str:
     return say("the estimated share of discriminatory {people}", people=plural(spec.person))
 
 
-def _fall(spec: AuditSpec, figures: Sequence[Metric], trial: Trial, what: str) -> str:
-    """Say from what to what the target fell, and by what share of it."""
-    repair = repair_of(figures)
-    change, before, after = _compared(figures, trial, what)
-    if repair is None or before is None or after is None:
-        raise ValueError("only what was measured before and after can be said to fall")
-    first, last = _both(before, after)
-    told = say(
-        "{what} from {before} to {after}", what=_target(spec, repair), before=first, after=last
-    )
-    fall = relative_fall(before, after, change)
-    return told if fall is None else f"{told} ({', '.join(_less(*fall))})"
-
-
-def _both(before: Measure, after: Measure) -> tuple[str, str]:
+def both_texts(before: Measure, after: Measure) -> tuple[str, str]:
     """Write two estimates of one thing alike, without their intervals."""
     digits = max(_digits(before), _digits(after))
     if before.estimate is None or after.estimate is None:
@@ -833,21 +847,6 @@ def _digits(told: Measure | Change) -> int:
     if told.low is None or told.high is None:
         return 2
     return min(digits_of(told.low, told.high), 2)
-
-
-def _measured(measure: Measure, digits: int) -> str:
-    if measure.estimate is None:
-        return say(UNDEFINED)
-    if _unit(measure) == "proven":
-        # rounded down: never more than is proven
-        floor = math.floor(measure.estimate * 10_000 + 1e-9) / 100
-        return say("at least {share}", share=words.percent_of(f"{floor:.2f}"))
-    told = _value(measure, measure.estimate, digits)
-    if measure.low is None or measure.high is None:
-        return told
-    factor = 1 if _unit(measure) == "number" else 100
-    ends = (words.plain(factor * each, digits) for each in (measure.low, measure.high))
-    return f"{told} ({words.ends(*ends)})"
 
 
 def _value(measure: Measure, value: float, digits: int) -> str:

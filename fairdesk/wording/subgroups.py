@@ -21,6 +21,7 @@ from fairdesk.results.events import (
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_phrase
+from fairdesk.wording.statements import Statement
 from fairdesk.wording.words import UNDEFINED, digits_of, p_text, signed
 
 #: A difference that chance makes more often than this is told as one that it may have made.
@@ -221,8 +222,8 @@ def _apart(rule_set: RuleSet, value: float) -> str:
     return signed(100 * value, 1) if rule_set.outcome else signed(value, 3)
 
 
-def widest_sentence(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> str:
-    """Say of the rule set with the highest score, the difference first."""
+def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Statement:
+    """Say of the rule set with the highest score how far it is from all others."""
     if mined.rule_sets == 1:
         widest, whose = say("the only rule set"), ""
     else:
@@ -252,10 +253,23 @@ def widest_sentence(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet
         whole=_whole(rule_set),
         untouched=_untouched(rule_set),
     )
+    score, rates = words.number(rule_set.score, 3), bool(rule_set.outcome)
+    said = (
+        _gap(rule_set.score, told)
+        if rates
+        else Statement("estimated", say("Largest gap in mean score"), score, told)
+    )
     if rule_set.p <= CHANCE:
-        return told
-    chance = say("After correction for how many were examined, chance alone may have made it.")
-    return f"{told} {chance}"
+        return said
+    return said.with_more(
+        say("After correction for how many were examined, chance alone may have made it.")
+    )
+
+
+def _gap(value: float, sentence: str, digits: int = 1) -> Statement:
+    """Return an estimated difference of rates."""
+    label = say("Largest gap, in percentage points")
+    return Statement("estimated", label, words.number(100 * value, digits), sentence)
 
 
 def _others(rule_set: RuleSet) -> str:
@@ -388,7 +402,7 @@ def by_category(figures: Iterable[Metric]) -> tuple[tuple[TermRate, ...], ...]:
     return tuple(tuple(sorted(terms, key=lambda term: term.rate)) for terms in held.values())
 
 
-def category_sentence(spec: AuditSpec, terms: Sequence[TermRate]) -> str:
+def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
     """Say how many texts get another decision with another term of their category.
 
     Parameters
@@ -425,7 +439,8 @@ def category_sentence(spec: AuditSpec, terms: Sequence[TermRate]) -> str:
             high=high,
             last=terms[-1].term,
         )
-    return f"{flipped} {fare}"
+    label = say("Texts with another decision")
+    return Statement("estimated", label, words.number(most.flips), f"{flipped} {fare}")
 
 
 def flip_sentence(flip: Flip) -> str:
@@ -454,10 +469,10 @@ def _around(flip: Flip) -> str:
 # Subgroups by weights, and groups of invented people
 
 
-def linear_sentence(spec: AuditSpec, group: LinearGroup) -> str:
-    """Say how a subgroup that weights describe fares, the difference first."""
+def linear_statement(spec: AuditSpec, group: LinearGroup) -> Statement:
+    """Say how a subgroup that weights describe fares."""
     apart = group.phi_in - group.phi_out
-    return say(
+    said = say(
         "{points} lower ({ends}, {confidence}) is the rate of “{outcome}” in a subgroup that "
         "weights describe: {inside} against {outside}, among {people} held out, {share} of them in "
         "it. In it is who weighs more than nought: {weights}."
@@ -475,6 +490,7 @@ def linear_sentence(spec: AuditSpec, group: LinearGroup) -> str:
         share=words.percent(group.support, 1.0),
         weights=weights_text(group),
     )
+    return _gap(abs(apart), said)
 
 
 def weights_text(group: LinearGroup) -> str:
@@ -488,11 +504,11 @@ def weights_text(group: LinearGroup) -> str:
     )
 
 
-def gap_sentence(spec: AuditSpec, gap: GroupGap) -> str:
+def gap_statement(spec: AuditSpec, gap: GroupGap) -> Statement:
     """Say how far two groups of invented people are apart."""
     digits = digits_of(gap.low, gap.high)
     best, worst = (combination_text(spec, gap.attributes, each) for each in (gap.best, gap.worst))
-    told = say(
+    said = say(
         "{points} ({ends}, {confidence}) lie between the favourable rates of {best} ({best_rate}) "
         "and {worst} ({worst_rate}), among {people} invented at random."
         if gap.sets == 1
@@ -509,12 +525,18 @@ def gap_sentence(spec: AuditSpec, gap: GroupGap) -> str:
         worst_rate=words.shown_percent(gap.worst_rate, 1),
         people=words.counted(gap.people, spec.person),
     )
-    if gap.low <= 0:
-        told += " " + say("That the two differ at all is not shown: it may be sampling error.")
-    if gap.unmet:
-        told += " " + say_many(
+    shown = (
+        say("That the two differ at all is not shown: it may be sampling error.")
+        if gap.low <= 0
+        else ""
+    )
+    unmet = (
+        say_many(
             gap.unmet,
             "{n} group is not compared: nobody in it was drawn, or constraints exclude it.",
             "{n} groups are not compared: nobody in them was drawn, or constraints exclude them.",
         )
-    return told
+        if gap.unmet
+        else ""
+    )
+    return _gap(gap.gap, said, digits).with_more(shown, unmet)

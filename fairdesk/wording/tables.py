@@ -10,6 +10,7 @@ from fairdesk.results.events import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.statements import Statement, unmeasured
 from fairdesk.wording.words import UNDEFINED, p_text, signed
 
 #: How a ratio stands to the screening line: by whether it is below, and whether one person more
@@ -50,13 +51,16 @@ def table_title(spec: AuditSpec, table: GroupTable) -> str:
             return say("Scores for “{outcome}” above the median, by {by}", **values)
 
 
-def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
-    """Say what a table shows, the group that fares worst first; then who was left out, and why."""
+def table_sentences(spec: AuditSpec, table: GroupTable, *, errors: bool = True) -> tuple[str, ...]:
+    """Say what a table shows beside its worst group: who was left out, and why.
+
+    Of error rates only where ``errors`` is true.
+    """
+    widest = errors_statement(table) if errors else None
     told = [
-        worst_sentence(spec, table),
         _below_line(table),
         _median(table),
-        errors_sentence(table),
+        widest.sentence if widest is not None else "",
         _left_out(spec, table),
         _small(table),
     ]
@@ -84,24 +88,27 @@ def reference_of(table: GroupTable) -> GroupLine | None:
     return table.lines[table.reference] if table.reference >= 0 else None
 
 
-def worst_sentence(spec: AuditSpec, table: GroupTable) -> str:
+def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
     """Say the lowest impact ratio, and whose it is."""
     worst, best = worst_of(table), reference_of(table)
     values = {"by": words.listed(table.attributes), "what": _counted_as(spec, table)}
     if worst is None or best is None or worst.impact_ratio is None:
-        return say(
-            "No two groups by {by} can be compared by {what}: {why}.",
-            why=_why_none(table),
-            **values,
+        return unmeasured(
+            say(
+                "No two groups by {by} can be compared by {what}: {why}.",
+                why=_why_none(table),
+                **values,
+            )
         )
+    values["ratio"] = words.number(worst.impact_ratio, 2)
     if worst.impact_ratio == 1:
-        return say(
+        said = say(
             "{ratio} is the impact ratio of all groups by {by} in {what} (observed): {rate} in "
             "each.",
-            ratio=words.number(1, 2),
             rate=rate_of(table, best),
             **values,
         )
+        return Statement("observed", say("Impact ratio"), values["ratio"], said)
     chance = say("; corrected p {p}", p=p_text(worst.holm)) if worst.holm is not None else ""
     told = say_many(
         worst.people,
@@ -109,7 +116,6 @@ def worst_sentence(spec: AuditSpec, table: GroupTable) -> str:
         "with {group} against {best_rate} of {best_people} with {best}{chance}.",
         "{ratio} is the lowest impact ratio by {by} in {what} (observed): {rate} of {n} {people} "
         "with {group} against {best_rate} of {best_people} with {best}{chance}.",
-        ratio=words.number(worst.impact_ratio, 2),
         rate=rate_of(table, worst),
         group=group_text(table, worst),
         best_rate=rate_of(table, best),
@@ -119,7 +125,8 @@ def worst_sentence(spec: AuditSpec, table: GroupTable) -> str:
         **values,
         **words.whom(spec.person),
     )
-    return f"{told} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
+    said = f"{told} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
+    return Statement("observed", say("Lowest impact ratio"), values["ratio"], said)
 
 
 def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:
@@ -200,22 +207,35 @@ def _median(table: GroupTable) -> str:
     return f"{told} {ties}"
 
 
-def errors_sentence(table: GroupTable) -> str:
+def errors_statement(table: GroupTable) -> Statement | None:
     """Say where true positive rates are farthest from the reference's; with labels only."""
     apart = [line for line in table.lines if line.equal_opportunity and not line.excluded]
     best = reference_of(table)
     if not apart or best is None:
-        return ""
+        return None
     widest = max(apart, key=lambda line: abs(line.equal_opportunity or 0.0))
-    return say(
+    apart_by = widest.equal_opportunity or 0.0
+    said = say(
         "{points} is the widest difference of true positive rates: {rate} of those with {group} "
         "and the favourable label are decided favourably, {best_rate} of those with {best}.",
-        points=points_of(widest.equal_opportunity),
+        points=points_of(apart_by),
         rate=_fraction(widest.true_positives, widest.positives),
         group=group_text(table, widest),
         best_rate=_fraction(best.true_positives, best.positives),
         best=group_text(table, best),
     )
+    label = say("Widest difference of true positive rates, in percentage points")
+    return Statement("observed", label, signed(100 * apart_by, 1), said)
+
+
+def accuracy_statement(value: str, people: str = "") -> Statement:
+    """Say which share of some people, or else of the test rows, is decided about as labelled."""
+    said = (
+        say("{share} of {people} are decided about as the label says.", share=value, people=people)
+        if people
+        else say("{share} of the test rows are decided about as the label says.", share=value)
+    )
+    return Statement("observed", say("Accuracy"), value, said)
 
 
 def _left_out(spec: AuditSpec, table: GroupTable) -> str:

@@ -16,6 +16,7 @@ from fairdesk.data.table import Kind
 from fairdesk.models.decisions.rule import told_text
 from fairdesk.models.model import How, Input
 from fairdesk.wording.language import fixed, language, localised, say, say_many
+from fairdesk.wording.statements import Statement
 
 #: What a search can show, and what not. Stands wherever findings are counted.
 EXAMPLES = fixed(
@@ -318,8 +319,8 @@ def when_change(names: Sequence[str]) -> str:
     return say("when only {names} change, alone or together", names=told)
 
 
-def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> str:
-    """Say what a search found, the number first, and what that is.
+def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> Statement:
+    """Say what a search found, and what that is.
 
     Parameters
     ----------
@@ -357,7 +358,10 @@ def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> str:
             rows=number(run.queries),
             **values,
         )
-    return " ".join(part for part in (sentence, ending(run) if ending_too else "") if part)
+    said = Statement(
+        "example" if run.found else "", say("Discriminatory pairs"), number(run.found), sentence
+    )
+    return said.with_more(ending(run)) if ending_too else said
 
 
 def ending(run: Counted) -> str:

@@ -91,7 +91,7 @@ def test_an_estimate_with_repeats_tells_chance_from_discrimination(opened, worke
         # sex moves the score by as much as twelve years, and the noise is there in both queries
         assert 0 < each.low < each.excess < each.between
         assert each.again > 0.05
-    told = figures.headline(store.spec, record)
+    told = figures.headline(store.spec, record).sentence
     assert "have another probability of the favourable decision" in told
     assert "not repeatable" in told
     report = text_of(store)
@@ -131,7 +131,7 @@ def test_a_run_in_which_answers_changed_claims_nothing_exact(opened, worker):
     assert share.exhaustive
     assert not share.exact
     assert share.wavered == repeated.changed > 0
-    told = figures.share_sentence(store.spec, share)
+    told = figures.share_statement(store.spec, share).sentence
     assert "every one was checked" not in told
     assert f"{repeated.changed:,}" in figures.repeatability_sentence(repeated)
 

@@ -111,7 +111,7 @@ def test_cover_says_what_was_audited_and_that_it_is_a_draft(reader, audited):
 def test_summary_has_the_headlines_and_the_fixed_sentence(text, audited):
     for run in audited.runs():
         assert run.found
-        assert words.headline(audited.spec, run).replace("\u00a0", " ") in text
+        assert words.headline(audited.spec, run).sentence.replace("\u00a0", " ") in text
     assert text.count("Examples prove that discrimination exists") == 2
     assert "Stopped by the auditor after" in text
 

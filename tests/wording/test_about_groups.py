@@ -230,7 +230,7 @@ def test_what_was_examined_is_told(spec):
 def test_the_headline_of_a_search_is_its_widest_difference(spec):
     less = msgspec.structs.replace(RULE, score=0.1, conditions=(Condition("age", low=50.0),))
     variant = msgspec.structs.replace(RULE, score=0.9, leader=0)
-    said = plain(group_words.headline(spec, (MINED, RULE, variant, less)))
+    said = plain(group_words.headline(spec, (MINED, RULE, variant, less)).sentence)
     assert said == (
         "62.4 percentage points lie between the favourable rates of age 40 and over, sex = male, "
         "job = cook or none (20.7 %) and of everybody else (83.1 %): the widest difference of all "
@@ -239,14 +239,15 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
         "show it too (21.0 % against 80.0 %)."
     )
     other = [msgspec.structs.replace(each, outcome="0") for each in (MINED, RULE)]
-    assert group_words.headline(spec, (*other, MINED, RULE)) == group_words.headline(
-        spec, (MINED, RULE)
+    assert (
+        group_words.headline(spec, (*other, MINED, RULE)).sentence
+        == group_words.headline(spec, (MINED, RULE)).sentence
     )
     chance = msgspec.structs.replace(RULE, p=0.4)
-    assert "chance alone may have made it" in group_words.headline(spec, (MINED, chance))
-    assert group_words.headline(spec, ()) == "Nothing is known of groups yet."
+    assert "chance alone may have made it" in group_words.headline(spec, (MINED, chance)).sentence
+    assert group_words.headline(spec, ()).sentence == "Nothing is known of groups yet."
     nobody = msgspec.structs.replace(MINED, rule_sets=0)
-    assert group_words.headline(spec, (nobody,)).startswith("0 rule sets")
+    assert group_words.headline(spec, (nobody,)).sentence.startswith("0 rule sets")
 
 
 def test_each_outcome_has_its_own_rule_sets(spec):
@@ -307,7 +308,7 @@ def test_linear_subgroups_and_gaps_are_told(spec):
         -0.114,
         -0.052,
     )
-    assert plain(group_words.headline(spec, (group,))) == (
+    assert plain(group_words.headline(spec, (group,)).sentence) == (
         "8.3 percentage points lower (5.2 to 11.4, 95 %) is the rate of “1” in a subgroup that "
         "weights describe: 20.1 % against 28.4 %, among 5,000 applicants held out, 31.0 % of them "
         "in it. In it is who weighs more than nought: sex = male +1.20, age −0.31, and −0.10 for "
@@ -315,33 +316,34 @@ def test_linear_subgroups_and_gaps_are_told(spec):
     )
     small = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.95, (1.0,), (0.0,), 0.6, 0.4)
     large = msgspec.structs.replace(small, gap=0.3)
-    assert group_words.headline(spec, (small, large)).startswith("30.0 percentage points")
+    assert group_words.headline(spec, (small, large)).sentence.startswith("30.0 percentage points")
 
 
 def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
-    told = [plain(each) for each in group_words.table_sentences(spec, TABLE)]
-    assert told[0] == (
+    worst = group_words.worst_statement(spec, TABLE)
+    assert plain(worst.sentence) == (
         "0.67 is the lowest impact ratio by sex in the model’s decision “yes” (observed): 6.45 % "
         "of 2,435 applicants with sex = female against 9.65 % of 2,445 with sex = male; corrected "
         "p below 0.0001. That is below the four-fifths screening line; the line is no verdict."
     )
-    assert (
-        "12 applicants of unknown group and 3 applicants without an outcome are left out." in told
-    )
-    assert plain(group_words.headline(spec, (TABLE,))) == told[0]
+    assert (worst.evidence, worst.value) == ("observed", "0.67")
+    assert [plain(each) for each in group_words.table_sentences(spec, TABLE)] == [
+        "12 applicants of unknown group and 3 applicants without an outcome are left out."
+    ]
+    assert group_words.headline(spec, (TABLE,)) == worst
     assert group_words.table_title(spec, TABLE) == "Model’s decision “yes”, by sex"
 
 
 def test_the_headline_speaks_of_decisions_before_labels(spec):
     label = msgspec.structs.replace(TABLE, of="label")
-    assert "in the model’s decision" in group_words.headline(spec, (label, TABLE))
-    assert "in the label" in group_words.headline(spec, (label,))
+    assert "in the model’s decision" in group_words.headline(spec, (label, TABLE)).sentence
+    assert "in the label" in group_words.headline(spec, (label,)).sentence
 
 
 def test_the_favourable_decision_is_named_by_the_label_and_not_by_its_number(spec):
     numbered = msgspec.structs.replace(TABLE, outcome="1")
     assert group_words.table_title(spec, numbered) == "Model’s decision “yes”, by sex"
-    assert "decision “yes”" in group_words.headline(spec, (numbered,))
+    assert "decision “yes”" in group_words.headline(spec, (numbered,)).sentence
     other = msgspec.structs.replace(TABLE, outcome="0")
     assert group_words.table_title(spec, other) == "Model’s decision “0”, by sex"
     column = msgspec.structs.replace(spec, predictions="decided")
@@ -385,8 +387,10 @@ def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
     place = heads.index("Impact ratio")
     shown = [plain(group_words.cells(line, table)[place]) for line in table.lines]
     assert shown == ["1.00", "too few", "not compared"]
+    worst = group_words.worst_statement(spec, table)
+    assert worst.sentence.startswith("No two groups by sex can be compared")
+    assert not worst.value
     told = group_words.table_sentences(spec, table)
-    assert told[0].startswith("No two groups by sex can be compared")
     assert any("1 group of too small a share" in each for each in told)
 
 

@@ -80,7 +80,7 @@ def spec(tmp_path):
 )
 def test_a_share_is_told_for_what_it_is(spec, changes, said):
     share = msgspec.structs.replace(SHARE, **changes)
-    assert plain(figures.share_sentence(spec, share)) == said
+    assert plain(figures.share_statement(spec, share).sentence) == said
 
 
 def test_the_interval_for_who_watches(spec):
@@ -105,7 +105,7 @@ def test_the_share_of_all_attributes_is_the_one_to_tell():
 )
 def test_a_headline_never_takes_a_search_for_a_rate(spec, method, found, first, holds):
     state = RunState(1, method, "done", tried=50, found=found, queries=90, figures=(SHARE,))
-    said = plain(figures.headline(spec, state))
+    said = plain(figures.headline(spec, state).sentence)
     assert said.startswith(first)
     assert holds in said
 
@@ -127,19 +127,19 @@ def test_a_share_of_those_near_real_people_says_so(tmp_path):
             run = store.begin_run(RunSpec("estimate", near=near))
             store.measure(run, [SHARE])
             store.end_run(run, "done")
-        near, whole = [figures.headline(store.spec, run) for run in store.runs()]
+        near, whole = [figures.headline(store.spec, run).sentence for run in store.runs()]
     assert "Only applicants at most 0.1 from a real one" in near
     assert "asked about" not in whole
 
 
 def test_gaps_and_likenesses_are_told(spec):
     gap = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.99, (1.0,), (0.0,), 0.6, 0.4)
-    said = plain(figures.gap_sentence(spec, gap))
+    said = plain(figures.gap_statement(spec, gap).sentence)
     assert said.startswith("20.0 percentage points (17.0 to 23.0, 99 %) lie between")
     assert "sex = " in said
     assert said.endswith("among 4,000 applicants invented at random.")
     few = msgspec.structs.replace(gap, people=2, low=0.0, high=1.0, sets=3, unmet=2)
-    said = plain(figures.gap_sentence(spec, few))
+    said = plain(figures.gap_statement(spec, few).sentence)
     assert "(0.0 to 100.0 for all 3 sets of attributes together, 99 %)" in said
     assert "That the two differ at all is not shown" in said
     assert "2 groups are not compared" in said
@@ -242,7 +242,7 @@ EXACT = msgspec.structs.replace(
 )
 def test_what_is_proven_is_rounded_down_and_what_is_left_up(spec, changes, said):
     proven = msgspec.structs.replace(PROVEN, **changes)
-    assert plain(figures.proven_sentence(spec, proven)) == said
+    assert plain(figures.proven_statement(spec, proven).sentence) == said
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_what_is_proven_is_rounded_down_and_what_is_left_up(spec, changes, said)
 )
 def test_what_is_decided_of_everybody_is_told_exactly(spec, changes, said):
     proven = msgspec.structs.replace(EXACT, **changes)
-    assert plain(figures.proven_sentence(spec, proven)) == said
+    assert plain(figures.proven_statement(spec, proven).sentence) == said
     assert not figures.estimated_sentence(spec, proven)
 
 
@@ -361,7 +361,7 @@ def test_a_proof_is_told_with_its_notes_and_the_estimate_beside_it(spec):
     noted = msgspec.structs.replace(PROVEN, notes=("The model ignores “age”.",))
     told = figures.sentences(spec, (noted, SHARE))
     assert told[:3] == (
-        figures.proven_sentence(spec, PROVEN),
+        figures.proven_statement(spec, PROVEN).sentence,
         figures.estimated_sentence(spec, PROVEN),
         "The model ignores “age”.",
     )

@@ -81,7 +81,7 @@ def test_numbers_have_commas():
 
 def test_headline_of_one_protected_attribute(tmp_path):
     with people_store(tmp_path) as store:
-        said = words.headline(store.spec, state(1305, 12_000))
+        said = words.headline(store.spec, state(1305, 12_000)).sentence
     assert said == (
         "1,305 invented applicants get another decision when only sex changes. "
         "Examples, not a rate."
@@ -90,7 +90,7 @@ def test_headline_of_one_protected_attribute(tmp_path):
 
 def test_headline_of_one_finding(tmp_path):
     with people_store(tmp_path) as store:
-        said = words.headline(store.spec, state(1, 9))
+        said = words.headline(store.spec, state(1, 9)).sentence
     assert said == (
         "1 invented applicant gets another decision when only sex changes. An example, not a rate."
     )
@@ -105,14 +105,14 @@ def test_headline_of_one_finding(tmp_path):
 )
 def test_headline_of_several_protected_attributes(tmp_path, protected, when):
     with people_store(tmp_path, protected, person="person") as store:
-        said = words.headline(store.spec, state(2, 9, alone=(1,) * len(protected)))
+        said = words.headline(store.spec, state(2, 9, alone=(1,) * len(protected))).sentence
     assert said.startswith(f"2 invented people get another decision {when}.")
 
 
 def test_headline_of_nothing_tells_how_much_was_tried(tmp_path):
     with people_store(tmp_path) as store:
-        said = words.headline(store.spec, state(0, 12_000, queries=24_000))
-        unknown = words.headline(store.spec, state(0, 0))
+        said = words.headline(store.spec, state(0, 12_000, queries=24_000)).sentence
+        unknown = words.headline(store.spec, state(0, 0)).sentence
     assert "0 found: of 12,000 invented applicants tried (24,000 rows" in said
     assert said.endswith("That is no proof that nobody does.")
     assert unknown == "0 found: nobody was tried."
@@ -120,7 +120,7 @@ def test_headline_of_nothing_tells_how_much_was_tried(tmp_path):
 
 def test_headline_while_running_promises_nothing(tmp_path):
     with people_store(tmp_path) as store:
-        said = words.headline(store.spec, state(0, 1, "running"))
+        said = words.headline(store.spec, state(0, 1, "running")).sentence
     assert said == (
         "0 found so far among 1 invented applicant: none gets another decision "
         "when only sex changes."
@@ -129,10 +129,10 @@ def test_headline_while_running_promises_nothing(tmp_path):
 
 def test_headline_of_stopped_and_failed_runs_says_so(tmp_path):
     with people_store(tmp_path) as store:
-        stopped = words.headline(store.spec, state(3, 9, "stopped", elapsed=41))
+        stopped = words.headline(store.spec, state(3, 9, "stopped", elapsed=41)).sentence
         failed = words.headline(
             store.spec, state(0, 9, "failed", elapsed=2, message="The model’s process ended.")
-        )
+        ).sentence
     assert plain(stopped).endswith(
         "Stopped by the auditor after 41 s; what was found until then is kept."
     )

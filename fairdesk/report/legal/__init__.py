@@ -18,7 +18,7 @@ from fairdesk.audit.store.details import TemplateKey
 from fairdesk.report.blocks import Note, Section, Text
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.material import Material
-from fairdesk.wording.language import date_text, fixed, say
+from fairdesk.wording.language import fixed, month_text, say
 
 _HERE = Path(__file__).parent
 #: What a note rests on: a copy of the rule's own text, or what others write about it.
@@ -90,9 +90,10 @@ def notes(template: TemplateKey) -> tuple[Note, ...]:
 def note(key: str) -> Note:
     """Return one note, as a report shows it."""
     rule = rules()[key]
+    month = month_text(datetime.fromisoformat(f"{rule.read}-01"))
     return Note(
         title=rule.title,
-        dated=say("{where}; as read in {month}", where=say(rule.where), month=_month(rule.read)),
+        dated=say("{where}; as read in {month}", where=say(rule.where), month=month),
         text=" ".join((*map(say, rule.statements), say(_STATUS[rule.status]))),
         source=rule.source.title,
         url=rule.source.url,
@@ -103,9 +104,3 @@ def section(material: Material) -> Section:
     """Print the notes of a template in a section of their own."""
     held = notes(material.choice.template)
     return Section("What rules and standards say", (Text(NO_ADVICE), *held))
-
-
-def _month(read: str) -> str:
-    """Write a month: ``November 2026``."""
-    _, _, month = date_text(datetime.fromisoformat(f"{read}-01")).partition(" ")
-    return month

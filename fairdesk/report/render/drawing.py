@@ -14,7 +14,7 @@ from fairdesk.charts.scales import Frame
 from fairdesk.charts.shapes import Laid, Paper
 from fairdesk.charts.svg import text
 from fairdesk.charts.type import LEAD, SIZE, extent
-from fairdesk.report.blocks import Evidence
+from fairdesk.wording.statements import Evidence
 
 #: The width of every chart: the text width of the report's page.
 WIDTH = 460.0

@@ -17,9 +17,10 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from fairdesk.report.blocks import Evidence, Report
+from fairdesk.report.blocks import Report
 from fairdesk.report.render.pdf import printable
 from fairdesk.wording.language import frame
+from fairdesk.wording.statements import Evidence
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -13,7 +13,7 @@ from fairdesk.wording.language import fixed_texts
 TEXTS: dict[str, tuple[str, ...]] = {
     "text": ("lead", "text"),
     "heading": ("text",),
-    "statement": ("number", "sentence", "details"),
+    "statement": ("number", "sentence", "details", "label"),
     "callout": ("word", "text"),
     "grid": ("header", "caption"),
     "chart": ("alt", "caption"),

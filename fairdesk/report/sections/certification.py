@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from fairdesk.report.blocks import (
     Section,
     Statement,
     Text,
+    stated,
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
@@ -75,68 +75,12 @@ def certification(material: Material) -> Section:
 def statements(spec: AuditSpec, run: RunRecord, details: Sequence[str]) -> list[Statement]:
     """Say what came of a proof, its number large; apart from it what is estimated of the rest."""
     place = "certification" if details else ""
-    proven, ended = figures.proven_of(run.figures), words.ending(run)
+    proven = figures.proven_of(run.figures)
     if proven is None:
-        number, rest = _leading(figures.headline(spec, run))
-        return [Statement(number, rest, tuple(details), "estimated" if run.figures else "", place)]
-    said = (figures.proven_sentence(spec, proven), ended)
-    number, rest = _leading(" ".join(filter(None, said)))
-    some = proven.certified or proven.falsified
-    made = [Statement(number, rest, tuple(details), "proven" if some else "", place)]
-    return made + _estimated(spec, proven, place)
-
-
-def _leading(said: str) -> tuple[str, str]:
-    """Take the number that a sentence begins with, and what it is, from what follows."""
-    for begin in ("At least ", "More than ", "Exactly ", "All "):
-        if said.startswith(begin):
-            number, _, rest = said.removeprefix(begin).partition(" ")
-            return begin + number, rest
-    number, _, rest = said.partition(" ")
-    return number, rest
-
-
-def _estimated(spec: AuditSpec, proven: Proven, place: str) -> list[Statement]:
-    """Say what sampling tells of what is not proven; never beside a proof in one sentence."""
-    told = proven.estimated
-    alike, unlike, left = figures.proven_fractions(proven)
-    if told is None or not told.people or not left:
-        return []
-    whom = (
-        say("of the remaining {share}", share=figures.percent_up(left, _digits(proven)))
-        if alike or unlike
-        else say("of all possible {people}", people=words.plural(spec.person))
-    )
-    digits = figures.digits_of(told.low, told.high)
-    sure = words.percent(told.confidence, 1.0, 0)
-    drawn = say(
-        "{k} of {n} drawn at random where not everybody is decided are, and those of whom it is "
-        "proven are taken off. Statistical, not certified.",
-        k=words.number(told.unlike),
-        n=words.number(told.people),
-    )
-    if told.unlike:
-        number = figures.shown_percent(told.estimate, digits)
-        said = say(
-            "({ends}) {whom} are estimated to be treated unlike: {drawn}",
-            ends=figures.interval(told.low, told.high, told.confidence, digits),
-            whom=whom,
-            drawn=drawn,
-        )
-    else:
-        most = Fraction(str(told.high))
-        number = say("At most {share}", share=figures.percent_up(most, digits))
-        said = say(
-            "({sure} confidence) {whom} are estimated to be treated unlike: {drawn}",
-            sure=sure,
-            whom=whom,
-            drawn=drawn,
-        )
-    return [Statement(number, said, (), "estimated", place)]
-
-
-def _digits(proven: Proven) -> int:
-    return figures.digits_of_proof(*figures.proven_fractions(proven))
+        return [stated(figures.headline(spec, run), details, place=place)]
+    said = figures.proven_statement(spec, proven).with_more(words.ending(run))
+    rest = figures.remainder_statement(spec, proven)
+    return [stated(each, more, place=place) for each, more in ((said, details), (rest, ())) if each]
 
 
 def _whom(material: Material) -> str:
@@ -204,7 +148,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     rows = [each for each in run.figures if isinstance(each, Share) and each.whom == "data"]
     blocks += [
         Text(
-            figures.share_sentence(spec, each),
+            figures.share_statement(spec, each).sentence,
             lead=say("The data’s own {people}.", people=material.people),
         )
         for each in rows

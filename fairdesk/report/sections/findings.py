@@ -15,7 +15,6 @@ from fairdesk.report.blocks import (
     Block,
     Callout,
     Chart,
-    Evidence,
     Fact,
     Facts,
     Grid,
@@ -25,6 +24,7 @@ from fairdesk.report.blocks import (
     Section,
     Statement,
     Text,
+    stated,
 )
 from fairdesk.report.content.gathering import difference
 from fairdesk.report.content.material import Material, not_run, proves
@@ -32,7 +32,7 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.render import charts
 from fairdesk.report.sections import certification, group_tables, mitigation
 from fairdesk.report.sections import plan as question
-from fairdesk.results.events import ExcessChange, Rows, Share
+from fairdesk.results.events import Rows, Share
 from fairdesk.wording import figures, words
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.language import say
@@ -103,19 +103,10 @@ def _statements(material: Material, run: RunRecord) -> Sequence[Statement | Text
         return [mitigation.statement(material, run, (where,))]
     if run in material.searches:
         return search_statements(material, run, where)
-    number, _, rest = figures.headline(spec, run).partition(" ")
-    if not number[:1].isdigit():
-        return [Text(f"{number} {rest} {where}")]
-    measured = METHODS[run.spec.method].answers is Answers.RATES
-    return [
-        Statement(
-            number,
-            rest,
-            (where,),
-            evidence="observed" if measured else "estimated",
-            place=material.chapter_of(run),
-        )
-    ]
+    said = figures.headline(spec, run)
+    if not said.value:
+        return [Text(f"{said.sentence} {where}")]
+    return [stated(said, (where,), place=material.chapter_of(run))]
 
 
 def search_statements(
@@ -126,54 +117,25 @@ def search_statements(
     What a search comes upon is an example. A share is of people drawn at random, or of everybody.
     """
     spec = material.spec
-    share = figures.share_of_domain(run.figures)
-    near, ended = figures.near_sentence(spec, run), words.ending(run)
+    share, real = figures.share_of_domain(run.figures), figures.share_of_data(run.figures)
+    also = figures.near_sentence(spec, run), words.ending(run)
     searched = figures.searches(run)
     made: list[Statement] = []
     if searched or (share is None and figures.tells_of_people(run)):
         said = (
-            words.headline(spec, run, ending_too=False) if searched else figures.headline(spec, run)
+            words.headline(spec, run, ending_too=False).with_more(*also)
+            if searched
+            else figures.headline(spec, run)
         )
-        beyond = (near, ended) if searched else ()
-        number, _, rest = " ".join(filter(None, (said, *beyond))).partition(" ")
         details = (*figures.alone_sentences(spec, run), _most_often(spec, run), where)
-        excess = any(isinstance(each, ExcessChange) for each in run.figures)
-        estimated: Evidence = "estimated" if excess else ""
-        made.append(
-            Statement(
-                number,
-                rest,
-                tuple(filter(None, details)),
-                evidence="example" if run.found and searched else estimated,
-                place=place,
-            )
-        )
+        made.append(stated(said, details, place=place))
     if share is not None:
-        also = () if searched else (near, ended)
-        said = " ".join(filter(None, (figures.share_sentence(spec, share), *also)))
-        number, _, rest = said.partition(" ")
+        said = figures.share_statement(spec, share).with_more(*(() if searched else also))
         details = (figures.anytime_sentence(share), where if not made else "")
-        made.append(
-            Statement(
-                number,
-                rest,
-                tuple(filter(None, details)),
-                evidence="proven" if share.exact else "estimated",
-                place=place,
-            )
-        )
-    real = figures.share_of_data(run.figures)
+        made.append(stated(said, details, place=place))
     if real is not None and real.people:
-        number, _, rest = figures.share_sentence(spec, real).partition(" ")
-        made.append(
-            Statement(
-                number,
-                rest,
-                tuple(filter(None, (figures.anytime_sentence(real),))),
-                evidence="observed" if real.exact else "estimated",
-                place=place,
-            )
-        )
+        said = figures.share_statement(spec, real)
+        made.append(stated(said, (figures.anytime_sentence(real),), place=place))
     return made
 
 
@@ -365,7 +327,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if len(shares) > 1:
         blocks.append(_shares(material, run, shares))
     elif shares and shares[0] not in told:
-        blocks.append(Text(figures.share_sentence(spec, shares[0])))
+        blocks.append(Text(figures.share_statement(spec, shares[0]).sentence))
     others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
     return [*blocks, Facts(_facts(material, run)), *_phases(run)]

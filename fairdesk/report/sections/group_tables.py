@@ -9,11 +9,12 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.groups.metrics.outcomes import outcomes
-from fairdesk.report.blocks import Block, Grid, Heading, Statement, Text
+from fairdesk.report.blocks import Block, Grid, Heading, Text, stated
 from fairdesk.report.content.material import Material
 from fairdesk.results.events import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say
+from fairdesk.wording.statements import Statement
 
 #: Groups listed per table of the report.
 _SHOWN = 25
@@ -95,34 +96,40 @@ def _count(spec: AuditSpec, table: Table, column: str, favourable: str) -> tuple
     return outcomes(spec.domain, table, good, known)
 
 
-def statements(seen: Observed, person: str, place: str = "") -> Iterator[Statement]:
+def statements(seen: Observed, person: str, place: str = "") -> Iterator[Block]:
     """Say for each attribute how the group that fares worst does beside the one that fares best."""
+    for worst, said in _impact(seen, person):
+        yield stated(said, (say(_SCREENING[bool(worst.below)]),), place=place)
+
+
+def sentences(seen: Observed, person: str, *, lowest_first: bool = False) -> list[str]:
+    """Say the same in sentences."""
+    said = list(_impact(seen, person))
+    if lowest_first:
+        said.sort(key=lambda each: _ratio(each[0]))
+    return [each.sentence for _, each in said]
+
+
+def _impact(seen: Observed, person: str) -> Iterator[tuple[GroupLine, Statement]]:
+    """Yield for each attribute the group that fares worst, and what is said of it."""
     for found in seen.outcomes:
         groups = [group for group in found.lines if group.impact_ratio is not None]
         if len(groups) < 2:
             continue
         worst, best = min(groups, key=_ratio), max(groups, key=_ratio)
-        yield Statement(
-            words.number(_ratio(worst), 2),
-            say(
-                "is the impact ratio by {attributes}: of {people} {share} got “{favourable}”, "
-                "of {best} {best_share}.",
-                attributes=words.listed(found.attributes),
-                people=_people(worst, person),
-                share=words.percent(worst.favourable, worst.people),
-                favourable=seen.favourable,
-                best=_people(best, person),
-                best_share=words.percent(best.favourable, best.people),
-            ),
-            (say(_SCREENING[bool(worst.below)]),),
-            evidence="observed",
-            place=place,
+        value = words.number(_ratio(worst), 2)
+        said = say(
+            "{ratio} is the impact ratio by {attributes}: of {people} {share} got “{favourable}”, "
+            "of {best} {best_share}.",
+            ratio=value,
+            attributes=words.listed(found.attributes),
+            people=_people(worst, person),
+            share=words.percent(worst.favourable, worst.people),
+            favourable=seen.favourable,
+            best=_people(best, person),
+            best_share=words.percent(best.favourable, best.people),
         )
-
-
-def sentences(seen: Observed, person: str) -> list[str]:
-    """Write `statements` as sentences."""
-    return [f"{one.number} {one.sentence}" for one in statements(seen, person)]
+        yield worst, Statement("observed", say("Impact ratio"), value, said)
 
 
 def _ratio(group: GroupLine) -> float:

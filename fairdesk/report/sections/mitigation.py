@@ -14,7 +14,6 @@ from fairdesk.report.blocks import (
     Block,
     Callout,
     Chart,
-    Evidence,
     Fact,
     Facts,
     Grid,
@@ -22,6 +21,7 @@ from fairdesk.report.blocks import (
     Section,
     Statement,
     Text,
+    stated,
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
@@ -86,21 +86,9 @@ def mitigation(material: Material) -> Section:
 
 def statement(material: Material, run: RunRecord, details: Sequence[str]) -> Statement:
     """Say what came of a repair, by how much it fell large."""
-    number, rest = mitigation_words.told_large(material.spec, run.figures)
+    said = mitigation_words.headline(material.spec, run.figures)
     which = f"{_repaired(material, run)}." if run.spec.rule else ""
-    return Statement(
-        number,
-        rest,
-        tuple(filter(None, (which, words.ending(run), *details))),
-        evidence=_evidence(run),
-        place="mitigation",
-    )
-
-
-def _evidence(run: RunRecord) -> Evidence:
-    """Return what the headline of a repair rests on: the people, or samples, of its target."""
-    repair = mitigation_words.repair_of(run.figures)
-    return "estimated" if repair is not None and repair.retrains else ""
+    return stated(said, (which, words.ending(run), *details), place="mitigation")
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
@@ -108,8 +96,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks: list[Block] = [Heading(material.run_name(run))]
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
-    number, rest = mitigation_words.told_large(spec, run.figures)
-    blocks.append(Statement(number, rest, evidence=_evidence(run)))
+    blocks.append(stated(mitigation_words.headline(spec, run.figures)))
     if repair is None:
         return [*blocks, Facts(tuple(_facts(material, run, repair)))]
     chosen = mitigation_words.chosen_of(run.figures)

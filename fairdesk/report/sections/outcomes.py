@@ -16,8 +16,8 @@ from fairdesk.report.blocks import (
     Grid,
     Heading,
     Section,
-    Statement,
     Text,
+    stated,
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.legal import NO_ADVICE, notes
@@ -29,7 +29,7 @@ from fairdesk.wording import groups as group_words
 from fairdesk.wording import words
 from fairdesk.wording.groups import Column
 from fairdesk.wording.language import say
-from fairdesk.wording.tables import errors_sentence, ratio_interval, worst_of
+from fairdesk.wording.tables import errors_statement, ratio_interval, worst_of
 
 #: Groups listed per table; all are in the file “groups.csv”.
 _SHOWN = 40
@@ -115,13 +115,8 @@ def errors(material: Material) -> Section:
     for table in _shown(tables, _TOGETHER["scores"]):
         by = words.listed(table.attributes)
         title = group_words.table_title(material.spec, table)
-        if said := errors_sentence(table):
-            number, _, rest = said.partition(" ")
-            details = (
-                say("By {by}.", by=by),
-                *_uncertain(table),
-            )
-            blocks.append(Statement(number, rest, details, evidence="observed"))
+        if said := errors_statement(table):
+            blocks.append(stated(said, (say("By {by}.", by=by), *_uncertain(table))))
         keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
         blocks.append(
             _grid(
@@ -233,16 +228,14 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
     title = group_words.table_title(material.spec, table)
     blocks: list[Block] = []
     if not optional:
-        told = group_words.table_sentences(material.spec, table)
-        first, *rest = (each for each in told if each != errors_sentence(table))
-        number, _, said = first.partition(" ")
-        if number[:1].isdigit():
-            rest = [*_ratio_ends(table), *rest]
-            blocks.append(Statement(number, said, tuple(rest), evidence="observed"))
+        worst = group_words.worst_statement(material.spec, table)
+        rest = group_words.table_sentences(material.spec, table, errors=False)
+        if worst.value:
+            blocks.append(stated(worst, (*_ratio_ends(table), *rest)))
         else:
             blocks.append(
                 Text(
-                    " ".join((first, *rest)),
+                    " ".join((worst.sentence, *rest)),
                     lead=say("By {attributes}.", attributes=words.listed(table.attributes)),
                 )
             )

@@ -16,8 +16,8 @@ from fairdesk.report.blocks import (
     Grid,
     Heading,
     Section,
-    Statement,
     Text,
+    stated,
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
@@ -33,7 +33,7 @@ from fairdesk.results.events import (
 from fairdesk.wording import groups as group_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.groups import by_category, linear_sentence, p_text
+from fairdesk.wording.groups import by_category, linear_statement, p_text
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text, rule_phrase
 
@@ -123,15 +123,14 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
     said = group_words.headline(spec, run.figures)
-    number, _, rest = said.partition(" ")
-    blocks.append(Statement(number, rest, evidence="estimated"))
+    blocks.append(stated(said))
     for place, (mined, sets) in enumerate(group_words.mined_with(run.figures), start=1):
-        blocks += _rules(spec, mined, sets, f"{run.id}-{place}", said)
+        blocks += _rules(spec, mined, sets, f"{run.id}-{place}", said.sentence)
     terms = [each for each in run.figures if isinstance(each, TermRate)]
     blocks += _terms(material, terms, run.id)
     lines = [each for each in run.figures if isinstance(each, LinearGroup)]
     # the first is told above
-    blocks += [Text(linear_sentence(spec, each)) for each in lines[1:]]
+    blocks += [Text(linear_statement(spec, each).sentence) for each in lines[1:]]
     blocks += _gaps(spec, [each for each in run.figures if isinstance(each, GroupGap)], run.id)
     return [*blocks, Facts(tuple(_facts(run)))]
 
@@ -399,7 +398,7 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
     asked = [each for terms_of_one in by_category(terms) for each in terms_of_one]
     held = [*asked, *(each for each in terms if not each.texts)]
     blocks: list[Block] = [
-        *(Text(group_words.category_sentence(spec, each)) for each in by_category(terms)),
+        *(Text(group_words.category_statement(spec, each).sentence) for each in by_category(terms)),
         Grid(
             header=(
                 *("Category", "Term", "Texts with it in the data", "Texts asked"),

@@ -23,8 +23,8 @@ from fairdesk.report.blocks import (
     Grid,
     Heading,
     Section,
-    Statement,
     Text,
+    stated,
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.content.published import (
@@ -41,6 +41,7 @@ from fairdesk.report.sections import system
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.language import fixed, say
+from fairdesk.wording.statements import Statement
 
 _NOT_MEASURED = (
     "Group figures. The run would have told the numbers of people, the rates and the impact ratios "
@@ -101,29 +102,27 @@ def about(material: Material) -> Section:
     return Section("The tool and the audit", tuple(blocks), fresh=True)
 
 
-def _statement(material: Material, table: Published) -> Statement | None:
+def _statement(material: Material, table: Published) -> Block | None:
     """Say the lowest impact ratio of a table, and whose it is."""
     worst, best = table.worst, table.best
     if worst is None or best is None or worst.ratio is None:
         return None
-    return Statement(
-        words.number(float(worst.ratio), 3),
-        say(
-            "is the lowest impact ratio by {by}{outcome}: a {rate} of {low} for {worst} "
-            "({people}), against {high} for {best} ({others}).",
-            by=words.listed(table.attributes),
-            outcome=_of_outcome(material.spec, table),
-            rate=say(_RATES[table.of]),
-            low=_percent(worst),
-            worst=_name(worst),
-            people=words.counted(worst.people, material.spec.person),
-            high=_percent(best),
-            best=_name(best),
-            others=words.number(best.people),
-        ),
-        evidence="observed",
-        place="rates",
+    ratio = words.number(float(worst.ratio), 3)
+    said = say(
+        "{ratio} is the lowest impact ratio by {by}{outcome}: a {rate} of {low} for {worst} "
+        "({people}), against {high} for {best} ({others}).",
+        ratio=ratio,
+        by=words.listed(table.attributes),
+        outcome=_of_outcome(material.spec, table),
+        rate=say(_RATES[table.of]),
+        low=_percent(worst),
+        worst=_name(worst),
+        people=words.counted(worst.people, material.spec.person),
+        high=_percent(best),
+        best=_name(best),
+        others=words.number(best.people),
     )
+    return stated(Statement("observed", say("Lowest impact ratio"), ratio, said), place="rates")
 
 
 def _of_outcome(spec: AuditSpec, table: Published) -> str:

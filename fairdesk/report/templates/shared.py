@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairdesk.groups.metrics.outcomes import wilson
-from fairdesk.report.blocks import Grid, Statement
+from fairdesk.report.blocks import Grid, Statement, stated
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections import findings
 from fairdesk.results.events import GroupLine, GroupTable
@@ -13,6 +13,7 @@ from fairdesk.wording import figures, words
 from fairdesk.wording import groups as group_words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.language import say
+from fairdesk.wording.tables import accuracy_statement
 
 
 def statements(material: Material) -> tuple[Statement, ...]:
@@ -124,16 +125,11 @@ def accuracy(material: Material) -> Statement | None:
         right, people = _right(table.lines)
         if people:
             low, high = wilson(right, people)
-            return Statement(
-                words.percent(right, people),
-                say(
-                    "of {people} are decided about as the label says.",
-                    people=words.counted(people, material.spec.person),
-                ),
-                (say("Interval: {ends} (Wilson).", ends=words.interval(low, high, 0.95, 1)),),
-                evidence="observed",
-                place="errors" if "errors" in material.chapters else "",
+            said = accuracy_statement(
+                words.percent(right, people), words.counted(people, material.spec.person)
             )
+            ends = say("Interval: {ends} (Wilson).", ends=words.interval(low, high, 0.95, 1))
+            return stated(said, (ends,), place=_there(material, "errors"))
     return _tested(material)
 
 
@@ -153,15 +149,15 @@ def _tested(material: Material) -> Statement | None:
         imported = mitigation_words.trial_of(run.figures, 0)
         measure = mitigation_words.measured(imported, "accuracy", "test")
         if measure is not None and measure.estimate is not None:
-            number, _, interval = mitigation_words.measure_text(measure).partition(" (")
-            return Statement(
-                number,
-                say("of the test rows are decided about as the label says."),
-                (say("Interval: {ends}, 95 %.", ends=interval.rstrip(")")),) if interval else (),
-                evidence="observed",
-                place="mitigation" if "mitigation" in material.chapters else "",
-            )
+            value, ends = mitigation_words.measure_parts(measure)
+            interval = say("Interval: {ends}, 95 %.", ends=ends) if ends else ""
+            place = _there(material, "mitigation")
+            return stated(accuracy_statement(value), (interval,), place=place)
     return None
+
+
+def _there(material: Material, chapter: str) -> str:
+    return chapter if chapter in material.chapters else ""
 
 
 def by_group(

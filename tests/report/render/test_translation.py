@@ -153,7 +153,7 @@ def test_the_sentences_of_results_all_come_from_the_catalogue(
     with language.using("de"):
         told = [
             *(each for run in store.runs() for each in figures.sentences(store.spec, run.figures)),
-            *(figures.headline(store.spec, run) for run in store.runs()),
+            *(figures.headline(store.spec, run).sentence for run in store.runs()),
             *(figures.effort(run) for run in store.runs()),
             figures.region_sentence(store.spec, region),
         ]

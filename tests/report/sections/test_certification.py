@@ -277,7 +277,8 @@ def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
     )
     summary = section_of(made(tmp_path, ((nothing,), "stopped")), "summary")
     (told,) = blocks_of(summary, "Statement")
-    assert (told.number, told.evidence) == ("Nothing", "")
+    assert (told.number, told.evidence) == ("", "")
+    assert told.sentence.startswith("Nothing is proven")
     assert not blocks_of(summary, "Chart")
 
 

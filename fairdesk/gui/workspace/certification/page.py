@@ -347,7 +347,8 @@ class ProofPage(RunPage):
             shares = [each for each in run.figures if isinstance(each, Share) and each.people]
             first = next((each for each in shares if each.whom == "domain"), None)
             if first is not None:
-                estimated = f"{figures.share_sentence(spec, first)} {figures.uncertified(first)}"
+                said = figures.share_statement(spec, first)
+                estimated = said.with_more(figures.uncertified(first)).sentence
             going = run.state in ("running", "paused")
             self._headline.say(
                 "…" if going else "□ Not certified",
@@ -361,7 +362,8 @@ class ProofPage(RunPage):
             estimated = figures.estimated_sentence(spec, proven)
             alike, unlike, _left = figures.proven_fractions(proven)
             kind = "■ Proven" if alike or unlike else "□ Nothing proven yet"
-            self._headline.say(kind, figures.proven_sentence(spec, proven), _rounding(proven))
+            said = figures.proven_statement(spec, proven)
+            self._headline.say(kind, said.sentence, _rounding(proven))
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
         notes = proven.notes if proven is not None else ()

@@ -93,10 +93,10 @@ def fall(run: Run) -> str:
     if repair is None or best is None or best.number < 2:
         return ""
     first = mitigation_words.trial_of(run.figures, 1) or mitigation_words.trial_of(run.figures, 0)
-    ends = (mitigation_words.result(each, repair.target) for each in (first, best))
-    # without their intervals, and the unit once
-    before, after = (mitigation_words.measure_text(each).partition(" (")[0] for each in ends)
-    return f"{before.removesuffix('points').rstrip()} → {after}"
+    before, after = (mitigation_words.result(each, repair.target) for each in (first, best))
+    if before is None or after is None:
+        return ""
+    return " → ".join(mitigation_words.both_texts(before, after))
 
 
 def gaps(run: Run) -> tuple[GroupGap, ...]:

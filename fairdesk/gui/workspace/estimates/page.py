@@ -328,10 +328,12 @@ class SharePage(RunPage):
         """Say each share in a sentence, and how sure it is; then what repeated queries came to."""
         spec = self._session.spec
         texts = [
-            (_mark(share), figures.share_sentence(spec, share), intervals(share)) for share in told
+            (_mark(share), figures.share_statement(spec, share).sentence, intervals(share))
+            for share in told
         ]
         texts += [
-            ("▨ Estimated", figures.excess_sentence(spec, each), "") for each in excesses(run)
+            ("▨ Estimated", figures.excess_statement(spec, each).sentence, "")
+            for each in excesses(run)
         ]
         if not texts:
             texts = [("…", "Nothing is measured yet.", "")]

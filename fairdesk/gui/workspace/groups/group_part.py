@@ -22,7 +22,7 @@ from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups import Column, columns, table_sentences, table_title
+from fairdesk.wording.groups import Column, columns, table_sentences, table_title, worst_statement
 
 #: The columns of the tables that Local Law 144 asks for; they come first.
 LAW = ("people", "rate", "impact")
@@ -278,8 +278,8 @@ class TablePart(QWidget):
 
     def _show(self) -> None:
         spec, table = self._session.spec, self._table
-        first, *others = table_sentences(spec, table)
-        self.said.say("□ Observed", first, " ".join(others))
+        worst, others = worst_statement(spec, table), table_sentences(spec, table)
+        self.said.say("□ Observed", worst.sentence, " ".join(others))
         self.forest.draw(Forest(table, self.name, spec.person))
         if self.heat is not None:
             self.heat.draw(Heat(table, self.name, spec.person))

@@ -478,7 +478,7 @@ class RepairPage(QWidget):
                 run.message if run.state == "done" else "",
             )
             return
-        sentence = mitigation_words.headline(self._session.spec, run.figures)
+        sentence = mitigation_words.headline(self._session.spec, run.figures).sentence
         if going and best is None and repair.retrains:
             sentence = "No portion is shown to help so far."
         self._headline.say(

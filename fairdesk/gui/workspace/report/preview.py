@@ -58,6 +58,8 @@ class ReportPreview(QWidget):
         self._changes = -1
         self._making = False
         self._read_text = ""
+        #: The number and the title of each section that is listed.
+        self._listed: list[tuple[int, str]] = []
         self._setter = Setter(session, self)
         self.pages = PagesView()
         self.text = QPlainTextEdit()
@@ -265,8 +267,10 @@ class ReportPreview(QWidget):
     def _list_sections(self, report: Report, places: Mapping[str, int]) -> None:
         with QSignalBlocker(self.contents):
             self.contents.clear()
+            self._listed.clear()
             for number, section in enumerate(report.sections, start=1):
                 if section.key in places:
+                    self._listed.append((number, section.title))
                     self.contents.addItem(f"{number}  {section.title}", places[section.key])
                     told = tips.plain(f"{section.title}, page {places[section.key]}")
                     self.contents.setItemData(
@@ -275,12 +279,11 @@ class ReportPreview(QWidget):
 
     def _go_to_section(self, at: int) -> None:
         if self.as_text.isChecked():
-            self._find_in_text(self.contents.itemText(at))
+            self._find_in_text(*self._listed[at])
         self.pages.go_to(self.contents.itemData(at))
 
-    def _find_in_text(self, item: str) -> None:
+    def _find_in_text(self, number: int, title: str) -> None:
         """Bring a section's title in sight."""
-        number, _, title = item.partition("  ")
         cursor = self.text.document().find(f"{number}. {title}")
         if not cursor.isNull():
             cursor.clearSelection()
@@ -324,8 +327,7 @@ class ReportPreview(QWidget):
             self.contents.setCurrentIndex(section)
         told = f"Page {at} of {count}."
         if section >= 0:
-            number = int(self.contents.itemText(section).partition(" ")[0])
-            told += f" {section_text(shown.report, number)}"
+            told += f" {section_text(shown.report, self._listed[section][0])}"
         self.pages.say(told)
 
     def _tell_zoom(self) -> None:

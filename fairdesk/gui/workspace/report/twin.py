@@ -49,7 +49,7 @@ def _lines(block: Block) -> Iterator[str]:
         case Heading():
             yield from ("", block.text)
         case Statement():
-            yield f"{block.number} {block.sentence}{_kind(block.evidence)}"
+            yield f"{block.number} {block.sentence}{_kind(block.evidence)}".lstrip()
             yield from block.details
         case Callout():
             yield f"{block.word}: {block.text}"

@@ -107,7 +107,7 @@ class Session(QObject):
         """
         state = run.state if ending or run.state in ("running", "paused") else "done"
         said = words.headline(self.spec, msgspec.structs.replace(run, state=state, message=""))
-        return " ".join(filter(None, (said, figures.changed_answers(run))))
+        return said.with_more(figures.changed_answers(run)).sentence
 
     def load(self) -> None:
         """Read the runs from the file."""

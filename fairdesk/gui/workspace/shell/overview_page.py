@@ -29,7 +29,7 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.shell.runs_table import RunsTable
 from fairdesk.gui.workspace.subgroups.findings_view import mined_of, mines
 from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
-from fairdesk.report.sections.group_tables import Observed, observed, statements
+from fairdesk.report.sections.group_tables import Observed, observed, sentences
 from fairdesk.results.events import Share
 from fairdesk.wording import figures, words
 from fairdesk.wording import groups as group_words
@@ -394,7 +394,8 @@ class OverviewPage(QWidget):
         else:
             spec = self._session.spec
             # what a proof tried are boxes, and its own headline is what it proved
-            told = words.headline(spec, run) if proves(run) else self._session.headline(run)
+            proof = proves(run)
+            told = words.headline(spec, run).sentence if proof else self._session.headline(run)
             self._shown.said.setText(told)
             self._effort.setText(f"{figures.effort(run)}.")
         several = run is not None and bool(run.found) and len(run.alone) > 1
@@ -412,7 +413,7 @@ class OverviewPage(QWidget):
         if share is None and repeated:
             spec = self._session.spec
             self._estimated.name("▨", "Estimated")
-            self._estimated.said.setText(figures.excess_sentence(spec, repeated[-1]))
+            self._estimated.said.setText(figures.excess_statement(spec, repeated[-1]).sentence)
             self._estimated_more.hide()
             return None
         if share is None:
@@ -425,7 +426,7 @@ class OverviewPage(QWidget):
             )
             return None
         self._estimated.name("■" if share.exact else "▨", kind(share).capitalize())
-        self._estimated.said.setText(figures.share_sentence(self._session.spec, share))
+        self._estimated.said.setText(figures.share_statement(self._session.spec, share).sentence)
         more = [f"{whom(each)}: {short(each)}, {kind(each)}." for each in others if each]
         self._estimated_more.setText("\n".join(more))
         self._estimated_more.setVisible(bool(more))
@@ -439,7 +440,7 @@ class OverviewPage(QWidget):
         proven = [each for run in tried if (each := figures.proven_of(run.figures)) is not None]
         if proven:
             most = min(reversed(proven), key=lambda each: each.undecided)
-            self._proven.said.setText(figures.proven_sentence(spec, most))
+            self._proven.said.setText(figures.proven_statement(spec, most).sentence)
             more = figures.estimated_sentence(spec, most)
         else:
             reasons = off(spec)
@@ -467,7 +468,7 @@ class OverviewPage(QWidget):
                 "Groups that rules describe, and that fare unlike all others, will be told here."
             )
         else:
-            self._grouped.said.setText(figures.headline(spec, run))
+            self._grouped.said.setText(figures.headline(spec, run).sentence)
             mined = mined_of(run)
             more = group_words.mined_sentence(spec, mined[0]) if mined else ""
         self._grouped_more.setText(more)
@@ -500,10 +501,7 @@ class OverviewPage(QWidget):
         self._session.store.ask(lambda store: observed(spec, store.table()), self._show_observed)
 
     def _show_observed(self, found: tuple[Observed, ...]) -> None:
-        told = sorted(
-            statements(found[0], self._session.spec.person), key=lambda one: float(one.number)
-        )
-        said = [f"{one.number} {one.sentence}" for one in told]
+        said = sentences(found[0], self._session.spec.person, lowest_first=True)
         # one sentence each where three kinds of statement stand side by side: the lowest ratio
         shown = said if self._session.spec.predictions else said[:1]
         self._observed.said.setText("\n\n".join(shown) or "No two groups can be compared.")

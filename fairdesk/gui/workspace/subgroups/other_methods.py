@@ -144,7 +144,7 @@ class OtherMethods(QWidget):
         said = Statement()
         said.say(
             "▨ Estimated, among people held out",
-            group_words.linear_sentence(self._session.spec, group),
+            group_words.linear_statement(self._session.spec, group).sentence,
         )
         return said, Weights(group)
 

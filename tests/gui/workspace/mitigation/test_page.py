@@ -95,7 +95,7 @@ def test_a_repair_that_is_reopened_is_told_again(opened, path):
     workspace = shown(opened, path)
     page = workspace.repair
     assert (
-        mitigation_words.headline(workspace._session.spec, FIGURES)
+        mitigation_words.headline(workspace._session.spec, FIGURES).sentence
         in page._headline._sentence.text()
     )
     assert "8 models measured" in page._standing.text()
@@ -116,7 +116,7 @@ def test_of_several_repairs_the_newest_is_shown_and_another_can_be_chosen(opened
     assert page.choice.currentText().startswith("0.83")
     assert page._runs.isVisible()
     page.open_run(first)
-    assert page._headline._sentence.text().startswith("Adding 529 labelled rows")
+    assert page._headline._sentence.text().endswith("(−1.1 to 0.4).")
 
 
 def test_a_run_that_failed_says_why_and_keeps_what_it_measured(opened, path):
