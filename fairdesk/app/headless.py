@@ -317,7 +317,7 @@ def repair(
         cannot be written are told in `RepairOutcome.trouble`.
     """
     with Store.open(question.audit) as store:
-        store.settle()
+        store.close_interrupted_runs()
         run = question.run
         check_run(run, store.spec)
         if question.rule is not None:

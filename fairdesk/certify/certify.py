@@ -152,7 +152,7 @@ def shares(
     SpecError
         As of `search`.
     """
-    fed = cast("FedModel", context.asked.model)
+    fed = cast("FedModel", context.cached_model.model)
     layout = lay_out(context.domain, people, structure_of(fed.opened), fed)
     # what is random in it belongs to what is told beside
     rng = np.random.default_rng(0)
@@ -164,7 +164,7 @@ def _search(
     context: SearchContext, people: Rows, options: CertifyOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     yield context.progress("looking", 0, _WHOLE)
-    fed = cast("FedModel", context.asked.model)
+    fed = cast("FedModel", context.cached_model.model)
     try:
         anatomy = structure_of(fed.opened)
     except OpaqueError as error:

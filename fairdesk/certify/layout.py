@@ -10,7 +10,7 @@ from fairdesk.certify.bounds.forest import ForestExaminer, arranged
 from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.certify.counting.exhaustive import PointCounter
-from fairdesk.certify.domain.constraint_partition import ruled
+from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.encoded import Encoded, encode
 from fairdesk.certify.domain.space import Space, space_of
 from fairdesk.certify.refine import Examiner
@@ -90,7 +90,7 @@ def lay_out(domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel
         examiner = _of_layers(encoded, fed)
     else:
         real, _ = domain.admit(people)
-        space = ruled(arranged(space_of(domain, real), anatomy, fed))
+        space = partitioned(arranged(space_of(domain, real), anatomy, fed))
         forest = ForestExaminer(space, anatomy, fed)
         columns, examiner = forest.columns, forest
     unused = bool((columns.combinations == columns.combinations[:1]).all())
@@ -116,7 +116,7 @@ def network_over(domain: Domain, people: Rows, anatomy: ModelStructure, fed: Fed
     """
     real, _ = domain.admit(people)
     encoded = encode(space_of(domain, real), anatomy, fed)
-    return replace(encoded, space=ruled(encoded.space))
+    return replace(encoded, space=partitioned(encoded.space))
 
 
 def _of_layers(encoded: Encoded, fed: FedModel) -> Examiner:

@@ -116,7 +116,7 @@ def _pair_share(layout: Layout, refinery: Refinery, first: int, second: int) -> 
 def pairs_counted(space: Space, counter: PointCounter) -> tuple[PairShare, ...]:
     """Return the pairs that differ, most often first, where everybody was counted; else none."""
     domain, differ = space.domain, counter.pairs
-    if domain.ruled or counter.points < space.total or len(differ) <= 2:
+    if domain.has_constraints or counter.points < space.total or len(differ) <= 2:
         return ()
     names = tuple(domain.names[i] for i in domain.protected)
     first, second = np.triu_indices(len(differ), 1)

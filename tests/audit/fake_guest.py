@@ -49,7 +49,7 @@ class StepsOptions(msgspec.Struct, frozen=True):
 
 
 def search(context, people, options, rng):
-    return timed(_steps(context.asked, context.domain, people, options.steps))
+    return timed(_steps(context.cached_model, context.domain, people, options.steps))
 
 
 def _steps(asked, domain, people, steps):
@@ -73,7 +73,7 @@ class ProvesOptions(msgspec.Struct, frozen=True):
 
 
 def prove(context, people, options, rng):
-    event = honest(context.domain, context.asked.predict)
+    event = honest(context.domain, context.cached_model.predict)
     told = certificate.decoded(event.header)
     proven = Proven(
         of="domain",

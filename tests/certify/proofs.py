@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import msgspec
 import numpy as np
 
-from fairdesk.certify.domain.constraint_partition import ruled
+from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.proof import certificate
 from fairdesk.data.domain.attributes import Attribute
@@ -132,7 +132,7 @@ def divide(space, decide=decide, *, small=120):
 def honest(about=None, decide=decide, **how):
     """Return the event of an honest certificate."""
     about = about or domain()
-    space = ruled(space_of(about, np.empty((0, len(about.attributes)))))
+    space = partitioned(space_of(about, np.empty((0, len(about.attributes)))))
     arrays, proven = divide(space, decide, **how)
     return certificate.pack(
         space,

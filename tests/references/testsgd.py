@@ -190,7 +190,7 @@ def perturbed(domain: Domain, people: Rows, rng: np.random.Generator) -> Rows:
         for i in set(which.tolist()):
             there = left[which == i]
             moved[there, i] = _beside(domain.attributes[i], people[there, i], rng)
-        moved[left] = domain.settle(moved[left])
+        moved[left] = domain.apply_dependencies(moved[left])
         left = left[~domain.contains(moved[left])]
     return moved
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from fairdesk.audit.plan.plan import domain_of, read_limits
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.constraint_check import checked, ruled
+from fairdesk.data.domain.constraint_check import checked, constrained_domain
 from fairdesk.data.domain.domain import Limit, Role, attribute_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.content.gathering import gather
@@ -27,7 +27,7 @@ def audit(folder):
         attribute_of(table.column("debts"), Role.FIXED, Limit(values=(1, 3))),
         attribute_of(table.column("income"), limits=Limit(low=10, high=90)),
     ]
-    domain = ruled(attributes, TEXTS, table)
+    domain = constrained_domain(attributes, TEXTS, table)
     return table, spec_of(table, "credit", "yes", ("sex",), domain=domain)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.data.domain.constraint_check import ruled
+from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Attribute, Domain, Limit, Role, attribute_of
 from fairdesk.data.profiling.outcomes import canonical
 from fairdesk.data.table import Column, Kind, Table
@@ -205,7 +205,7 @@ def domain_of(
     attributes = [attribute(name, unknown=name in takes_missing) for name in names]
     # nobody has to be asked about with what a model is not given: unknown is one more group
     others = [attribute(name, unknown=True) for name in unseen]
-    return ruled(attributes, limits.constraints, table, others)
+    return constrained_domain(attributes, limits.constraints, table, others)
 
 
 def _role(column: Column, protected: Collection[str], limits: Limits) -> Role:

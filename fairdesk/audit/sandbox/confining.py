@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fairdesk.audit.sandbox import landlock, mac_sandbox, syscalls, windows_job
-from fairdesk.audit.sandbox.folders import Room, readable_paths, user_home
+from fairdesk.audit.sandbox.folders import SandboxDirs, readable_paths, user_home
 
 GIB = 1 << 30
 #: Memory for a model and its answers: this share of the machine's, but no less than this.
@@ -44,7 +44,7 @@ _NEW_MESSAGES, _NEW_USER, _NEW_NETWORK = 0x0800_0000, 0x1000_0000, 0x4000_0000
 _CAPABILITIES_VERSION = 0x2008_0522
 
 
-def confine(room: Room) -> tuple[str, ...]:
+def confine(room: SandboxDirs) -> tuple[str, ...]:
     """Apply all layers that this system has.
 
     To be called before there are threads, and before anything is imported that makes some.
@@ -73,7 +73,7 @@ def memory_limit() -> int:
     return max(int(machine * SHARE_OF_MEMORY), LEAST_MEMORY)
 
 
-def _layers(room: Room) -> dict[str, Callable[[], object]]:
+def _layers(room: SandboxDirs) -> dict[str, Callable[[], object]]:
     if sys.platform == "win32":
         return {"a job object": lambda: windows_job.enter(memory_limit())}
     readable = [*readable_paths(), room.given]

@@ -50,7 +50,7 @@ _SYSTEM = (
 
 
 @dataclass(frozen=True)
-class Room:
+class SandboxDirs:
     """The folders of one guest.
 
     Attributes
@@ -82,9 +82,9 @@ class Room:
         return self.outside / "private"
 
 
-def here() -> Room:
+def current_sandbox() -> SandboxDirs:
     """Return the room that this process was started in, as its guest."""
-    return Room(Path.cwd().parent)
+    return SandboxDirs(Path.cwd().parent)
 
 
 def readable_paths(python: Path | None = None) -> list[Path]:

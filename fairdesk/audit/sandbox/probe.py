@@ -20,7 +20,7 @@ from fairdesk.audit.sandbox.confining import (
     LONGEST_FILE,
     memory_limit,
 )
-from fairdesk.audit.sandbox.folders import FOLDERS, PASSED, PASSED_PREFIX, Room, user_home
+from fairdesk.audit.sandbox.folders import FOLDERS, PASSED, PASSED_PREFIX, SandboxDirs, user_home
 
 #: Where programs keep the sockets by which they are reached.
 _LOCAL_SOCKETS = ("/run", "/var/run", "/tmp", "/private/var/run")  # noqa: S108 - only looked for
@@ -39,7 +39,7 @@ WORDS = frozenset(
 )
 
 
-def try_out(room: Room, layers: Sequence[str]) -> Confinement:
+def try_out(room: SandboxDirs, layers: Sequence[str]) -> Confinement:
     """Try everything that a model's code should not be able to do.
 
     Parameters
@@ -105,7 +105,7 @@ def _local_socket() -> None:
     socket.socket(getattr(socket, "AF_UNIX", -1), socket.SOCK_STREAM).close()
 
 
-def _files(room: Room) -> Hold:
+def _files(room: SandboxDirs) -> Hold:
     new, private, renamed = room.outside / "new", room.private, room.outside / "renamed"
     mark = user_home() / f".fairdesk-{os.getpid()}"
     writes: tuple[Callable[[], object], ...] = (

@@ -33,7 +33,7 @@ from fairdesk.audit.sandbox.folders import (
     PASSED,
     PASSED_PREFIX,
     UNCONFINED,
-    Room,
+    SandboxDirs,
     package_folder,
     readable_paths,
 )
@@ -98,7 +98,7 @@ class Sandbox:
     def __init__(self, command: Sequence[str]) -> None:
         self._command = tuple(command)
         home = _home_of_guests()
-        self.room = Room(Path(tempfile.mkdtemp(prefix="guest-", dir=home)).resolve())
+        self.room = SandboxDirs(Path(tempfile.mkdtemp(prefix="guest-", dir=home)).resolve())
         self._lock = _locked(self.room.folder / _LOCK)
         for folder in (self.room.own, self.room.given, self.room.outside):
             folder.mkdir()
@@ -412,7 +412,7 @@ def _copy(path: Path, target: Path) -> None:
 # -- bubblewrap -------------------------------------------------------------------------------
 
 
-def _bubblewrap(command: tuple[str, ...], room: Room) -> tuple[str, ...]:
+def _bubblewrap(command: tuple[str, ...], room: SandboxDirs) -> tuple[str, ...]:
     """Return the words that start a command inside bubblewrap; none where that does not work."""
     if sys.platform != "linux":
         return ()
@@ -448,7 +448,7 @@ def _walls(python: Path, arguments: tuple[str, ...]) -> list[str]:
     return words
 
 
-def _doors(room: Room) -> list[str]:
+def _doors(room: SandboxDirs) -> list[str]:
     words = ["--bind", str(room.own), str(room.own)]
     words += ["--ro-bind", str(room.given), str(room.given)]
     # also what bubblewrap made itself to hold these: /proc and /dev stay as they are

@@ -309,7 +309,7 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def strangers(connection: sqlite3.Connection) -> tuple[str, ...]:
+def unexpected_tables(connection: sqlite3.Connection) -> tuple[str, ...]:
     """Return what a file of this version holds that FairDesk never writes, a sentence each."""
     said = [
         f"There is {'an' if kind == 'index' else 'a'} {kind} “{name}”, which FairDesk never makes."
@@ -341,7 +341,7 @@ def release(path: Path) -> None:
     StoreError
         When it is open elsewhere.
     """
-    with plainly(path):
+    with sqlite_errors_as_store_errors(path):
         try:
             with closing(connect(path, busy_seconds=1.0)) as connection:
                 connection.execute("PRAGMA journal_mode = DELETE")
@@ -352,7 +352,7 @@ def release(path: Path) -> None:
 
 
 @contextmanager
-def plainly(path: Path) -> Iterator[None]:
+def sqlite_errors_as_store_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into what the auditor can do."""
     try:
         yield

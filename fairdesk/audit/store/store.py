@@ -46,10 +46,10 @@ from fairdesk.audit.store.schema import (
     copied,
     damaged,
     make_schema,
-    plainly,
     question_of,
-    strangers,
+    sqlite_errors_as_store_errors,
     transaction,
+    unexpected_tables,
 )
 from fairdesk.certify.proof import certificate
 from fairdesk.data.table import Column, Table
@@ -148,7 +148,7 @@ class Store:
             ) from error
         connection = None
         try:
-            with plainly(path):
+            with sqlite_errors_as_store_errors(path):
                 connection = connect(path)
                 connection.execute("PRAGMA journal_mode = WAL")
                 with transaction(connection):
@@ -195,7 +195,7 @@ class Store:
     @classmethod
     def _opened(cls, file: Path, path: Path) -> Self:
         """Open a file that people know under a path."""
-        with plainly(path):
+        with sqlite_errors_as_store_errors(path):
             connection = connect(file)
             try:
                 check_schema(connection, path)
@@ -411,7 +411,7 @@ class Store:
 
         The log then holds the fingerprint of everything that came of it.
         """
-        with plainly(self.path):
+        with sqlite_errors_as_store_errors(self.path):
             # outside the transaction: nobody else writes findings of this run
             found = digests.found(self._connection, run_id)
         with self._writing():
@@ -422,13 +422,13 @@ class Store:
             ended = digests.ended(self._connection, run_id, found)
             self._write_log(f"Run {run_id} ended: {state}. {message}".strip(), "ran", ended)
 
-    def settle(self) -> None:
+    def close_interrupted_runs(self) -> None:
         """Mark runs that were cut off when FairDesk itself ended. Call it while nothing runs.
 
         They ended when they were last heard of, as far as that is known. Nothing is marked while
         somebody else has the file open: a run of theirs may go on.
         """
-        with plainly(self.path):
+        with sqlite_errors_as_store_errors(self.path):
             if not self._alone():
                 return
         message = "FairDesk was closed or ended while it ran."
@@ -562,7 +562,7 @@ class Store:
             f"SELECT {self._pair_columns} FROM finding{where}"  # noqa: S608
             f" ORDER BY {self._order(query)}"
         )
-        with plainly(self.path):
+        with sqlite_errors_as_store_errors(self.path):
             cursor = self._connection.execute(sql, values)
             while rows := cursor.fetchmany(CHUNK):
                 yield from self._pairs(rows)
@@ -570,7 +570,7 @@ class Store:
     def found_rows(self, run_id: int) -> Iterator[Rows]:
         """Yield the instances that a run found, ``(n, d)`` at a time, in the order of finding."""
         sql = f"SELECT {', '.join(self._columns.values())} FROM finding WHERE run = ? ORDER BY id"  # noqa: S608
-        with plainly(self.path):
+        with sqlite_errors_as_store_errors(self.path):
             cursor = self._connection.execute(sql, (run_id,))
             while rows := cursor.fetchmany(20 * CHUNK):
                 yield self._people(rows)
@@ -587,7 +587,7 @@ class Store:
         """
         where, values = self._where(query)
         # numbers first: they are small, and rows in between are never read
-        with plainly(self.path):
+        with sqlite_errors_as_store_errors(self.path):
             cursor = self._connection.execute(
                 f"SELECT id FROM finding{where} ORDER BY id",  # noqa: S608
                 values,
@@ -825,24 +825,24 @@ class Store:
 
     def run_fingerprints(self, run_id: int) -> Ended:
         """Return the fingerprints of a run and all that came of it, as they are now."""
-        with plainly(self.path), self._as_written():
+        with sqlite_errors_as_store_errors(self.path), self._as_written():
             return digests.run(self._connection, run_id)
 
     def weighed_fingerprint(self, first: int, last: int) -> str:
         """Give the fingerprint of how plausible the findings of these numbers are, as it is now."""
-        with plainly(self.path), self._as_written():
+        with sqlite_errors_as_store_errors(self.path), self._as_written():
             return digests.weighed(self._connection, first, last)
 
     def learned_fingerprints(self) -> dict[tuple[int, str], str]:
         """Return per pair and kind the fingerprint of what was learned, as it is now."""
-        with plainly(self.path), self._as_written():
+        with sqlite_errors_as_store_errors(self.path), self._as_written():
             return digests.learned(self._connection)
 
     def sound(self) -> tuple[str, ...]:
         """Return what is wrong with the file as a database, a sentence each; nothing is well."""
         rows = self._all("PRAGMA integrity_check(20)")
-        with plainly(self.path):
-            strange = strangers(self._connection)
+        with sqlite_errors_as_store_errors(self.path):
+            strange = unexpected_tables(self._connection)
         return (*(f"SQLite says: {text}." for (text,) in rows if text != "ok"), *strange)
 
     def _kept(self, name: str, kind: type[T]) -> T | None:
@@ -913,7 +913,7 @@ class Store:
             partners[:, protected] = np.array([row[d:] for row in rows], dtype=np.float64).reshape(
                 len(rows), len(protected)
             )
-        return codes, self._people(self.spec.domain.settle(partners))
+        return codes, self._people(self.spec.domain.apply_dependencies(partners))
 
     def _people(self, rows: Sequence[Sequence[Any]] | Rows) -> Rows:
         """Take rows as people who can be told of, ``(n, d)``: finite codes, names that there are.
@@ -1012,11 +1012,11 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with plainly(self.path), transaction(self._connection):
+        with sqlite_errors_as_store_errors(self.path), transaction(self._connection):
             yield
 
     def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - SQL values
-        with plainly(self.path):
+        with sqlite_errors_as_store_errors(self.path):
             return self._connection.execute(sql, values).fetchall()
 
     def _one(self, sql: str, *values: Any) -> tuple[Any, ...]:  # noqa: ANN401 - SQL values

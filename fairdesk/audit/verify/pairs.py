@@ -238,7 +238,7 @@ class _Looked:
         ):
             members = np.repeat(pairs.rows[some, None, :], len(values), axis=1)
             members[:, :, position] = values
-            flat = domain.settle(members).reshape(-1, members.shape[2])
+            flat = domain.apply_dependencies(members).reshape(-1, members.shape[2])
             other = (pairs.rows[some, position, None] != values).ravel()
             other[other] = domain.allowed(flat[other])
             if not other.any():

@@ -27,7 +27,7 @@ from fairdesk.audit.worker.child import GUEST, Child, Received
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.reproof_check import KINDS, Reproof
-from fairdesk.certify.proof.verify import Answers as Solved
+from fairdesk.certify.proof.verify import SolverVerdicts
 from fairdesk.data.domain.domain import Attribute, Domain
 from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
@@ -413,7 +413,7 @@ class Worker:
         group: NDArray[np.int64],
         unlike: NDArray[np.bool_],
         seconds: float,
-    ) -> Solved:
+    ) -> SolverVerdicts:
         """Ask a solver about boxes of a certificate: `fairdesk.certify.proof.verify.solver`."""
         frame = self._answer(
             wire.Solve(certificate.encoded(header).decode(), seconds),
@@ -426,7 +426,7 @@ class Worker:
         inside = ((places >= low) & (places <= high)).all()
         if not inside or not np.isin(verdict, (-1, 0, 1)).all():
             raise _nonsense("it found somebody where nobody was sought")
-        return Solved(verdict.astype(np.int64), places.astype(np.int64))
+        return SolverVerdicts(verdict.astype(np.int64), places.astype(np.int64))
 
     def reprove(
         self,

@@ -33,13 +33,13 @@ def main() -> None:
         _relay(sys.argv[older + 1], unconfined=folders.UNCONFINED in sys.argv) if older else None
     )
     # before numeric libraries: they start threads, which would keep their rights
-    layers = () if folders.UNCONFINED in sys.argv else confine(folders.here())
+    layers = () if folders.UNCONFINED in sys.argv else confine(folders.current_sandbox())
     from fairdesk.audit.sandbox.confinement import of_both  # noqa: PLC0415
     from fairdesk.audit.sandbox.probe import try_out  # noqa: PLC0415
     from fairdesk.audit.worker import wire  # noqa: PLC0415
     from fairdesk.audit.worker.server import serve  # noqa: PLC0415
 
-    held = try_out(folders.here(), layers)
+    held = try_out(folders.current_sandbox(), layers)
     wire.write(outgoing, 0, wire.Hello(of_both(held, relay.confinement()) if relay else held))
     serve(incoming, outgoing, relay)
 

@@ -32,13 +32,13 @@ def main() -> None:
     from fairdesk.audit.sandbox.confining import confine  # noqa: PLC0415
 
     # before numeric libraries: they start threads, which would keep their rights
-    layers = () if folders.UNCONFINED in sys.argv else confine(folders.here())
+    layers = () if folders.UNCONFINED in sys.argv else confine(folders.current_sandbox())
     import msgspec  # noqa: PLC0415
 
     from fairdesk.audit.sandbox.probe import try_out  # noqa: PLC0415
     from fairdesk.audit.worker.relay_wire import write  # noqa: PLC0415
 
-    write(outgoing, msgspec.to_builtins(try_out(folders.here(), layers)))
+    write(outgoing, msgspec.to_builtins(try_out(folders.current_sandbox(), layers)))
     serve(incoming, outgoing)
 
 

@@ -58,7 +58,7 @@ from fairdesk.results.trials import Augmented, Retrained
 if TYPE_CHECKING:
     from fairdesk.audit.worker.relay import Relay
     from fairdesk.certify.proof.reproof_check import Reproof, Reprove
-    from fairdesk.certify.proof.verify import Answers as Solved
+    from fairdesk.certify.proof.verify import SolverVerdicts
     from fairdesk.models.inputs.feeding import FedModel
 
 Request = wire.Frame[wire.ToGuest]
@@ -486,10 +486,10 @@ class Guest:
         """Answer what is asked about people who were found."""
         match request.message:
             case wire.Weigh(domain):
-                from fairdesk.individual.realism.plausibility import weigh  # noqa: PLC0415
+                from fairdesk.individual.realism.plausibility import score_plausibility  # noqa: PLC0415
 
                 people, rows = request.arrays
-                weighed = weigh(domain, people, rows)
+                weighed = score_plausibility(domain, people, rows)
                 send(wire.Weighed(), (weighed.distance, weighed.nearest, weighed.score))
             case wire.Shrink() as asked:
                 from fairdesk.individual.realism.minimal import shrink  # noqa: PLC0415
@@ -531,7 +531,7 @@ class Guest:
     def _ledger(self, asked: wire.Shrink | wire.Explain) -> SearchContext:
         return SearchContext(self._fed(asked.mapping, asked.domain.attributes), asked.domain)
 
-    def _solve(self, asked: wire.Solve, arrays: Sequence[wire.Array]) -> Solved:
+    def _solve(self, asked: wire.Solve, arrays: Sequence[wire.Array]) -> SolverVerdicts:
         from fairdesk.certify.proof.certificate import decoded  # noqa: PLC0415 - see above
         from fairdesk.certify.proof.verify import solver  # noqa: PLC0415
 
@@ -588,7 +588,7 @@ class Guest:
         telling = Capability.SCORES in can and Capability.TREES not in can
         real, _ = domain.admit(some_of(people, np.random.default_rng(run.seed)))
         fine = real if fits is None else real[fits(real)]
-        again = _queried_again(context, asked, context.asked.predict_anew, fine)
+        again = _queried_again(context, asked, context.cached_model.predict_anew, fine)
         sense = preflight(context, people, before) if telling and not method.finishes else ()
         return drive(
             method.search(context, people, options, rng),
@@ -716,7 +716,9 @@ def _queried_again(
             raise refuse(found)
     if isinstance(working, Study):
         working.requeries = working.queries
-    queries = working.asked.queries if isinstance(working, SearchContext) else working.queries
+    queries = (
+        working.cached_model.queries if isinstance(working, SearchContext) else working.queries
+    )
     yield Progress("preliminary", 1, 1, tried=0, found=0, queries=queries)
 
 

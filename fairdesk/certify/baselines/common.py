@@ -40,7 +40,7 @@ def network_of(context: SearchContext, people: Rows, method: str) -> Encoded:
     SpecError
         When the model is no network of dense layers, or mixes attributes before it decides.
     """
-    fed = cast("FedModel", context.asked.model)
+    fed = cast("FedModel", context.cached_model.model)
     remedy = "Choose “Certify”, which takes other models too, or estimate the share."
     try:
         anatomy = structure_of(fed.opened)

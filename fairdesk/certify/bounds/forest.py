@@ -348,7 +348,7 @@ def _try(
     places = rng.integers(space.low[root], space.high[root], endpoint=True)
     combination = rng.integers(len(space.domain.combinations), size=_TRIED)
     rows = space.domain.counterparts(space.rows(places), combination)
-    rows = rows[space.domain.allowed(rows)] if space.domain.ruled else rows
+    rows = rows[space.domain.allowed(rows)] if space.domain.has_constraints else rows
     if not len(rows):
         return
     told = sums(forest, anatomy.prepare(fed.columns(rows))) @ margins.weights - margins.offset

@@ -23,7 +23,7 @@ MOST_ROOTS = 50_000
 _AT_ONCE = 200_000
 
 
-def ruled(space: Space) -> Space:
+def partitioned(space: Space) -> Space:
     """Divide the roots of a space by its domain's constraints.
 
     Where these speak of too many values together, the roots are left whole and unclear: then
@@ -35,7 +35,7 @@ def ruled(space: Space) -> Space:
         Its axes in their last order.
     """
     domain = space.domain
-    if not domain.ruled:
+    if not domain.has_constraints:
         return space
     spoken = _spoken_of(space)
     counts = [space.axes[i].count for i in spoken]
@@ -140,4 +140,4 @@ def _best_cut(kinds: NDArray[np.intp]) -> tuple[int, int]:
     return found
 
 
-__all__ = ["MOST_LOOKED_AT", "MOST_ROOTS", "ruled"]
+__all__ = ["MOST_LOOKED_AT", "MOST_ROOTS", "partitioned"]

@@ -199,8 +199,8 @@ def margins_of(decides: Decides, outputs: int, close: float, fed: FedModel) -> M
         first, second = np.array(pairs, dtype=np.intp).T
         return Margins(weights, np.zeros(len(pairs)), first, second, decision, close)
     offset, close = _limit(decides, mapping, card, close)
-    one, nought = np.array([1], dtype=np.intp), np.array([0], dtype=np.intp)
-    return Margins(np.ones((1, 1)), np.array([offset]), one, nought, np.arange(2), close)
+    one, zero = np.array([1], dtype=np.intp), np.array([0], dtype=np.intp)
+    return Margins(np.ones((1, 1)), np.array([offset]), one, zero, np.arange(2), close)
 
 
 def _limit(

@@ -159,7 +159,7 @@ class Space:
         for i, axis in enumerate(self.axes):
             rows[:, axis.position] = axis.code(places[:, i])
         rows[:, self.domain.protected] = self.domain.combinations[0]
-        return self.domain.settle(rows)
+        return self.domain.apply_dependencies(rows)
 
     def conditions(self, low: Places, high: Places) -> tuple[Condition, ...]:
         """Say what tells a box, ``(a,)`` and ``(a,)``, from the whole domain."""

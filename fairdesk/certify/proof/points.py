@@ -38,7 +38,7 @@ class Points:
         for i, axis in enumerate(self._header.axes):
             rows[:, domain.names.index(axis.attribute)] = axis.code(places[:, i])
         rows[:, domain.protected] = domain.combinations[0]
-        return domain.settle(rows)
+        return domain.apply_dependencies(rows)
 
     def differ(self, places: Places) -> NDArray[np.bool_]:
         """Ask the model of each point whether two members who may be are decided differently."""
@@ -48,7 +48,9 @@ class Points:
         for start in range(0, len(places), at_once):
             similar = domain.similar(self.rows(places[start : start + at_once]))
             everyone = similar.reshape(-1, similar.shape[2])
-            allowed = domain.allowed(everyone) if domain.ruled else np.ones(len(everyone), bool)
+            allowed = (
+                domain.allowed(everyone) if domain.has_constraints else np.ones(len(everyone), bool)
+            )
             decided = np.full(len(everyone), -1, dtype=np.int64)
             if allowed.any():
                 decided[allowed] = labels(self._predict(everyone[allowed]))

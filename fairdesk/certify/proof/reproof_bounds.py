@@ -318,17 +318,17 @@ class _Lines(NamedTuple):
 def lines_of(activation: Activation, low: Float64, high: Float64) -> _Lines:
     """Return lines that an activation is between for sums from ``low`` to ``high``."""
     name, alpha = activation.name, activation.alpha
-    one, nought = np.ones_like(low), np.zeros_like(low)
+    one, zero = np.ones_like(low), np.zeros_like(low)
     if name == "linear":
-        return _Lines(one, nought, one, nought, low, high)
+        return _Lines(one, zero, one, zero, low, high)
     if name == "relu" and np.isinf(activation.ceiling):
-        return _bent(low, high, 0.0, nought)
+        return _bent(low, high, 0.0, zero)
     if name == "leaky_relu" and 0.0 <= alpha <= 1.0:
         return _bent(low, high, alpha, _ACTIVATION_OFF * alpha * np.abs(low) + 2.0**-140)
     if name in _CURVES:
         return _curved(name, alpha, low, high)
     least, most = _range(activation, low, high)
-    return _Lines(nought, least, nought, most, least, most)
+    return _Lines(zero, least, zero, most, least, most)
 
 
 def _bent(low: Float64, high: Float64, alpha: float, off: Float64) -> _Lines:

@@ -457,8 +457,8 @@ class _Person:
         z3, context = self._z3, self._context
         if activation.name == "linear" or (low >= 0 and high <= activation.ceiling):
             return term
-        nought = _rational(z3, Fraction(0), context)
-        below = nought
+        zero = _rational(z3, Fraction(0), context)
+        below = zero
         if activation.name == "leaky_relu":
             below = _rational(z3, Fraction(activation.alpha), context) * term
         if low < 0:

@@ -101,7 +101,7 @@ class Check(msgspec.Struct, frozen=True):
     told: tuple[str, ...] = ()
 
 
-class Answers(NamedTuple):
+class SolverVerdicts(NamedTuple):
     """What a solver says of boxes.
 
     Attributes
@@ -121,7 +121,7 @@ class Answers(NamedTuple):
 #: of `Header.may_be` is treated unlike, or where ``unlike`` alike, within so many seconds for each.
 Solve = Callable[
     [Places, Places, NDArray[np.int64], NDArray[np.bool_], float],
-    Answers,
+    SolverVerdicts,
 ]
 
 
@@ -390,7 +390,7 @@ class _Proof:
         name = "Who may be, by the constraints"
         header, domain = self._header, self._domain
         may_be = np.array(header.may_be, dtype=np.bool_)
-        if not domain.ruled:
+        if not domain.has_constraints:
             wrong = int((~may_be).sum()) + len(header.unclear)
             why = "There are no constraints, and yet some may not be."
             return Check(name, may_be.size, wrong, told=(why,) if wrong else ())
@@ -766,7 +766,7 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
         group: NDArray[np.int64],
         unlike: NDArray[np.bool_],
         seconds: float,
-    ) -> Answers:
+    ) -> SolverVerdicts:
         verdict, places = np.full(len(low), -1, dtype=np.int64), low.copy()
         for b in range(len(low)):
             box = _translated(low[b], high[b], orders)
@@ -789,7 +789,7 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
                     place if order is None else order[place]
                     for place, order in zip(answer.places.tolist(), orders, strict=True)
                 ]
-        return Answers(verdict, places)
+        return SolverVerdicts(verdict, places)
 
     return solve
 

@@ -82,7 +82,7 @@ def checked(attributes: Sequence[Attribute], table: Table, text: str) -> Checked
     )
 
 
-def ruled(
+def constrained_domain(
     attributes: Sequence[Attribute],
     texts: Sequence[str],
     table: Table,

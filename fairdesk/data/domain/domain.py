@@ -68,7 +68,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         that an attribute is determined by another has its entry in ``determined``.
     determined : tuple[Determined, ...]
         The attributes that follow others, with what was learned from the data.
-        `fairdesk.data.domain.constraint_check.ruled` makes both from texts.
+        `fairdesk.data.domain.constraint_check.has_constraints` makes both from texts.
     unseen : tuple[Attribute, ...]
         Protected columns that the model is not given. No decision hangs on them, so no search
         changes them, and they are no columns of the rows; but they tell groups apart.
@@ -286,7 +286,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return tuple(each for each in said if isinstance(each, Constraint))
 
     @property
-    def ruled(self) -> bool:
+    def has_constraints(self) -> bool:
         """Whether there is anything beyond ranges that a person must fulfil."""
         return bool(self.constraints or self.determined)
 
@@ -303,7 +303,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         """
         everyone = np.repeat(rows[:, None, :], len(self.combinations), axis=1)
         everyone[:, :, self.protected] = self.combinations
-        return self.settle(everyone)
+        return self.apply_dependencies(everyone)
 
     def counterparts(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
         """Return of each row's similar set one member: ``(n, d)``.
@@ -317,9 +317,9 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         """
         others = rows.copy()
         others[:, self.protected] = self.combinations[combination]
-        return self.settle(others)
+        return self.apply_dependencies(others)
 
-    def settle(self, rows: Rows) -> Rows:
+    def apply_dependencies(self, rows: Rows) -> Rows:
         """Let the attributes that are determined by others follow them.
 
         Parameters
@@ -369,7 +369,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             nearest = attribute.nearest_compared(snapped[:, position])
             snapped[:, position] = np.array(attribute.compared)[nearest]
             combination = combination * len(attribute.compared) + nearest
-        return self.settle(snapped), combination
+        return self.apply_dependencies(snapped), combination
 
     def admit(self, rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
         """Bring rows into the domain, as `snap` does, and leave out whom it cannot hold.
@@ -385,7 +385,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             ``(m,)``; the index of each row's own combination of protected values.
         """
         snapped, combination = self.snap(rows)
-        if not self.ruled:
+        if not self.has_constraints:
             return snapped, combination
         fine = self.allowed(snapped)
         bad = np.flatnonzero(~fine)
@@ -428,7 +428,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         if self.stepped.size:
             codes = rows[:, self.stepped]
             inside &= (codes == self.clip(codes, self.stepped)).all(axis=1)
-        if self.ruled:
+        if self.has_constraints:
             inside[inside] = self.allowed(rows[inside])
         return np.asarray(inside)
 
@@ -469,9 +469,11 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         given = drawn = 0
         tries = batch
         while given < n:
-            rows = self._drawn(rng, min(tries, n - given) if not self.ruled else tries, people)
+            rows = self._drawn(
+                rng, min(tries, n - given) if not self.has_constraints else tries, people
+            )
             drawn += len(rows)
-            if self.ruled:
+            if self.has_constraints:
                 rows = rows[self.allowed(rows)][: n - given]
                 if drawn >= _MOST_DRAWN and (given + len(rows)) * _RAREST < drawn:
                     raise SpecError(
@@ -510,7 +512,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         if people is not None and self.fixed.size:
             real = people[rng.integers(len(people), size=n)]
             rows[:, self.fixed] = real[:, self.fixed]
-        return self.settle(rows)
+        return self.apply_dependencies(rows)
 
     def encode(self, table: Table) -> Rows:
         """Bring a table's rows into this domain's codes: as `attributes.encode`."""
@@ -567,7 +569,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
                 note(i, np.isnan(table.codes[:, table.index(attribute.name)]))
         for i in range(d):
             note(d + i, ~((rows[:, i] >= self.low[i]) & (rows[:, i] <= self.high[i])))
-        if self.ruled:
+        if self.has_constraints:
             inside = np.flatnonzero(reasons < 0)
             broken = np.zeros(len(rows), dtype=np.bool_)
             for i, (target, source, each) in enumerate(self._followers):

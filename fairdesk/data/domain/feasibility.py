@@ -92,7 +92,7 @@ def admits(domain: Domain, people: Rows | None = None, *, seconds: float = SECON
     seconds : float
         How long the solver may take in all.
     """
-    if not domain.ruled:
+    if not domain.has_constraints:
         first, second = domain.similar(domain.low[None])[0, :2].tolist()
         return Witness("yes", (tuple(first), tuple(second)), seconds=seconds)
     pair = None if people is None else _real_pair(domain, people[:_MOST_ROWS])

@@ -74,10 +74,10 @@ class Neighbours:
             there = np.flatnonzero(which == position)
             codes = _stepped(domain.attributes[position], rows[there, position], lots[there])
             moved[there, position] = domain.clip(codes[:, None], position[None])[:, 0]
-        return domain.settle(moved)
+        return domain.apply_dependencies(moved)
 
     def _fine(self, moved: Rows, rows: Rows) -> NDArray[np.bool_]:
-        if not self._domain.ruled:
+        if not self._domain.has_constraints:
             return np.ones(len(rows), dtype=np.bool_)
         fine: NDArray[np.bool_] = (moved[:, self._still] == rows[:, self._still]).all(axis=1)
         fine[fine] = self._domain.contains(moved[fine])
@@ -113,7 +113,7 @@ def starting(domain: Domain, rows: Rows) -> tuple[Rows, NDArray[np.bool_]]:
     """
     if not domain.stepped.size:
         return rows, np.ones(len(rows), dtype=np.bool_)
-    rows = domain.settle(domain.clip(rows))
+    rows = domain.apply_dependencies(domain.clip(rows))
     return rows, domain.contains(rows)
 
 

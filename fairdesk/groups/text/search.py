@@ -41,7 +41,7 @@ import numpy as np
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import Study
 from fairdesk.groups.text.results import Known
-from fairdesk.groups.text.sentences import Answers, Lexicon, Named, ask, text_place
+from fairdesk.groups.text.sentences import Lexicon, Named, SentenceScorer, ask, text_place
 from fairdesk.groups.text.tables import Table, Texts
 from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.individual.engine.sampling import Pace
@@ -94,7 +94,7 @@ class _Search:
         self._started = perf_counter()
         self._tell_from = self._started + TELL_SECONDS
         self._lexicon = Lexicon(lists_of_terms(study.terms))
-        self._answers, self._pace = Answers(study), Pace(1)
+        self._answers, self._pace = SentenceScorer(study), Pace(1)
         nobody = Texts([], [], np.empty((0, 0)), np.empty(0, np.intp))
         self._known = Known(study, options, self._lexicon, nobody, [])
         self._done = 0.0

@@ -216,7 +216,7 @@ def ask(study: Study, texts: Sequence[str], rows: Rows) -> Scores:
     return fed.predict(told)
 
 
-class Answers:
+class SentenceScorer:
     """The model's answers to sentences; each sentence is asked once.
 
     Two are one where their texts and all else that the model is given are equal. They are told
@@ -259,4 +259,4 @@ class Answers:
         return dict(zip(new, told, strict=True))
 
 
-__all__ = ["MOST_REMEMBERED", "Answers", "Lexicon", "Named", "ask", "text_place"]
+__all__ = ["MOST_REMEMBERED", "Lexicon", "Named", "SentenceScorer", "ask", "text_place"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairdesk.data.domain.constraint_check import ruled
+from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Attribute, Domain, ExcludedRows
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
@@ -71,7 +71,7 @@ def examine(
 ) -> Examined:
     """Make the domain and count who can be asked about. Slow for large tables."""
     try:
-        domain = ruled(attributes, constraints, table, unseen)
+        domain = constrained_domain(attributes, constraints, table, unseen)
         aside = domain.set_aside(table)
     except SpecError as error:
         return Examined(table, attributes, constraints, unseen, error=error)

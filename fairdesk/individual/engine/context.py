@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.cached_model import CachedModel
-from fairdesk.individual.engine.visited import People
+from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.models.decisions.requerying import compare
 from fairdesk.models.decisions.requerying import joined as counted_together
 from fairdesk.models.model import Model, labels
@@ -44,7 +44,7 @@ def in_parts(
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class CombinationScores:
     """What the model answers to people under every combination of protected values.
 
     Attributes
@@ -61,10 +61,10 @@ class Answers:
     labels: NDArray[np.intp]
     allowed: NDArray[np.bool_] | None = None
 
-    def __getitem__(self, which: NDArray[np.bool_]) -> Answers:
+    def __getitem__(self, which: NDArray[np.bool_]) -> CombinationScores:
         """Return the answers to some of the people only."""
         allowed = None if self.allowed is None else self.allowed[which]
-        return Answers(self.scores[which], self.labels[which], allowed)
+        return CombinationScores(self.scores[which], self.labels[which], allowed)
 
     @property
     def discriminatory(self) -> NDArray[np.bool_]:
@@ -118,13 +118,13 @@ class Answers:
         return np.asarray(self.allowed.argmax(axis=1))
 
 
-def joined(answers: Sequence[Answers]) -> Answers:
+def joined(answers: Sequence[CombinationScores]) -> CombinationScores:
     """Put the answers to several batches of people together."""
     if answers[0].allowed is None:
         allowed = None
     else:
         allowed = np.concatenate([each.allowed for each in answers if each.allowed is not None])
-    return Answers(
+    return CombinationScores(
         np.concatenate([each.scores for each in answers]),
         np.concatenate([each.labels for each in answers]),
         allowed,
@@ -154,7 +154,7 @@ class SearchContext:
     ----------
     domain : Domain
         As given.
-    asked : AskedModel
+    cached_model : CachedModel
         The model, with a memory.
     gamma : float
         Above 0, two members of a similar set also count when they are decided alike and their
@@ -197,10 +197,10 @@ class SearchContext:
         self.over = False
         self.begun: Certificate | None = None
         self.domain = domain
-        self.asked = CachedModel(model)
+        self.cached_model = CachedModel(model)
         self._kernels = kernels
-        self._people = People(domain.others)
-        self._booked: list[tuple[Rows, NDArray[np.intp], Answers]] = []
+        self._people = VisitedSet(domain.others)
+        self._booked: list[tuple[Rows, NDArray[np.intp], CombinationScores]] = []
         self.fits = fits
         members = np.zeros((len(domain.combinations), len(domain.attributes)))
         members[:, domain.protected] = domain.combinations
@@ -218,28 +218,28 @@ class SearchContext:
     @property
     def nbytes(self) -> int:
         """What it holds in memory, but for findings not given out yet."""
-        return self._people.nbytes + self.asked.nbytes
+        return self._people.nbytes + self.cached_model.nbytes
 
-    def ask(self, rows: Rows) -> Answers:
+    def ask(self, rows: Rows) -> CombinationScores:
         """Ask the model about the similar sets of ``(n, d)`` rows, each in the domain.
 
         Members that break a constraint are not sent.
         """
         return self._ask(rows, self._people.keys(rows))
 
-    def _ask(self, rows: Rows, keys: Keys) -> Answers:
+    def _ask(self, rows: Rows, keys: Keys) -> CombinationScores:
         members = len(self.domain.combinations)
-        if self.domain.ruled:
+        if self.domain.has_constraints:
             scores = in_parts(self._scores_of_allowed, rows, members)
             allowed = ~np.isnan(scores[:, :, 0])
-            return Answers(scores, np.where(allowed, labels(scores), -1), allowed)
+            return CombinationScores(scores, np.where(allowed, labels(scores), -1), allowed)
         if len(rows) * members <= MOST_ROWS:
             scores = self._scores(rows, keys)
         else:
             scores = in_parts(
                 lambda part: self._scores(rows[part], keys[part]), np.arange(len(rows)), members
             )
-        return Answers(scores, labels(scores))
+        return CombinationScores(scores, labels(scores))
 
     def _scores(self, rows: Rows, keys: Keys) -> Scores:
         """Ask about everybody in the similar sets, whose members share these keys."""
@@ -251,7 +251,7 @@ class SearchContext:
             )
             return made
 
-        answers = self.asked.answer(everyone.ravel(), members)
+        answers = self.cached_model.answer(everyone.ravel(), members)
         return answers.reshape(*everyone.shape, answers.shape[1])
 
     def _scores_of_allowed(self, rows: Rows) -> Scores:
@@ -259,7 +259,7 @@ class SearchContext:
         similar = self.domain.similar(rows)
         everyone = similar.reshape(-1, rows.shape[1])
         allowed = self.domain.allowed(everyone)
-        answers = self.asked.predict(everyone[allowed])
+        answers = self.cached_model.predict(everyone[allowed])
         scores = np.full((len(everyone), answers.shape[1]), np.nan, dtype=np.float32)
         scores[allowed] = answers
         return scores.reshape(*similar.shape[:2], -1)
@@ -339,7 +339,7 @@ class SearchContext:
         return np.asarray(self._counted(self.ask(rows), combination).any(axis=1))
 
     def _paired(
-        self, rows: Rows, combination: NDArray[np.intp], answers: Answers, phase: str
+        self, rows: Rows, combination: NDArray[np.intp], answers: CombinationScores, phase: str
     ) -> tuple[Found, NDArray[np.bool_]]:
         counted = self._counted(answers, combination)
         partner = np.where(counted, answers.distance(combination), -1).argmax(axis=1)
@@ -361,11 +361,11 @@ class SearchContext:
             total,
             self.tried,
             self.found,
-            self.asked.queries,
+            self.cached_model.queries,
             rejected=self.rejected,
         )
 
-    def _gathered(self) -> tuple[Rows, NDArray[np.intp], Answers]:
+    def _gathered(self) -> tuple[Rows, NDArray[np.intp], CombinationScores]:
         """Take what is booked: who, their combinations, and what was answered."""
         booked = self._booked
         self._booked = []
@@ -374,7 +374,9 @@ class SearchContext:
         rows, combinations, answers = zip(*booked, strict=True)
         return np.concatenate(rows), np.concatenate(combinations), joined(answers)
 
-    def _counted(self, answers: Answers, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _counted(
+        self, answers: CombinationScores, combination: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
         """``(n, C)``; with which members each row makes a pair: those that flip, if any do."""
         counted = answers.flips(combination)
         if self.gamma:
@@ -414,7 +416,7 @@ class SearchContext:
 
     def _asked_anew(self, pairs: Rows) -> Scores:
         """Ask about ``(2, n, d)`` pairs, whatever was asked before: ``(2, n, k)``."""
-        answers = self.asked.predict_anew(pairs.reshape(-1, pairs.shape[2]))
+        answers = self.cached_model.predict_anew(pairs.reshape(-1, pairs.shape[2]))
         return answers.reshape(2, pairs.shape[1], -1)
 
     def _counts(self, scores: Scores) -> NDArray[np.bool_]:

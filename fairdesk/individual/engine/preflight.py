@@ -53,7 +53,7 @@ def preflight(context: SearchContext, people: Rows, rng: np.random.Generator) ->
         for part in pace.parts(len(rows)):
             fine = rows[part] if context.fits is None else rows[part][context.fits(rows[part])]
             if len(fine):
-                scores = context.asked.predict(fine)
+                scores = context.cached_model.predict(fine)
                 first = scores[:1] if first is None else first
                 alike = alike and bool((scores == first).all())
             done += len(fine)

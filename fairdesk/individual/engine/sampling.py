@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import Answers, SearchContext
+from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.models.model import labels
 from fairdesk.results.events import Rows
 
@@ -177,8 +177,8 @@ def perturbed(
             there = np.where(unordered, low + (here - low + span) % values, there)
             chosen = rng.random(far.shape).argsort(axis=1) < moved
             rows[:, varying] = np.where(chosen, there, here)
-            domain.settle(rows)
-            if domain.ruled:
+            domain.apply_dependencies(rows)
+            if domain.has_constraints:
                 fine = domain.allowed(rows)
                 context.rejected += int((~fine).sum())
                 rows = rows[fine]
@@ -213,7 +213,7 @@ def _let_in(context: SearchContext, blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def verdicts(
-    context: SearchContext, block: Block, answers: Answers, sets: Sequence[Subset]
+    context: SearchContext, block: Block, answers: CombinationScores, sets: Sequence[Subset]
 ) -> NDArray[np.bool_]:
     """Tell of each person for which sets of protected attributes the decision hangs on them.
 
@@ -307,7 +307,7 @@ def confirmed(context: SearchContext, rows: Rows, partners: Rows) -> NDArray[np.
 
     The last bits of an answer may depend on a row's place in its batch: see `SearchContext.take`.
     """
-    asked = context.asked
+    asked = context.cached_model
     n = len(rows)
     scores = asked.predict_anew(np.concatenate([rows, partners]))
     swapped = asked.predict_anew(np.concatenate([partners, rows]))

@@ -112,7 +112,7 @@ class Steps:
         moved[:, np.arange(len(columns)), columns] = self._domain.clip(
             rows[:, columns] + sign * self._steps[:, 0], columns
         )
-        return self._domain.settle(moved)
+        return self._domain.apply_dependencies(moved)
 
     def room(self, rows: Rows) -> NDArray[np.bool_]:
         """Tell along which attributes a whole step forwards stays in the range: ``(n, v)``."""
@@ -143,7 +143,7 @@ class Steps:
             Draws the order in which the others are tried.
         """
         domain = self._domain
-        went = domain.allowed(domain.settle(moved))
+        went = domain.allowed(domain.apply_dependencies(moved))
         stuck = np.flatnonzero(~went)
         if not stuck.size or not self._tied.any():
             return went
@@ -154,7 +154,7 @@ class Steps:
                 trying = stuck[self._tied[stepped[stuck], other]]
                 further = moved[trying]
                 further[:, column] = domain.clip(further[:, column] + sign * by, column)
-                fine = domain.allowed(domain.settle(further))
+                fine = domain.allowed(domain.apply_dependencies(further))
                 moved[trying[fine]] = further[fine]
                 went[trying[fine]] = True
                 stuck = stuck[~went[stuck]]

@@ -18,7 +18,7 @@ _MOST_FULL = 0.8
 _GROWTH = 1.5
 
 
-class People:
+class VisitedSet:
     """Who was met, and whether they were found to be discriminated against.
 
     Parameters

@@ -163,7 +163,7 @@ class _Shrinking:
         self, rows: Rows, target: Rows, at: NDArray[np.intp], moved: Rows
     ) -> NDArray[np.bool_]:
         """Take over those of the moved rows that are nearer, allowed, and instances still."""
-        moved = self.domain.settle(moved)
+        moved = self.domain.apply_dependencies(moved)
         apart, now = (self._apart(each, target[at]).sum(axis=1) for each in (moved, rows[at]))
         kept = apart < now - _ROUNDING
         kept[kept] = self.domain.allowed(moved[kept])

@@ -40,7 +40,7 @@ class Plausibility:
     score: NDArray[np.float64]
 
 
-def weigh(domain: Domain, people: Rows, rows: Rows) -> Plausibility:
+def score_plausibility(domain: Domain, people: Rows, rows: Rows) -> Plausibility:
     """Return how plausible invented people are; the same for the same people and rows.
 
     How usual somebody is: Liu, Ting and Zhou, "Isolation Forest", ICDM 2008. Two people of a

@@ -47,7 +47,7 @@ def loss_slopes(context: SearchContext, rows: Rows) -> Rows:
     Rows
         ``(n, v)``; along one step of each varying attribute.
     """
-    scores = context.asked.predict(rows)
+    scores = context.cached_model.predict(rows)
     decided = labels(scores)
     if scores.shape[1] == 1:
         own = np.where(decided == 1, scores[:, 0], 1 - scores[:, 0])

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.visited import People
+from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.results.events import Event, Rows, timed
 
 #: People who are walked around together, when similar sets have two members; fewer where more.
@@ -260,7 +260,7 @@ class _Search:
         self.context, self.domain, self.options, self.rng = context, context.domain, options, rng
         self.sigma = sigma
         self.step = self.domain.whole_steps(options.perturbation_unit)
-        self.met = People(self.domain.others)
+        self.met = VisitedSet(self.domain.others)
         self.batch = max(1, 2 * WALKERS // len(self.domain.combinations))
         context.gamma = options.gamma
 
@@ -325,8 +325,8 @@ class _Search:
         there = domain.clip(here + np.where(down, -step, step), attribute)
         moved, went = rows.copy(), there != here
         moved[everyone, attribute] = there
-        if domain.ruled:
-            barred = ~domain.allowed(domain.settle(moved))
+        if domain.has_constraints:
+            barred = ~domain.allowed(domain.apply_dependencies(moved))
             self.context.rejected += int(barred.sum())
             moved[barred] = rows[barred]
             went &= ~barred

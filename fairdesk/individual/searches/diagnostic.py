@@ -118,7 +118,7 @@ def _sweep(
     rows, combination = domain.admit(clustered_seeds(people, 1, options.people, rng))
     farthest = context.ask(rows).distance(combination).argmax(axis=1)
     both = np.concatenate([rows, domain.counterparts(rows, farthest)])
-    true = output_slopes(context, both) if context.asked.has_gradients else None
+    true = output_slopes(context, both) if context.cached_model.has_gradients else None
     lots = int(rng.integers(2**63))
     sizes = _unlike_sizes(domain, options)
     figures: list[GradientFidelity] = []
@@ -146,7 +146,7 @@ def _sweep(
 
 def _progress(context: SearchContext, done: int, total: int, tried: int) -> Progress:
     """Say how far it is; no finding is given out."""
-    return Progress("sizes", done, total, tried, 0, context.asked.queries)
+    return Progress("sizes", done, total, tried, 0, context.cached_model.queries)
 
 
 def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
@@ -165,8 +165,8 @@ def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
 
 def _afresh(context: SearchContext) -> SearchContext:
     """Return a ledger that has met nobody, and asks the same model, with the same memory."""
-    fresh = SearchContext(context.asked, context.domain, fits=context.fits)
-    fresh.asked = context.asked
+    fresh = SearchContext(context.cached_model, context.domain, fits=context.fits)
+    fresh.cached_model = context.cached_model
     return fresh
 
 

@@ -56,10 +56,10 @@ def output_slopes(context: SearchContext, rows: Rows) -> Rows:
         ``(n, v)``; along one step of each varying attribute.
     """
     domain = context.domain
-    scores = context.asked.predict(rows)
+    scores = context.cached_model.predict(rows)
     decided = labels(scores)
     column = np.zeros_like(decided) if scores.shape[1] == 1 else decided
-    per_code = context.asked.gradients(rows, column)[:, domain.varying]
+    per_code = context.cached_model.gradients(rows, column)[:, domain.varying]
     slopes = per_code * domain.unit[domain.varying]
     if scores.shape[1] == 1:
         slopes[decided == 0] *= -1

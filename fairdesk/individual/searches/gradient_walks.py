@@ -223,7 +223,7 @@ class GradientWalks:
             flips = self._ledger.ask(rows).flips(combination)
             partner = np.where(flips, self._rng.random(flips.shape), -1.0).argmax(axis=1)
         weights = 1.0 / (np.abs(self._of_both(rows, partner)).sum(axis=0) + EPSILON)
-        if self._domain.ruled:
+        if self._domain.has_constraints:
             held = ~self._local_steps.possible(rows)
             weights[held & ~held.all(axis=1, keepdims=True)] = 0.0
         odds = np.cumsum(weights, axis=1)
@@ -236,7 +236,7 @@ class GradientWalks:
 
     def _went(self, rows: Rows, moved: Rows) -> NDArray[np.bool_]:
         """Bring back, in ``moved``, who may not go; tell who went."""
-        if not self._domain.ruled:
+        if not self._domain.has_constraints:
             return np.ones(len(moved), dtype=np.bool_)
         went = self._local_steps.mend(rows, moved, self._rng)
         moved[~went] = rows[~went]
@@ -248,7 +248,7 @@ class GradientWalks:
 
         In a random order; a part of the way that would break a constraint is left out.
         """
-        if not self._domain.ruled:
+        if not self._domain.has_constraints:
             return moved
         barred = np.flatnonzero(~self._allowed(moved))
         if not barred.size:
@@ -265,4 +265,4 @@ class GradientWalks:
 
     def _allowed(self, moved: Rows) -> NDArray[np.bool_]:
         """Let what is determined follow, in place; tell who breaks no constraint then."""
-        return self._domain.allowed(self._domain.settle(moved))
+        return self._domain.allowed(self._domain.apply_dependencies(moved))

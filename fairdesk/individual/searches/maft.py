@@ -89,7 +89,7 @@ class ZeroOrder:
     """
 
     def __init__(self, context: SearchContext, size: float) -> None:
-        self._domain, self._asked = context.domain, context.asked
+        self._domain, self._asked = context.domain, context.cached_model
         self._steps = Steps(context.domain, size)
 
     def __call__(self, rows: Rows) -> Rows:
@@ -108,7 +108,7 @@ class ZeroOrder:
         return in_parts(self._slopes, rows, len(self._domain.varying))
 
     def _slopes(self, rows: Rows) -> Rows:
-        if self._domain.ruled:
+        if self._domain.has_constraints:
             here = self._asked.predict(rows)
             there, sign = self._around_of_allowed(rows)
         else:

@@ -80,7 +80,7 @@ def _mix(
     for turn in range(options.rounds):
         before = len(kinds)
         for name, events in _searches(context, people, rng):
-            limit = context.asked.queries + options.rows
+            limit = context.cached_model.queries + options.rows
             for event in _as(name, events):
                 if isinstance(event, Found):
                     kinds |= _kinds(regions, event)
@@ -96,7 +96,7 @@ def _searches(
     context: SearchContext, people: Rows, rng: np.random.Generator
 ) -> Iterator[tuple[str, Iterator[Event]]]:
     """Yield the searches of a round: along gradients, and by what was learned about attributes."""
-    if context.asked.has_gradients:
+    if context.cached_model.has_gradients:
         yield "EIDIG", eidig.search(context, people, eidig.EidigOptions(), rng)
     else:
         yield "MAFT", maft.search(context, people, maft.MaftOptions(), rng)

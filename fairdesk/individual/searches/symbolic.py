@@ -185,7 +185,7 @@ class _Search:
         self.solver = Solver(self.domain)
         seeds = clustered_seeds(people, options.cluster_num, options.global_num, rng)
         self.trees = LocalTrees(
-            context.asked, self.domain, people, options.num_samples, options.max_depth, rng
+            context.cached_model, self.domain, people, options.num_samples, options.max_depth, rng
         )
         self.numbers = count()
         self.queue: list[tuple[float, int, _Case]] = []
@@ -305,7 +305,7 @@ class _Search:
     def _members(self, rows: Rows) -> Rows:
         """Return everybody in people's similar sets who may be."""
         everyone = self.domain.similar(rows).reshape(-1, rows.shape[1])
-        return everyone[self.domain.allowed(everyone)] if self.domain.ruled else everyone
+        return everyone[self.domain.allowed(everyone)] if self.domain.has_constraints else everyone
 
     def _explained(self, cases: list[_Case], beside: Rows | None = None) -> list[Path]:
         """Return the explanations of cases; those that are missing are asked for together."""

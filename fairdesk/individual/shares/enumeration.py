@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import Answers, SearchContext
+from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.individual.engine.sampling import Pace, confirmed, one_per_fixed
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Rows, Scores, Share, timed
@@ -74,7 +74,7 @@ def population(domain: Domain, real: Rows, most: int) -> int | None:
     if _endless(domain):
         return None
     size, blocks = sets(domain, real)
-    if not domain.ruled:
+    if not domain.has_constraints:
         return size * len(domain.combinations)
     if size * len(domain.combinations) > most:
         return None
@@ -148,7 +148,7 @@ def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
             rows[:, :, free[:first]] = codes[:, None, :]
             rows[:, :, free[first:]] = inner
             rows[:, :, domain.protected] = domain.combinations[0]
-            yield domain.settle(rows.reshape(-1, rows.shape[2]))
+            yield domain.apply_dependencies(rows.reshape(-1, rows.shape[2]))
 
     return size, blocks()
 
@@ -268,7 +268,7 @@ _REMEDY = "Narrow the ranges, give numbers steps, or estimate the share instead.
 
 def _asked(
     context: SearchContext, rows: Rows
-) -> tuple[Rows, NDArray[np.intp], NDArray[np.int64], Answers]:
+) -> tuple[Rows, NDArray[np.intp], NDArray[np.int64], CombinationScores]:
     """Ask about whole similar sets, not remembering what is never asked again.
 
     Returns
@@ -286,11 +286,11 @@ def _asked(
     similar = domain.similar(rows)
     n, width, _ = similar.shape
     flat = similar.reshape(n * width, -1)
-    if not domain.ruled and context.fits is None:
-        scores = context.asked.predict_anew(flat).reshape(n, width, -1)
+    if not domain.has_constraints and context.fits is None:
+        scores = context.cached_model.predict_anew(flat).reshape(n, width, -1)
         nobody = np.zeros(n, dtype=np.intp)
-        return rows, nobody, np.full(n, width), Answers(scores, labels(scores))
-    allowed = domain.allowed(flat) if domain.ruled else np.ones(len(flat), dtype=np.bool_)
+        return rows, nobody, np.full(n, width), CombinationScores(scores, labels(scores))
+    allowed = domain.allowed(flat) if domain.has_constraints else np.ones(len(flat), dtype=np.bool_)
     meant = allowed.copy()
     if context.fits is not None and allowed.any():
         meant[allowed] = context.fits(flat[allowed])
@@ -302,19 +302,19 @@ def _asked(
     decided = np.where(allowed, labels(scores), -1)
     combination = meant.argmax(axis=1)
     rows = similar[np.arange(len(some)), combination]
-    return rows, combination, meant.sum(axis=1), Answers(scores, decided, allowed)
+    return rows, combination, meant.sum(axis=1), CombinationScores(scores, decided, allowed)
 
 
 def _scores(context: SearchContext, similar: Rows, allowed: NDArray[np.bool_]) -> Scores:
     """Ask about those who may be: ``(m, C, k)``, NaN for the others."""
-    answers = context.asked.predict_anew(similar[allowed])
+    answers = context.cached_model.predict_anew(similar[allowed])
     scores = np.full((*allowed.shape, answers.shape[1]), np.nan, dtype=np.float32)
     scores[allowed] = answers
     return scores
 
 
 def _discriminatory(
-    context: SearchContext, rows: Rows, combination: NDArray[np.intp], answers: Answers
+    context: SearchContext, rows: Rows, combination: NDArray[np.intp], answers: CombinationScores
 ) -> NDArray[np.intp]:
     """Positions of those who are discriminatory, also when asked anew."""
     flips = answers.flips(combination)

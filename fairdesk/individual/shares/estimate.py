@@ -305,7 +305,7 @@ class _Judge:
             told = verdicts(context, (rows, combination), context.ask(rows), self._sets)
             return told.astype(np.float32)
 
-        return np.asarray(self._memory.answers(context.asked.keys(block[0]), judged) > 0)
+        return np.asarray(self._memory.answers(context.cached_model.keys(block[0]), judged) > 0)
 
 
 def _measured(tallies: dict[Whom, list[Tally]]) -> Measured:

@@ -167,7 +167,7 @@ def _queried(
     # the first of all others, in a random order, who may be
     ranks = rng.random((n, count))
     ranks[np.arange(n), combination] = np.inf
-    if domain.ruled:
+    if domain.has_constraints:
         similar = domain.similar(rows)
         allowed = domain.allowed(similar.reshape(n * count, -1)).reshape(n, count)
         ranks[~allowed] = np.inf
@@ -179,5 +179,5 @@ def _queried(
     for query in said.reshape(2, -1):
         # in another order each time: nothing may hang on a row's place in its batch
         order = rng.permutation(some)
-        query[order] = labels(context.asked.predict_anew(pairs[order])) == context.favourable
+        query[order] = labels(context.cached_model.predict_anew(pairs[order])) == context.favourable
     return said

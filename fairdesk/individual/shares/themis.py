@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.individual.engine.context import Answers, SearchContext
+from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.individual.engine.sampling import (
     Block,
     Confidence,
@@ -29,7 +29,7 @@ from fairdesk.individual.engine.sampling import (
     subsets,
     verdicts,
 )
-from fairdesk.individual.engine.visited import People
+from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.individual.shares.enumeration import population
 from fairdesk.individual.shares.estimate import Tally
 from fairdesk.individual.shares.intervals import anytime
@@ -129,7 +129,7 @@ class Groups:
         self._values = domain.combinations[self._fellows.changes][:, list(subset)]
         # where not every member of a similar set may be asked about, a person's similar set is no
         # fair sample of the other groups: everybody then counts for their own
-        self._own_only = domain.ruled or context.fits is not None
+        self._own_only = domain.has_constraints or context.fits is not None
         self._total, self._sets = None if self._own_only else total, sets
         groups = len(self._values)
         self._people = np.zeros(groups, dtype=np.int64)
@@ -137,7 +137,7 @@ class Groups:
         paired = not self._own_only and groups <= _MOST_PAIRED
         self._only = np.zeros((groups, groups), dtype=np.int64) if paired else None
 
-    def add(self, block: Block, answers: Answers) -> None:
+    def add(self, block: Block, answers: CombinationScores) -> None:
         """Count people, each as a member of every group they can be in."""
         _, combination = block
         if self._own_only:
@@ -337,7 +337,7 @@ class _Search:
     def run(self) -> Iterator[Event]:
         context, most = self.context, self.most
         pace = Pace(len(context.domain.combinations))
-        seen = People(np.arange(len(context.domain.attributes)))
+        seen = VisitedSet(np.arange(len(context.domain.attributes)))
         drawn, done, checked, told = 0, 0, 1, 0.0
         for rows, combination in self.blocks:
             drawn += len(rows)

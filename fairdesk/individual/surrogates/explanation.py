@@ -97,7 +97,7 @@ def explain(
     from fairdesk.individual.surrogates.local_linear import LocalLinear  # noqa: PLC0415
 
     refuse_nobody(people)
-    linear = LocalLinear(context.asked, context.domain, people, favourable_class, rng)
+    linear = LocalLinear(context.cached_model, context.domain, people, favourable_class, rng)
     row, partner = (Side(tuple(weights.tolist()), fit) for weights, fit in map(linear.fit, pair))
     return Explanation(row, partner, _variants(context, pair[:1], favourable_class))
 

@@ -98,7 +98,7 @@ class LocalLinear:
         def predict(drawn: Rows) -> NDArray[np.float64]:
             rows = np.repeat(person[None], len(drawn), axis=0)
             rows[:, self._free] = drawn
-            rows = self._domain.settle(rows)
+            rows = self._domain.apply_dependencies(rows)
             allowed[:] = self._domain.allowed(rows)
             answers = self._asked.predict(rows[allowed])
             scores[allowed] = favourable_scores(answers, self._favourable)

@@ -126,7 +126,7 @@ class LocalTrees:
             zip(self._drawn, self._values, strict=True)
         ):
             samples[:, 1:, attribute] = values[np.searchsorted(odds, lots[:, 1:, j], side="right")]
-        if domain.ruled:
+        if domain.has_constraints:
             self._retreat(rows, samples)
         far = (samples[..., self._moved] - rows[:, None, self._moved]) / self._spread
         other = samples[..., self._drawn] != rows[:, None, self._drawn]
@@ -141,14 +141,16 @@ class LocalTrees:
         still may not be then becomes the person, who is asked about anyway.
         """
         domain, people = self._domain, np.repeat(np.arange(len(rows)), self._samples)
-        flat = domain.settle(samples).reshape(-1, samples.shape[2])
+        flat = domain.apply_dependencies(samples).reshape(-1, samples.shape[2])
         barred = np.flatnonzero(~domain.allowed(flat))
         for retreat in range(RETREATS):
             if not barred.size:
                 return
             # which half hangs on the sample's place and the attribute's: no more chance is needed
             back = (barred[:, None] + np.arange(flat.shape[1]) >> retreat) % 2 == 0
-            flat[barred] = domain.settle(np.where(back, rows[people[barred]], flat[barred]))
+            flat[barred] = domain.apply_dependencies(
+                np.where(back, rows[people[barred]], flat[barred])
+            )
             barred = barred[~domain.allowed(flat[barred])]
         flat[barred] = rows[people[barred]]
 

@@ -57,8 +57,8 @@ class Solver:
         found = nearest_in_box(self._domain, path, row)
         if found is None:
             return None
-        if self._domain.ruled:
-            self._domain.settle(found)
+        if self._domain.has_constraints:
+            self._domain.apply_dependencies(found)
             if not self._domain.allowed(found[None])[0]:
                 if self._constrained is None:
                     self._constrained = ConstrainedSolver(self._domain)

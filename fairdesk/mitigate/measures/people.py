@@ -7,7 +7,7 @@ from collections.abc import Generator
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.individual.engine.context import SURE, Answers, SearchContext
+from fairdesk.individual.engine.context import SURE, CombinationScores, SearchContext
 from fairdesk.individual.engine.sampling import Pace, confirmed, of_domain
 from fairdesk.results.events import Rows, Scores
 
@@ -60,7 +60,7 @@ def discriminated(context: SearchContext, people: Rows) -> Generator[int, None, 
         rows = people[part]
         answers = context.ask(rows)
         told = hit[part] = answers.discriminatory
-        if told.any() and not getattr(context.asked.model, "steady", False):
+        if told.any() and not getattr(context.cached_model.model, "steady", False):
             places, first, second = _near(context, rows[told], answers[told])
             near.append((part.start + np.flatnonzero(told)[places], first, second))
         yield len(rows)
@@ -72,7 +72,7 @@ def discriminated(context: SearchContext, people: Rows) -> Generator[int, None, 
 
 
 def _near(
-    context: SearchContext, rows: Rows, answers: Answers
+    context: SearchContext, rows: Rows, answers: CombinationScores
 ) -> tuple[NDArray[np.intp], Rows, Rows]:
     """Find who is a hit near a border only, and of each the two members to ask about anew."""
     decided, margin = answers.labels, _margin(answers.scores)

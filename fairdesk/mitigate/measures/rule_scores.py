@@ -25,7 +25,7 @@ from fairdesk.groups.statistics import Side, interval
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.sampling import Neighbours, starting
 from fairdesk.groups.text.paired import compare
-from fairdesk.groups.text.sentences import Answers, Lexicon
+from fairdesk.groups.text.sentences import Lexicon, SentenceScorer
 from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.mitigate.context import MitigationContext
@@ -290,7 +290,7 @@ class Rewritten:
     ) -> Generator[int, None, Apart]:
         """Ask a model about them; yields how many were asked about since the last."""
         study = mitigation.study(model)
-        answers, told = Answers(study), []
+        answers, told = SentenceScorer(study), []
         for start in range(0, len(self.rows), _BATCH):
             part = slice(start, start + _BATCH)
             decided, scores = answers.to(self.sentences[part], self.rows[part])

@@ -131,7 +131,7 @@ def _similar(mitigation: MitigationContext, rows: Rows) -> Classes:
         members = domain.similar(part)
         people = members.reshape(-1, members.shape[2])
         allowed = np.ones(len(people), dtype=np.bool_)
-        if domain.ruled:
+        if domain.has_constraints:
             allowed = domain.allowed(people)
         scores = np.zeros((len(people), classes))
         scores[allowed] = own_scores(mitigation, mitigation.model, people[allowed])

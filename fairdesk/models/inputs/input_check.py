@@ -330,7 +330,7 @@ def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
     return tuple(attributes)
 
 
-class _Answers(msgspec.Struct, frozen=True):
+class _Scored(msgspec.Struct, frozen=True):
     """Scores ``(m, k)`` of some rows ``(m,)``, and the columns whose missing cells were taken."""
 
     scores: Scores
@@ -342,23 +342,23 @@ def _rows(asked: FedModel, table: Table) -> Rows:
     return table.codes[:, [table.index(attribute.name) for attribute in asked.attributes]]
 
 
-def _ask(asked: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Answers:
+def _ask(asked: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Scored:
     """Ask about the rows at ``kept``; without those whose missing cells the model refuses."""
     missing = np.isnan(rows[kept])
     holes = np.flatnonzero(missing.any(axis=0))
     names = [attribute.name for attribute in asked.attributes]
     try:
-        return _Answers(asked.predict(rows[kept]), kept, tuple(names[i] for i in holes))
+        return _Scored(asked.predict(rows[kept]), kept, tuple(names[i] for i in holes))
     except ModelError:
         if not holes.size or missing.any(axis=1).all():
             raise
     taken = [i for i in holes.tolist() if _takes_missing(asked, rows[kept], missing, i)]
 
-    def without(columns: Sequence[int]) -> _Answers:
+    def without(columns: Sequence[int]) -> _Scored:
         complete = ~missing[:, columns].any(axis=1)
         scores = asked.predict(rows[kept[complete]])
         answered = tuple(names[i] for i in taken if missing[complete, i].any())
-        return _Answers(scores, kept[complete], answered)
+        return _Scored(scores, kept[complete], answered)
 
     try:
         return without([i for i in holes.tolist() if i not in taken])

@@ -160,16 +160,16 @@ def _leak(chain: Chain, step: _Step) -> None:
 def _arithmetic(chain: Chain, step: _Step) -> None:
     """Append a constant for each column, or for all of them, that is added or multiplied."""
     constant, first = _row(step.constants[0]), step.first
-    one, nought = np.ones(()), np.zeros(())
+    one, zero = np.ones(()), np.zeros(())
     match step.node.operation:
         case "Add":
             chain.affine(one, constant)
         case "Sub":
             chain.affine(one if first else -one, -constant if first else constant)
         case "Mul":
-            chain.affine(constant, nought)
+            chain.affine(constant, zero)
         case _ if first:
-            chain.affine(1 / constant, nought)
+            chain.affine(1 / constant, zero)
         case _:
             raise NotPlainError("a division by the input")
 

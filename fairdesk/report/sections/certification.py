@@ -88,7 +88,7 @@ def _whom(material: Material) -> str:
     domain = material.spec.domain
     names = words.listed(words.protected_names(domain))
     count = len(domain.combinations)
-    ruled = "; the constraints say who there can be" if domain.ruled else ""
+    ruled = "; the constraints say who there can be" if domain.has_constraints else ""
     return say(
         "All {people} whom the allowed values below make{ruled}. Each is compared "
         "under all {count} combinations of values of {names} that may be, {pairs} "

@@ -737,7 +737,7 @@ def _what_stays(domain: Domain) -> str:
             followers=words.listed(followers),
             verb=verb,
         )
-    if domain.ruled:
+    if domain.has_constraints:
         said += " Combinations that break a constraint below cannot be, and are not asked about."
     return said
 

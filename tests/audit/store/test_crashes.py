@@ -106,7 +106,7 @@ def test_killed_after_any_transaction_nothing_differs(moments, worker, tmp_path)
         path = here / moment.name
         assert differing(path)[0] == [], number
         with Store.open(path) as store:
-            store.settle()
+            store.close_interrupted_runs()
             runs = store.runs()
             failed = [run for run in runs if run.message]
             assert all(run.state in ("done", "failed") for run in runs)
@@ -144,7 +144,7 @@ def test_what_is_forged_is_not_healed(moments, tmp_path):
         shutil.copyfile(original, path)
         audited.change(path, sql)
         with Store.open(path) as store:
-            store.settle()
+            store.close_interrupted_runs()
         assert expected in [name for name, _told in differing(path)[0]], sql
 
 
@@ -167,7 +167,7 @@ def test_a_distance_written_by_hand_is_not_taken_over_by_a_later_comparison(mome
         ids, rows = store.unweighed(1_000)
         assert forged not in ids
         people = store.spec.domain.people(store.table())
-        store.weigh(ids, plausibility.weigh(store.spec.domain, people, rows))
+        store.weigh(ids, plausibility.score_plausibility(store.spec.domain, people, rows))
     wrong, _tried = differing(path)
     assert [name for name, _told in wrong] == [LEARNED]
     assert "1 pairs have a distance" in wrong[0][1][0]

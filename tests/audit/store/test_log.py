@@ -80,7 +80,7 @@ def test_a_run_on_another_machine_says_so(store, monkeypatch):
 
 
 def test_a_run_that_was_cut_off_is_bound_as_it_was_found(store, run):
-    store.settle()
+    store.close_interrupted_runs()
     assert said(store).ended[run] == store.run_fingerprints(run)
     assert said(store).ended[run].state == "failed"
     store._connection.execute("UPDATE finding SET row_class = 1 - row_class WHERE id = 9")

@@ -89,7 +89,7 @@ def test_partners_come_back_with_what_follows_their_protected_values(
     )
     found = findings(9)
     for rows in (found.rows, found.partners):
-        domain.settle(rows)
+        domain.apply_dependencies(rows)
     path = tmp_path / "following.fairdesk"
     with Store.create(path, msgspec.structs.replace(spec, domain=domain), table) as store:
         store.add(store.begin_run(RunSpec("maft")), found)
@@ -167,7 +167,7 @@ def test_runs_that_were_cut_off_are_settled(store):
     done = store.begin_run(RunSpec("uniform"))
     store.end_run(done, "done")
     for _ in range(2):
-        store.settle()
+        store.close_interrupted_runs()
     assert [record.state for record in store.runs()] == ["failed", "done"]
     record = store.runs()[0]
     assert "ended while it ran" in record.message
@@ -181,10 +181,10 @@ def test_runs_that_were_cut_off_are_settled(store):
 def test_a_run_of_somebody_else_is_not_settled(store):
     store.begin_run(RunSpec("maft"))
     with Store.open(store.path) as other:
-        other.settle()
+        other.close_interrupted_runs()
         assert [record.state for record in other.runs()] == ["running"]
         store.log("goes on", "decided")
-    store.settle()
+    store.close_interrupted_runs()
     assert [record.state for record in store.runs()] == ["failed"]
     assert store._one("PRAGMA journal_mode") == ("wal",)
 

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from fairdesk.certify.bounds import forest as under_test
 from fairdesk.certify.bounds.forest import ForestExaminer, arranged
-from fairdesk.certify.domain.constraint_partition import ruled
+from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.refine import Refinery
 from fairdesk.data.domain.attributes import Attribute, Role
@@ -149,7 +149,7 @@ def test_constraints_decide_who_is_compared():
     model = fed(behind_one_hot(RandomForestClassifier(4, random_state=1)).fit(frame, label))
     domain = type(domain_of())(ATTRIBUTES, ("age > 3 or sex = 'f'",))
     anatomy = structure_of(model.opened)
-    space = ruled(space_of(domain, np.zeros((1, 5))))
+    space = partitioned(space_of(domain, np.zeros((1, 5))))
     refinery = Refinery(space, ForestExaminer(space, anatomy, model))
     while not refinery.over:
         refinery.step()

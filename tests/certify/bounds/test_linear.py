@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 
 from fairdesk.certify.bounds import linear
 from fairdesk.certify.bounds.linear import LinearCount, LinearExaminer, is_linear
-from fairdesk.certify.domain.constraint_partition import ruled
+from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.encoded import encode
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.refine import Refinery
@@ -81,7 +81,7 @@ def fitted(final, frame, label):
 def encoded_over(model, domain, rows):
     anatomy = structure_of(model.opened)
     encoded = encode(space_of(domain, rows), anatomy, model)
-    return replace(encoded, space=ruled(encoded.space))
+    return replace(encoded, space=partitioned(encoded.space))
 
 
 def last(counts):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.domain import constraint_partition
-from fairdesk.certify.domain.constraint_partition import ruled
+from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.determined import Determined
@@ -48,7 +48,7 @@ def test_every_root_is_of_one_kind(rules: list[str], *, follows: bool) -> None:
         (*rules, *(("grade is determined by years",) if follows else ())),
         determined if follows else (),
     )
-    space = ruled(space_of(domain, np.array([[20.0, 2, 0, 2, 0]])))
+    space = partitioned(space_of(domain, np.array([[20.0, 2, 0, 2, 0]])))
     assert not space.unclear.any()
     everyone = np.array(list(product(*(range(axis.count) for axis in space.axes))))
     members = domain.similar(space.rows(everyone))
@@ -66,8 +66,8 @@ def test_too_much_is_unclear(monkeypatch: pytest.MonkeyPatch) -> None:
     domain = Domain((AGE, YEARS, STATUS, GRADE, SEX), ("age >= years + 16",))
     space = space_of(domain, np.array([[20.0, 2, 0, 2, 0]]))
     monkeypatch.setattr(constraint_partition, "MOST_ROOTS", 4)
-    divided = ruled(space)
+    divided = partitioned(space)
     assert divided.unclear.any()
     assert len(divided.low) <= 5
     monkeypatch.setattr(constraint_partition, "MOST_LOOKED_AT", 100)
-    assert ruled(space).unclear.all()
+    assert partitioned(space).unclear.all()

@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from fairdesk.certify.domain.constraint_partition import ruled
+from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.proof import reproof, reproof_linear
 from fairdesk.certify.proof.reproof import reprover
@@ -144,7 +144,7 @@ def test_trees(kind, rules, bounds_only):
         rng = np.random.default_rng(seed)
         frame, label = people(rng)
         model = fed(behind_one_hot(TREES[kind]()).fit(frame, label))
-        space = ruled(space_of(Domain(ATTRIBUTES, rules), np.zeros((1, 5))))
+        space = partitioned(space_of(Domain(ATTRIBUTES, rules), np.zeros((1, 5))))
         agrees(space, model, rng)
 
 

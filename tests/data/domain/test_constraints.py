@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fairdesk.data.domain import formulas as f
 from fairdesk.data.domain.attributes import Attribute, Role, attribute_of
-from fairdesk.data.domain.constraint_check import checked, ruled
+from fairdesk.data.domain.constraint_check import checked, constrained_domain
 from fairdesk.data.domain.constraints import Constraint, ConstraintError, Dependence, parse
 from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain, Limit
@@ -386,7 +386,7 @@ def school(table, **roles):
 
 def test_what_follows_is_what_most_rows_say(table):
     read, attributes = school(table, sex=Role.PROTECTED)
-    domain = ruled(attributes, ["num is determined by education"], read)
+    domain = constrained_domain(attributes, ["num is determined by education"], read)
     education, num = (domain.names.index(name) for name in ("education", "num"))
     assert domain.constraints == ("num is determined by education",)
     assert domain.determined == (
@@ -398,7 +398,7 @@ def test_what_follows_is_what_most_rows_say(table):
     assert domain.contains(rows).all()
     rows[:, num] = 10
     assert not domain.contains(rows).any()
-    assert domain.contains(domain.settle(rows)).all()
+    assert domain.contains(domain.apply_dependencies(rows)).all()
     found = checked(attributes, read, "num is determined by education")
     assert (found.total, found.broken, found.first, found.undecided) == (7, 1, (3,), 1)
     assert found.share == 1 / 7
@@ -407,7 +407,7 @@ def test_what_follows_is_what_most_rows_say(table):
 
 def test_what_follows_a_protected_attribute_differs_with_it(table):
     read, attributes = school(table, education=Role.PROTECTED)
-    domain = ruled(
+    domain = constrained_domain(
         attributes,
         ["group is determined by num", "num is determined by education", "age >= 20"],
         read,
@@ -422,7 +422,7 @@ def test_what_follows_a_protected_attribute_differs_with_it(table):
 
 def test_a_missing_cell_does_not_follow(table):
     read, attributes = school(table, sex=Role.PROTECTED)
-    domain = ruled(attributes, ["kind is determined by group"], read)
+    domain = constrained_domain(attributes, ["kind is determined by group"], read)
     assert not domain.attributes[domain.names.index("kind")].unknown
     asides = {(each.reason, each.what): each.rows for each in domain.set_aside(read)}
     assert asides == {
@@ -431,7 +431,7 @@ def test_a_missing_cell_does_not_follow(table):
         ("constraint", "kind is determined by group"): 1,
     }
     with pytest.raises(ConstraintError, match="no value of “kind”"):
-        ruled(attributes, ["kind is determined by group", "kind = Unknown"], read)
+        constrained_domain(attributes, ["kind is determined by group", "kind = Unknown"], read)
 
 
 @pytest.mark.parametrize(
@@ -447,7 +447,7 @@ def test_a_missing_cell_does_not_follow(table):
 def test_what_cannot_follow(table, roles, texts, words):
     read, attributes = school(table, **({"sex": Role.PROTECTED} | roles))
     with pytest.raises(SpecError, match=words):
-        ruled(attributes, texts, read)
+        constrained_domain(attributes, texts, read)
 
 
 def test_what_follows_fractions_is_not_learned(table):
@@ -457,7 +457,7 @@ def test_what_follows_fractions_is_not_learned(table):
         for each in read.columns
     ]
     with pytest.raises(SpecError, match="with fractions"):
-        ruled(attributes, ["class is determined by wage"], read)
+        constrained_domain(attributes, ["class is determined by wage"], read)
 
 
 def test_a_dependence_without_what_was_learned_is_refused():
@@ -468,7 +468,7 @@ def test_a_dependence_without_what_was_learned_is_refused():
 
 def test_constraints_are_kept_once_and_alike(table):
     read, attributes = school(table, sex=Role.PROTECTED)
-    domain = ruled(attributes, ["(age)>=20", "age >= 20"], read)
+    domain = constrained_domain(attributes, ["(age)>=20", "age >= 20"], read)
     assert domain.constraints == ("age >= 20",)
     assert isinstance(parse("num is determined by age", attributes), Dependence)
 

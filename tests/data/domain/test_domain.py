@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.data.columns.retyping import retype
-from fairdesk.data.domain.constraint_check import ruled
+from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import (
     BINS,
     EVERY_VALUE_UP_TO,
@@ -417,7 +417,7 @@ def test_every_row_is_a_person_or_set_aside_once(rng, unknown):
         attribute_of(AGE, limits=[20, 80]),
         attribute_of(WAGE),
     )
-    domain = ruled(
+    domain = constrained_domain(
         attributes, ["sex = f implies age > 30", "wage > 0 or grade = low or sex = m"], read
     )
     people, aside = domain.people(read), domain.set_aside(read)

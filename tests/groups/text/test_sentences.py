@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fairdesk.errors import SpecError
 from fairdesk.groups.text import sentences
-from fairdesk.groups.text.sentences import Answers, Lexicon, ask
+from fairdesk.groups.text.sentences import Lexicon, SentenceScorer, ask
 from fairdesk.groups.text.terms import TERMS
 from fairdesk.models.model import How
 from tests.groups.readers import Reader, study_of
@@ -125,7 +125,7 @@ def test_new_sentences_are_asked_about_with_the_rows_other_columns():
 def test_each_sentence_is_asked_once(monkeypatch):
     reader = Reader(lambda text, size: len(text) / 10 + size)
     study = study_of(["a gay man", "a man"], reader, sizes=[0, 1])
-    answers = Answers(study)
+    answers = SentenceScorer(study)
     rows = study.rows[[0, 0, 1, 0]]
     decided, scores = answers.to(["x", "abcdefg", "x", "x"], rows)
     assert reader.asked == [("x", 0.0), ("abcdefg", 0.0), ("x", 1.0)]
@@ -149,7 +149,7 @@ def test_what_has_no_texts_to_ask_with_is_refused():
     with pytest.raises(SpecError, match="“size” is no column of texts"):
         ask(study, ["x"], study.rows[:1])
     with pytest.raises(SpecError, match="numbers made from “note”"):
-        Answers(study_of(["a gay man", "a man"], reader, how=How.CODE))
+        SentenceScorer(study_of(["a gay man", "a man"], reader, how=How.CODE))
     study.text, study.model = "note", None
     with pytest.raises(SpecError, match="no model to ask"):
-        Answers(study)
+        SentenceScorer(study)

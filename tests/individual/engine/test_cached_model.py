@@ -12,7 +12,7 @@ from fairdesk.individual.engine.cached_model import MOST_BYTES, CachedModel
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.kernels import condemn, meet, row_keys, spread, verdicts
 from fairdesk.individual.engine.steps import Steps
-from fairdesk.individual.engine.visited import People
+from fairdesk.individual.engine.visited import VisitedSet
 from tests.individual.conftest import integer
 
 rows = hnp.arrays(
@@ -49,7 +49,7 @@ def test_codes_that_differ_little_have_different_keys():
     )
 )
 def test_people_are_met_once_and_judged_as_in_a_dictionary(batches):
-    people, reference = People(np.array([0, 2])), {}
+    people, reference = VisitedSet(np.array([0, 2])), {}
     for batch in batches:
         keys = people.keys(batch)
         new = people.meet(keys)
@@ -67,7 +67,7 @@ def test_people_are_met_once_and_judged_as_in_a_dictionary(batches):
 
 
 def test_nobody_is_lost_when_the_table_grows():
-    people = People(np.array([0]))
+    people = VisitedSet(np.array([0]))
     rows = np.random.default_rng(0).permutation(np.arange(400_000.0))[:, None]
     for part in np.array_split(rows, 1_000):
         keys = people.keys(part)

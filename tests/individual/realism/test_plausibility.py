@@ -8,7 +8,7 @@ from fairdesk.data.profiling.nearest import nearest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.individual.realism import plausibility
-from fairdesk.individual.realism.plausibility import weigh
+from fairdesk.individual.realism.plausibility import score_plausibility
 from tests.individual.conftest import integer
 
 JOBS = tuple(f"job {i}" for i in range(200))
@@ -32,7 +32,7 @@ def real(n=3000, seed=0):
 
 def test_the_nearest_is_that_of_the_plain_way():
     people, rows = real(), DOMAIN.sample(np.random.default_rng(1), 50)
-    weighed = weigh(DOMAIN, people, rows)
+    weighed = score_plausibility(DOMAIN, people, rows)
     plain = [nearest(DOMAIN, people, row) for row in rows]
     np.testing.assert_allclose(weighed.distance, [distance for _, distance in plain], atol=1e-12)
     assert ((weighed.score >= 0) & (weighed.score <= 1)).all()
@@ -40,18 +40,18 @@ def test_the_nearest_is_that_of_the_plain_way():
 
 def test_real_people_are_spread_evenly_and_invented_ones_are_not():
     people = real()
-    own = weigh(DOMAIN, people, people)
+    own = score_plausibility(DOMAIN, people, people)
     assert (own.distance == 0).all()
     assert own.score.mean() == pytest.approx(0.5, abs=0.01)
     assert np.quantile(own.score, 0.1) == pytest.approx(0.1, abs=0.01)
-    invented = weigh(DOMAIN, people, DOMAIN.sample(np.random.default_rng(1), 500))
+    invented = score_plausibility(DOMAIN, people, DOMAIN.sample(np.random.default_rng(1), 500))
     assert invented.score.mean() < 0.05
     assert invented.distance.mean() > 0.1
 
 
 def test_who_is_in_the_middle_is_more_usual():
     rows = np.array([[45, 0, 1, 2700], [45, 0, 150, 2700], [88, 0, 1, 200], [19, 0, 150, 8900.0]])
-    score = weigh(DOMAIN, real(), rows).score
+    score = score_plausibility(DOMAIN, real(), rows).score
     assert score[0] > 0.7
     assert score[0] > score[1] > score[3]
     assert score[0] > score[2] > score[3]
@@ -60,15 +60,15 @@ def test_who_is_in_the_middle_is_more_usual():
 
 def test_the_same_again_in_any_batch(monkeypatch):
     people, rows = real(), DOMAIN.sample(np.random.default_rng(1), 60)
-    together = weigh(DOMAIN, people, rows)
+    together = score_plausibility(DOMAIN, people, rows)
     plausibility._real.cache_clear()
-    parts = [weigh(DOMAIN, people, part) for part in (rows[:7], rows[7:])]
+    parts = [score_plausibility(DOMAIN, people, part) for part in (rows[:7], rows[7:])]
     assert plausibility._real.cache_info().misses == 1
     for name in ("distance", "nearest", "score"):
         joined = np.concatenate([getattr(part, name) for part in parts])
         np.testing.assert_array_equal(joined, getattr(together, name))
     # others are compared with others
-    assert (weigh(DOMAIN, people[:100], rows).nearest < 100).all()
+    assert (score_plausibility(DOMAIN, people[:100], rows).nearest < 100).all()
 
 
 def test_both_of_a_pair_are_equally_plausible():
@@ -76,7 +76,10 @@ def test_both_of_a_pair_are_equally_plausible():
     rows = DOMAIN.sample(np.random.default_rng(1), 40)
     partners = rows.copy()
     partners[:, 1] = 1 - rows[:, 1]
-    one, other = weigh(DOMAIN, people, rows), weigh(DOMAIN, people, partners)
+    one, other = (
+        score_plausibility(DOMAIN, people, rows),
+        score_plausibility(DOMAIN, people, partners),
+    )
     np.testing.assert_array_equal(one.distance, other.distance)
     np.testing.assert_array_equal(one.score, other.score)
 
@@ -84,10 +87,10 @@ def test_both_of_a_pair_are_equally_plausible():
 def test_of_many_people_some_are_ranked(monkeypatch):
     people, rows = real(), DOMAIN.sample(np.random.default_rng(1), 40)
     plausibility._real.cache_clear()
-    every = weigh(DOMAIN, people, rows).score
+    every = score_plausibility(DOMAIN, people, rows).score
     monkeypatch.setattr(plausibility, "MOST_RANKED", 1000)
     plausibility._real.cache_clear()
-    some = weigh(DOMAIN, people, rows)
+    some = score_plausibility(DOMAIN, people, rows)
     plausibility._real.cache_clear()
     assert np.abs(some.score - every).mean() < 0.05
     assert np.isclose(some.score * 1000 % 1, 0).all()
@@ -95,7 +98,7 @@ def test_of_many_people_some_are_ranked(monkeypatch):
 
 def test_nobody_and_no_people():
     people = real(50)
-    weighed = weigh(DOMAIN, people, people[:0])
+    weighed = score_plausibility(DOMAIN, people, people[:0])
     assert weighed.distance.shape == weighed.nearest.shape == weighed.score.shape == (0,)
     with pytest.raises(DataError, match="nobody"):
-        weigh(DOMAIN, people[:0], people)
+        score_plausibility(DOMAIN, people[:0], people)

@@ -89,7 +89,7 @@ def test_without_gradients_there_is_the_sweep(domain):
     assert progress[-1].tried == sum(figure.tried for figure in measured[-1].figures)
     asked = np.concatenate(model.asked)
     assert domain.contains(asked).all()
-    assert progress[-1].queries == context.asked.queries == len(asked)
+    assert progress[-1].queries == context.cached_model.queries == len(asked)
 
 
 def test_each_size_counts_what_a_search_of_its_own_would_find(domain):

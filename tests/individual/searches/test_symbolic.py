@@ -131,7 +131,7 @@ def test_whoever_is_asked_about_beside_explanations_changes_none(small_domain):
     told = []
     for beside in (None, people[40:]):
         model = Network(small_domain, np.random.default_rng(3))
-        asked = SearchContext(model, small_domain).asked
+        asked = SearchContext(model, small_domain).cached_model
         trees = LocalTrees(asked, small_domain, people, 50, 8, np.random.default_rng(1))
         told.append(trees.paths(people[:20], beside))
         assert len(model.asked) == 1
@@ -244,7 +244,9 @@ def test_an_explanation_hangs_on_the_person_only(small_domain):
     model = Network(small_domain, np.random.default_rng(3))
     people = small_domain.sample(np.random.default_rng(0), 200)
     together, alone, other = (
-        LocalTrees(SearchContext(model, small_domain).asked, small_domain, people, 80, 8, rng)
+        LocalTrees(
+            SearchContext(model, small_domain).cached_model, small_domain, people, 80, 8, rng
+        )
         for rng in map(np.random.default_rng, (1, 1, 2))
     )
     paths = together.paths(people[:40])
@@ -424,7 +426,12 @@ def test_names_are_drawn_as_often_as_people_have_them():
     people = np.repeat([[0.0, 0], [3.0, 1], [2.0, 1]], [60, 30, 10], axis=0)
     model = Network(domain, np.random.default_rng(0))
     trees = LocalTrees(
-        SearchContext(model, domain).asked, domain, people, 4_000, 5, np.random.default_rng(0)
+        SearchContext(model, domain).cached_model,
+        domain,
+        people,
+        4_000,
+        5,
+        np.random.default_rng(0),
     )
     samples, _ = trees._around(people[:1])
     values, counts = np.unique(samples[0, :, 0], return_counts=True)

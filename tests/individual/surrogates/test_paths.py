@@ -156,7 +156,7 @@ def allowed_in_box(domain, path, row):
     person = nearest_in_box(domain, path, row)
     if person is None:
         return []
-    domain.settle(person)
+    domain.apply_dependencies(person)
     return [person] if domain.contains(person[None])[0] else []
 
 

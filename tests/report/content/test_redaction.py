@@ -16,7 +16,7 @@ from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.details import Categories, Choice
 from fairdesk.audit.store.records import LogEntry, RunRecord
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.constraint_check import ruled
+from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain, Limit, Role, attribute_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
@@ -428,7 +428,11 @@ def rare(tmp_path_factory):
     )
     constraints = (f'faith = {RARE[2]} implies paid = "{RARE[1]}"',)
     spec = spec_of(
-        table, "credit", "y", ("job", "faith"), domain=ruled(attributes, constraints, table)
+        table,
+        "credit",
+        "y",
+        ("job", "faith"),
+        domain=constrained_domain(attributes, constraints, table),
     )
     inputs = tuple(
         msgspec.structs.replace(one, name=f"{one.name}_{RARE[0]}") for one in spec.mapping.inputs

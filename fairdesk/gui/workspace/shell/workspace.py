@@ -101,7 +101,7 @@ class Workspace(QWidget):
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         # before a run can begin: what is “running” in the file was cut off when the app ended
-        store.settle()
+        store.close_interrupted_runs()
         self._store = store
         self._worker: Worker | None = None
         self._opening: Worker | None = None
