@@ -188,11 +188,11 @@ def _without(context: SearchContext, people: Rows, rng: np.random.Generator) -> 
 
 def _because(measured: Measured, opaque: str) -> Measured:
     """Say of estimated shares why they are no proof."""
-    told = (
+    metrics = (
         msgspec.structs.replace(each, opaque=opaque) if isinstance(each, Share) else each
         for each in measured.figures
     )
-    return Measured(measured.phase, tuple(told))
+    return Measured(measured.phase, tuple(metrics))
 
 
 class _Proof:
@@ -212,7 +212,7 @@ class _Proof:
         names = context.domain.names
         self._attributes = tuple(names[i] for i in context.domain.protected)
         self._counter = everyone_for(layout)
-        self._told = self._measured = 0.0
+        self._reported = self._measured = 0.0
         self._kept = 0
         self._course, self._aside = Course(), list[Metric]()
         self._rows: tuple[Share, ...] = ()
@@ -321,16 +321,16 @@ class _Proof:
         if force or self._seconds - self._measured >= _MEASURE_SECONDS:
             self._measured = self._seconds
             yield Measured("certify", self._figures())
-        if force or self._seconds - self._told >= _TELL_SECONDS:
-            self._told = self._seconds
+        if force or self._seconds - self._reported >= _TELL_SECONDS:
+            self._reported = self._seconds
             yield self._progress()
 
     def _progress(self) -> Progress:
         refinery, limit = self._refinery, self._options.seconds
         decided = 1.0 - refinery.undecided / max(refinery.space.total, 1)
         spent = min(1.0, self._seconds / limit) if limit else 0.0
-        told = self._ledger.progress("certify", int(_WHOLE * max(decided, spent)), _WHOLE)
-        return replace(told, tried=refinery.boxes, queries=told.queries + refinery.queries)
+        progress = self._ledger.progress("certify", int(_WHOLE * max(decided, spent)), _WHOLE)
+        return replace(progress, tried=refinery.boxes, queries=progress.queries + refinery.queries)
 
     def _figures(
         self, estimated: Estimated | None = None, *, ended: bool = False
@@ -344,7 +344,7 @@ class _Proof:
         notes += [_UNCLEAR] if refinery.space.unclear.any() else []
         nothing = ended and not refinery.alike + refinery.unlike
         notes += [_NOTHING] if nothing and refinery.space.total else []
-        told = proven(
+        metrics = proven(
             refinery,
             self._attributes,
             seconds=self._seconds,
@@ -353,7 +353,7 @@ class _Proof:
             estimated=estimated,
             notes=notes,
         )
-        return (*told, *self._rows, *self._aside)
+        return (*metrics, *self._rows, *self._aside)
 
     def _examples(self) -> Iterator[Event]:
         """Ask the model again about some of those who are unlike, and tell of them."""
@@ -400,8 +400,8 @@ class _Proof:
         figures = self._figures(estimated, ended=True)
         yield self._progress()
         sums = Sums.of(tree)
-        told: tuple[Metric, ...] = (*regions(tree, sums), refinement(tree, sums))
-        yield Measured("certify", (*figures, *told))
+        details: tuple[Metric, ...] = (*regions(tree, sums), refinement(tree, sums))
+        yield Measured("certify", (*figures, *details))
         yield self._progress()
         domain = cast("Proven", figures[0])
         yield pack(

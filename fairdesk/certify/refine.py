@@ -354,12 +354,12 @@ class Refinery:
         """Add what leaves prove to the sums, or take it off again."""
         tree = self.tree
         verdict = tree.verdict[leaves]
-        told = leaves[(verdict != Verdict.NOBODY) & (verdict != Verdict.INNER)]
-        verdict = tree.verdict[told]
-        points = sizes(*tree.boxes(told))
+        booked = leaves[(verdict != Verdict.NOBODY) & (verdict != Verdict.INNER)]
+        verdict = tree.verdict[booked]
+        points = sizes(*tree.boxes(booked))
         counted = np.flatnonzero(verdict == Verdict.COUNTED).tolist()
-        alike = np.where(verdict == Verdict.ALIKE, 1.0, tree.alike[told])
-        unlike = np.where(verdict == Verdict.UNLIKE, 1.0, tree.unlike[told])
+        alike = np.where(verdict == Verdict.ALIKE, 1.0, tree.alike[booked])
+        unlike = np.where(verdict == Verdict.UNLIKE, 1.0, tree.unlike[booked])
         alike[verdict == Verdict.UNLIKE] = unlike[verdict == Verdict.ALIKE] = 0.0
         more_alike, more_unlike = at_least(alike, points), at_least(unlike, points)
         for i in counted:
@@ -368,12 +368,12 @@ class Refinery:
         self.alike += sign * sum(more_alike)
         self.unlike += sign * sum(more_unlike)
         whole = (verdict == Verdict.ALIKE) | (verdict == Verdict.UNLIKE)
-        masses = self._masses(told)
-        alike = np.where(whole, alike, tree.population_alike[told])
-        unlike = np.where(whole, unlike, tree.population_unlike[told])
+        masses = self._masses(booked)
+        alike = np.where(whole, alike, tree.population_alike[booked])
+        unlike = np.where(whole, unlike, tree.population_unlike[booked])
         self.population_alike += sign * float((masses * alike).sum())
         self.population_unlike += sign * float((masses * unlike).sum())
-        self._changes += len(told)
+        self._changes += len(booked)
 
     def _forget(self, leaves: NDArray[np.int64]) -> None:
         """Take off what leaves prove that are about to be halved."""

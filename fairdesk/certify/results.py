@@ -148,7 +148,7 @@ def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
     n = tree.count
     parent = tree.parent[:n]
     above = np.where(parent >= 0, sums.uniform[parent], 0)
-    told = []
+    listed = []
     for kind, verdict in ((2, "unlike"), (1, "alike")):
         whole = np.flatnonzero((sums.uniform == kind) & (above != kind))
         whole = whole[sums.points[whole] >= _SMALLEST_REGION * space.total]
@@ -159,7 +159,7 @@ def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
         low, high = tree.boxes(whole)
         masses = space.masses(low, high, tree.root[whole])
         for i, count in enumerate(sizes(low, high)):
-            told.append(
+            listed.append(
                 Region(
                     verdict="unlike" if verdict == "unlike" else "alike",
                     conditions=space.conditions(low[i], high[i]),
@@ -168,7 +168,7 @@ def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
                     population=float(np.clip(masses[i], 0.0, 1.0)),
                 )
             )
-    return tuple(told)
+    return tuple(listed)
 
 
 def refinement(tree: Tree, sums: Sums) -> Refinement:

@@ -22,7 +22,7 @@ from fairdesk.errors import SpecError
 from fairdesk.groups.context import Study
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import SCORES_NOTE, Side
-from fairdesk.groups.tabular.results import MOST_TOLD, Told
+from fairdesk.groups.tabular.results import MOST_TOLD, RuleResults
 from fairdesk.groups.tabular.rules import needs_rates, rules_about
 from fairdesk.groups.tabular.sampling import Neighbours, drawn, starting
 from fairdesk.groups.tabular.support import MOST, Counts, Frequent, gathered, grow
@@ -185,12 +185,12 @@ class _Mining:
 
     def _ask_rows(self) -> Iterator[Event]:
         """Ask about the data's rows as they are."""
-        told = []
+        results = []
         total = len(self.asked)
         for part in Pace(1).parts(total):
-            told.append(self.study.predict(self.people[self.asked[part]]))
+            results.append(self.study.predict(self.people[self.asked[part]]))
             yield self._progress("data", min(part.stop, total), total)
-        scores = np.concatenate(told)
+        scores = np.concatenate(results)
         self.untouched = self.outcomes.of(scores)
         self.good[self.asked] = labels(scores) == self.study.favourable
 
@@ -367,7 +367,7 @@ class _Mining:
         notes = (*self._surprises(), *self.notes)
         most = min(MOST_TOLD, max(20, _TOLD_IN_ALL // len(self.outcomes.names)))
         for value, name in enumerate(self.outcomes.names):
-            told = self._told(value, name, known)
+            results = self._results(value, name, known)
             figures.append(
                 RuleSearchSummary(
                     outcome=name,
@@ -376,19 +376,19 @@ class _Mining:
                     rule_sets=len(self.frequent.chosen),
                     candidates=self.frequent.candidates,
                     samples=self.tried,
-                    margin=float(told.margin.max(initial=0.0)),
+                    margin=float(results.margin.max(initial=0.0)),
                     seconds=perf_counter() - self.began,
-                    sweep=told.sweep(self.options.theta),
+                    sweep=results.sweep(self.options.theta),
                     notes=notes,
                 )
             )
-            figures += told.rule_sets(np.random.default_rng(0), most, last=last)
+            figures += results.rule_sets(np.random.default_rng(0), most, last=last)
         return Measured("samples", tuple(figures))
 
-    def _told(self, value: int, name: str, known: NDArray[np.intp]) -> Told:
+    def _results(self, value: int, name: str, known: NDArray[np.intp]) -> RuleResults:
         inside, outside = (side.of(known) for side in self._sides(self.tallies, value))
         data_in, data_out = (side.of(known) for side in self._sides(self.data, value))
-        return Told(
+        return RuleResults(
             members=self.members,
             chosen=self.frequent.chosen[known],
             rows=self.frequent.rows[known],

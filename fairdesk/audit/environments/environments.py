@@ -201,26 +201,26 @@ def needed(contents: Contents) -> Requirement | None:
     """
     if not _can_help(contents):
         return None
-    told = {}
+    stated = {}
     for key, text in contents.saved_with.items():
         name, wanted = _BY_NAME.get(key.lower()), _wanted(text)
         if name and wanted:
-            told[name] = wanted
+            stated[name] = wanted
     roots = {imported.name.partition(".")[0] for imported in contents.imports}
     used = {_BY_NAME[root]: "" for root in sorted(roots & {*_BY_NAME})}
     mismatches = [
         f"The model was saved with {name} {wanted}, but {installed(name)} is installed."
-        for name, wanted in told.items()
+        for name, wanted in stated.items()
         if installed(name) and _minor(wanted) != _minor(installed(name))
     ]
     missing = [
         f"The model needs {name}, which is not installed."
-        for name in used | told
+        for name in used | stated
         if not installed(name)
     ]
     if not mismatches and not missing:
         return None
-    packages = {SCIKIT: "", **used, **told}
+    packages = {SCIKIT: "", **used, **stated}
     if contents.format == "skops":
         packages["skops"] = ""
     return _requirement(packages, " ".join(mismatches + missing))
@@ -427,10 +427,10 @@ def _settle(half: Path, requirement: Requirement) -> Environment:
     """Let an environment tell about itself, and give it its place."""
     (libraries,) = (*half.glob("lib/python*/site-packages"), *half.glob("Lib/site-packages"))[:1]
     packages = {each.name.lower(): each.version for each in distributions(path=[str(libraries)])}
-    told = ", ".join(f"{name} {packages[name]}" for name in requirement.packages)
-    about = _About(f"{told}, Python {_python_version(half)}", packages, _RECIPE)
+    listed = ", ".join(f"{name} {packages[name]}" for name in requirement.packages)
+    about = _About(f"{listed}, Python {_python_version(half)}", packages, _RECIPE)
     (half / _ABOUT).write_bytes(msgspec.json.encode(about))
-    key = sha256(repr((told, _RECIPE)).encode()).hexdigest()[:8]
+    key = sha256(repr((listed, _RECIPE)).encode()).hexdigest()[:8]
     folder = environments_folder() / f"{SCIKIT}-{packages[SCIKIT]}-{key}"
     environment = Environment(folder, about.title, about.packages)
     if folder.exists():
@@ -487,8 +487,8 @@ def _python_in(folder: Path) -> Path:
 
 
 def _python_version(folder: Path) -> str:
-    told = re.search(r"version_info *= *(\d+\.\d+)", (folder / "pyvenv.cfg").read_text())
-    return told[1] if told else _dotted(sys.version_info[:2])
+    version = re.search(r"version_info *= *(\d+\.\d+)", (folder / "pyvenv.cfg").read_text())
+    return version[1] if version else _dotted(sys.version_info[:2])
 
 
 def _wanted(text: str) -> str:

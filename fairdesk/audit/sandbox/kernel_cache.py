@@ -117,13 +117,13 @@ def _compile(making: Path, made: Path) -> None:
 
 def _folder() -> Path:
     """Name the folder for this interpreter, these sources and this compiler."""
-    told = [sys.executable, sys.version, fairdesk.__version__]
+    parts = [sys.executable, sys.version, fairdesk.__version__]
     with suppress(metadata.PackageNotFoundError):
-        told.append(metadata.version("numba"))
+        parts.append(metadata.version("numba"))
     for module in MODULES:
         source = package_folder().joinpath(*module.split(".")[1:]).with_suffix(".py")
-        told += [str(source), str(source.stat().st_mtime_ns)]
-    key = hashlib.sha256("\n".join(told).encode()).hexdigest()[:20]
+        parts += [str(source), str(source.stat().st_mtime_ns)]
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
     return compiled_home() / key
 
 

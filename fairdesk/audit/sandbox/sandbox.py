@@ -355,13 +355,13 @@ def _signature(path: Path) -> Signature:
     if path.is_dir():
         paths += sorted(path.rglob("*"))
     paths += [beside for beside in _beside(path) if beside.exists()]
-    told: list[int] = []
+    signature: list[int] = []
     for each in paths:
         state = each.stat()
-        told += (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
+        signature += (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
         if not each.is_dir():
-            told.append(state.st_ctime_ns)
-    return tuple(told)
+            signature.append(state.st_ctime_ns)
+    return tuple(signature)
 
 
 def _beside(path: Path) -> list[Path]:

@@ -75,9 +75,9 @@ def enter(memory: int) -> None:
 
 def memory() -> int:
     """Return the bytes of memory that the machine has."""
-    told = _Memory(length=ctypes.sizeof(_Memory))
-    _kernel().GlobalMemoryStatusEx(ctypes.byref(told))
-    return int(told.physical)
+    status = _Memory(length=ctypes.sizeof(_Memory))
+    _kernel().GlobalMemoryStatusEx(ctypes.byref(status))
+    return int(status.physical)
 
 
 def _kernel() -> Any:  # noqa: ANN401 - a library has whatever functions it has

@@ -208,14 +208,14 @@ def _of_blob(connection: sqlite3.Connection, name: str, column: str, place: int)
 
 def told_details(details: Details) -> dict[str, object]:
     """Return what the auditor filled in as the log tells it: by name, of a picture its SHA-256."""
-    told: dict[str, object] = {
+    by_name: dict[str, object] = {
         **details.texts,
         "signers": [msgspec.to_builtins(each) for each in details.signers],
         "categories": msgspec.to_builtins(details.categories),
         "logo": hashlib.sha256(details.logo).hexdigest() if details.logo else "",
     }
     empty = msgspec.to_builtins(Details().categories)
-    return {name: value for name, value in told.items() if value and value != empty}
+    return {name: value for name, value in by_name.items() if value and value != empty}
 
 
 # Of what the log says
@@ -249,8 +249,10 @@ def replayed(entries: Sequence[LogEntry]) -> Replayed:
 
 def exported_files(entries: Sequence[LogEntry]) -> tuple[ExportedFile, ...]:
     """Return the files that were exported, in order; one written twice stands there twice."""
-    told = (_read(entry, Exported) for entry in entries if entry.kind == "exported" and entry.told)
-    return tuple(file for each in told for file in each.files)
+    exports = (
+        _read(entry, Exported) for entry in entries if entry.kind == "exported" and entry.told
+    )
+    return tuple(file for each in exports for file in each.files)
 
 
 def _replay(said: Replayed, entry: LogEntry) -> None:
@@ -260,9 +262,9 @@ def _replay(said: Replayed, entry: LogEntry) -> None:
         case "ran":
             _replay_run(said, _read(entry, StepOfRun))
         case "marked":
-            told = _read(entry, Marked)
-            _put(said.marks, told.pair, told.mark)
-            _put(said.notes, told.pair, told.note)
+            marked = _read(entry, Marked)
+            _put(said.marks, marked.pair, marked.mark)
+            _put(said.notes, marked.pair, marked.note)
         case "learned":
             _replay_fact(said, _read(entry, StepOfLearning))
         case "details":

@@ -19,14 +19,14 @@ from fairdesk.audit.store.records import LogEntry
 GENESIS = "0" * 64
 
 
-def link(before: str, at: str, what: str, kind: str, told: str) -> str:
+def link(before: str, at: str, what: str, kind: str, document: str) -> str:
     """Return the fingerprint of an entry that follows another one.
 
     Parameters
     ----------
     before : str
         The fingerprint of the entry before, or `GENESIS`.
-    at, what, kind, told : str
+    at, what, kind, document : str
         As in `fairdesk.audit.store.records.LogEntry`.
 
     Returns
@@ -34,7 +34,7 @@ def link(before: str, at: str, what: str, kind: str, told: str) -> str:
     str
         SHA-256 of the JSON array of all five, as 64 lower-case hexadecimal digits.
     """
-    return hashlib.sha256(msgspec.json.encode((before, at, what, kind, told))).hexdigest()
+    return hashlib.sha256(msgspec.json.encode((before, at, what, kind, document))).hexdigest()
 
 
 def broken(entries: Sequence[LogEntry]) -> int | None:

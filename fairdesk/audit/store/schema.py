@@ -29,10 +29,10 @@ log = logging.getLogger(__name__)
 APPLICATION_ID = 0x4644736B
 
 
-def add_entry(connection: sqlite3.Connection, what: str, kind: LogKind, told: object) -> None:
+def add_entry(connection: sqlite3.Connection, what: str, kind: LogKind, facts: object) -> None:
     """Append an entry to the log's chain. Call it inside a transaction that writes."""
     at = now()
-    document = "" if told is None else msgspec.json.encode(told).decode()
+    document = "" if facts is None else msgspec.json.encode(facts).decode()
     last = connection.execute("SELECT link FROM log ORDER BY number DESC LIMIT 1").fetchone()
     linked = hash_chain.link(last[0] if last else hash_chain.GENESIS, at, what, kind, document)
     connection.execute(
@@ -253,8 +253,8 @@ def _copy(path: Path, copy: Path) -> None:
 
 
 def _stamp(path: Path) -> tuple[int, int, bool]:
-    told = path.stat()
-    return told.st_mtime_ns, told.st_size, beside(path)[0].exists()
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size, beside(path)[0].exists()
 
 
 def _backed_up(path: Path, copy: Path) -> bool:

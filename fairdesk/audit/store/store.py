@@ -310,16 +310,16 @@ class Store:
         CertificateError
             When header and arrays are no certificate of this audit.
         """
-        told = certificate.about(
+        own_header = certificate.about(
             certificate.decoded(header),
             self.spec.model,
             self.spec.mapping,
             self.spec.domain,
             self.spec.versions,
         )
-        certificate.check(told, arrays)
+        certificate.check(own_header, arrays)
         file = io.BytesIO()
-        certificate.write(file, certificate.encoded(told), arrays)
+        certificate.write(file, certificate.encoded(own_header), arrays)
         with self._writing():
             self._connection.execute(
                 "INSERT OR REPLACE INTO certificate VALUES (?, ?)", (run_id, file.getbuffer())
@@ -341,11 +341,11 @@ class Store:
 
     def keep_rows(self, run_id: int, added: Augmented) -> None:
         """Keep the rows that a repair adds, in place of those before."""
-        told = _json((added.phase, len(added.rows), added.texts))
+        description = _json((added.phase, len(added.rows), added.texts))
         codes = np.asarray(added.rows, dtype="<f8").T.tobytes()
         numbers = (added.labels, added.pairs, added.seeds)
         raw = codes + b"".join(np.asarray(each, dtype="<i8").tobytes() for each in numbers)
-        self._keep(run_id, NO_TRIAL, "rows", told, zlib.compress(raw))
+        self._keep(run_id, NO_TRIAL, "rows", description, zlib.compress(raw))
 
     def added_rows(self, run_id: int) -> Augmented | None:
         """Return the rows that a repair adds; ``None`` where it made none."""
@@ -354,8 +354,8 @@ class Store:
         )
         if not made:
             return None
-        ((told, packed),) = made
-        phase, count, texts = self._decoded(told, tuple[str, int, tuple[str, ...]])
+        ((description, packed),) = made
+        phase, count, texts = self._decoded(description, tuple[str, int, tuple[str, ...]])
         d = len(self.spec.domain.attributes)
         try:
             raw = zlib.decompressobj().decompress(packed, count * (d + 3) * 8 + 1)
@@ -371,14 +371,14 @@ class Store:
 
     def keep_model(self, run_id: int, file: Retrained) -> None:
         """Keep a file of a retrained model; of one that is too large only that it is."""
-        told, content = file.told, file.content.tobytes()
+        note, content = file.told, file.content.tobytes()
         if len(content) > MOST_FILE_BYTES:
-            told = (
+            note = (
                 f"The file would have {len(content):,} bytes, and an audit keeps none of more than "
                 f"{MOST_FILE_BYTES:,}."
             )
             content = b""
-        self._keep(run_id, file.trial, file.name, told, content)
+        self._keep(run_id, file.trial, file.name, note, content)
 
     def models(self, run_id: int, trial: int) -> dict[str, ModelFile]:
         """Return which files of a trial's model a repair made, by their names."""
@@ -389,7 +389,7 @@ class Store:
             trial,
         )
         files = self._fitting(rows, list[tuple[str, str, int]])
-        return {name: ModelFile(told, size) for name, told, size in files}
+        return {name: ModelFile(note, size) for name, note, size in files}
 
     def model(self, run_id: int, trial: int, name: str) -> bytes:
         """Return a file of a trial's model; empty where there is none."""
@@ -399,11 +399,11 @@ class Store:
         )
         return self._fitting(rows[0][0], bytes) if rows else b""
 
-    def _keep(self, run_id: int, trial: int, name: str, told: str, content: bytes) -> None:
+    def _keep(self, run_id: int, trial: int, name: str, description: str, content: bytes) -> None:
         with self._writing():
             self._connection.execute(
                 "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?)",
-                (run_id, trial, name, told, content),
+                (run_id, trial, name, description, content),
             )
 
     def end_run(self, run_id: int, state: str, message: str = "") -> None:
@@ -701,17 +701,17 @@ class Store:
         what = f"note “{text}”" if text else "note taken away"
         self._say_of_pair("note", text, f"Pair {pair_id}: {what}.", Marked(pair_id, note=text))
 
-    def _say_of_pair(self, column: str, text: str, said: str, told: Marked) -> None:
+    def _say_of_pair(self, column: str, text: str, said: str, marked: Marked) -> None:
         with self._writing():
             changed = self._connection.execute(
                 f"UPDATE finding SET {column} = ? WHERE id = ?",  # noqa: S608 - one of two columns
-                (text, told.pair),
+                (text, marked.pair),
             )
             if not changed.rowcount:
-                raise _no_pair(told.pair)
-            self._write_log(said, "marked", told)
+                raise _no_pair(marked.pair)
+            self._write_log(said, "marked", marked)
 
-    def log(self, what: str, kind: LogKind, told: object = None) -> None:
+    def log(self, what: str, kind: LogKind, facts: object = None) -> None:
         """Write down what happened, with the time, at the end of the log's chain.
 
         Parameters
@@ -720,11 +720,11 @@ class Store:
             A sentence.
         kind : str
             What it is about.
-        told : object, optional
+        facts : object, optional
             The same for programs; anything that msgspec writes as JSON.
         """
         with self._writing():
-            self._write_log(what, kind, told)
+            self._write_log(what, kind, facts)
 
     def log_entries(self) -> list[LogEntry]:
         """Return what was written down, in order."""
@@ -791,7 +791,7 @@ class Store:
             When a file is not there any more, or cannot be read.
         """
         try:
-            told = tuple(
+            files_written = tuple(
                 ExportedFile(name, str(path.absolute()), sha256(path), path.stat().st_size)
                 for name, path in files.items()
             )
@@ -805,7 +805,7 @@ class Store:
             if manifest:
                 self._put("manifest", manifest)
             digest = digests.text(manifest) if manifest else ""
-            self._write_log(what, "exported", Exported(told, digest))
+            self._write_log(what, "exported", Exported(files_written, digest))
 
     def manifest(self) -> str:
         """Return the manifest that was kept when something was exported last; empty for none."""
@@ -852,8 +852,8 @@ class Store:
     def _put(self, name: str, document: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, document))
 
-    def _write_log(self, what: str, kind: LogKind, told: object) -> None:
-        add_entry(self._connection, what, kind, told)
+    def _write_log(self, what: str, kind: LogKind, facts: object) -> None:
+        add_entry(self._connection, what, kind, facts)
 
     @property
     def _pair_columns(self) -> str:

@@ -169,7 +169,7 @@ def _same_files(header: Header, doubt: CertificateCheckRequest) -> Check:
     """Check the fingerprints of the model, and of the files beside it."""
     wanted = [(header.model.name, header.model.sha256), *header.model.companions]
     given = [doubt.model, *doubt.companions]
-    told = []
+    messages = []
     try:
         found = [sha256(path) for path in given]
     except OSError as error:
@@ -177,16 +177,20 @@ def _same_files(header: Header, doubt: CertificateCheckRequest) -> Check:
             f"“{error.filename}” cannot be read.", why=f"The system says: {error.strerror}."
         ) from error
     if found[0] != wanted[0][1]:
-        told.append(
+        messages.append(
             f"The certificate speaks of “{wanted[0][0]}” with the fingerprint "
             f"{wanted[0][1][:12]}…; that of “{doubt.model.name}” is {found[0][:12]}…."
         )
-    told += [
+    messages += [
         f"It was made with “{name}” beside the model (fingerprint {digest[:12]}…), which is not "
         "given: name it with --companion."
         for name, digest in wanted[1:]
         if digest not in found[1:]
     ]
     return Check(
-        "The model’s file is the one that was certified", len(wanted), len(told), 0, tuple(told)
+        "The model’s file is the one that was certified",
+        len(wanted),
+        len(messages),
+        0,
+        tuple(messages),
     )

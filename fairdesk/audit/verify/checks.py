@@ -242,16 +242,16 @@ def _figures(
     said: str,
 ) -> Iterator[Check]:
     """Count again what follows from the rows of the data."""
-    told = {type(each) for run in store.runs() for each in run.figures}
-    if GroupTable in told:
+    kinds = {type(each) for run in store.runs() for each in run.figures}
+    if GroupTable in kinds:
         recorded = bool(store.spec.predictions)
         yield check_groups(store, worker) if ask or recorded else untried(GROUPS, said)
-    if RuleSet in told:
+    if RuleSet in kinds:
         yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, said)
     if ask is not None:
         yield from check_exact_shares(store, ask, people, rng)
     one_by_one = {Share, ExcessChange, PairShare, GradientFidelity}
-    chance = told & {*one_by_one, GroupGap, LinearGroup, TermRate, RuleSet, Trial}
+    chance = kinds & {*one_by_one, GroupGap, LinearGroup, TermRate, RuleSet, Trial}
     if chance:
         yield untried(
             "What is estimated from samples, and what repairs measured",

@@ -182,10 +182,10 @@ def check_rule_sets(store: Store, ask: Ask) -> Check:
             now = _observed(
                 each, inside, _values(each, answers, spec.decisions, spec.mapping.favourable_class)
             )
-            told = (each.rows, each.support, each.data_in, each.data_out)
+            stated = (each.rows, each.support, each.data_in, each.data_out)
             tally.compare(
-                all(map(_near, told, now)),
-                f"Rule set {place} of run {run.id} is told to have {_four(told)}; it has "
+                all(map(_near, stated, now)),
+                f"Rule set {place} of run {run.id} is told to have {_four(stated)}; it has "
                 f"{_four(now)}.",
             )
     return tally.check()
@@ -210,9 +210,9 @@ def _observed(_rule: RuleSet, inside: NDArray[np.bool_], values: NDArray[np.floa
     return count, count / len(inside), shares[0], shares[1]
 
 
-def _near(told: float | None, now: float | None) -> bool:
+def _near(stated: float | None, now: float | None) -> bool:
     # a mean score is counted in 65,536ths
-    return told == now if told is None or now is None else abs(told - now) <= 2 * TOLERANCE
+    return stated == now if stated is None or now is None else abs(stated - now) <= 2 * TOLERANCE
 
 
 def _four(observed: _Observed) -> str:
@@ -226,17 +226,17 @@ def check_exact_shares(
 ) -> Iterator[Check]:
     """See whether shares that are told as exact can be: by people drawn at random."""
     tally = Tally("Shares of everybody, held against people drawn at random")
-    told = [
+    shares = [
         (run, each)
         for run in store.runs()
         for each in run.figures
         if isinstance(each, Share) and each.exact and each.whom == "domain"
     ]
-    if not told:
+    if not shares:
         return
     domain = store.spec.domain
-    usual = [(run, share) for run, share in told if run.spec.near is None]
-    if len(usual) < len(told):
+    usual = [(run, share) for run, share in shares if run.spec.near is None]
+    if len(usual) < len(shares):
         tally.leave("Of people near the data only a share is repeated by “reproduce” only.")
     if usual:
         real, _ = domain.admit(people)
@@ -283,12 +283,12 @@ def check_proven(store: Store, run_id: int, header: Header) -> Check:
     for each in run.figures:
         if not (isinstance(each, Proven) and each.of == "domain" and each.attributes == protected):
             continue
-        told = (each.total, each.certified_people, each.falsified_people)
+        stated = (each.total, each.certified_people, each.falsified_people)
         held = (header.total, header.certified, header.falsified)
         tally.compare(
-            told == held,
-            f"The audit tells of {told[1]} certified and {told[2]} falsified of {told[0]} people; "
-            f"the certificate of {held[1]} and {held[2]} of {held[0]}.",
+            stated == held,
+            f"The audit tells of {stated[1]} certified and {stated[2]} falsified of {stated[0]} "
+            f"people; the certificate of {held[1]} and {held[2]} of {held[0]}.",
         )
         tally.compare(
             (each.certified, each.falsified) == (header.certified_share, header.falsified_share),

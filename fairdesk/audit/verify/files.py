@@ -140,11 +140,11 @@ def base_name(path: str) -> str:
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
 
 
-def _compare(tally: Tally, told: str, path: Path, what: str) -> None:
+def _compare(tally: Tally, sha256: str, path: Path, what: str) -> None:
     found = _fingerprint(path)
     tally.compare(
-        found == told,
-        f"The fingerprint (SHA-256) of the {what} was {told[:12]}…; that of “{path.name}” is "
+        found == sha256,
+        f"The fingerprint (SHA-256) of the {what} was {sha256[:12]}…; that of “{path.name}” is "
         f"{found[:12]}….",
     )
 

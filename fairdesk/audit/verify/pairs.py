@@ -196,9 +196,9 @@ class _Looked:
         return np.concatenate([self._model(rows[at : at + _MOST_ROWS]) for at in parts])
 
     def _decided(self, pairs: _Pairs, fine: Mask, answers: Scores, numbers: Sequence[int]) -> None:
-        told, now = pairs.decided[:, fine], labels(answers)
-        same = (told == now).all(axis=0)
-        close = (~_sure(answers) & (told != now)).any(axis=0)
+        recorded, now = pairs.decided[:, fine], labels(answers)
+        same = (recorded == now).all(axis=0)
+        close = (~_sure(answers) & (recorded != now)).any(axis=0)
         # two who are decided alike are a pair by the difference of their scores only
         apart = _apart(answers, now[0]) > np.maximum(pairs.gamma[fine] - TOLERANCE, 0.0)
         counts = (now[0] != now[1]) | ((pairs.gamma[fine] > 0) & apart)
@@ -217,13 +217,13 @@ class _Looked:
     def _scored(self, pairs: _Pairs, fine: Mask, answers: Scores, numbers: Sequence[int]) -> None:
         favourable = self._mapping.favourable_class
         now = np.stack([favourable_scores(each, favourable) for each in answers])
-        told = pairs.scores[:, fine]
-        off = ~(np.abs(now - told) <= TOLERANCE * np.maximum(1.0, np.abs(told)))
+        recorded = pairs.scores[:, fine]
+        off = ~(np.abs(now - recorded) <= TOLERANCE * np.maximum(1.0, np.abs(recorded)))
         self._scores.agree(int((~off.any(axis=0)).sum()))
         for place in np.flatnonzero(off.any(axis=0)).tolist():
             who = int(off[:, place].argmax())
             self._scores.differ(
-                f"A score of pair {numbers[place]:,} is told as {told[who, place]:.9g}, and is "
+                f"A score of pair {numbers[place]:,} is told as {recorded[who, place]:.9g}, and is "
                 f"{now[who, place]:.9g}."
             )
 
@@ -248,8 +248,8 @@ class _Looked:
             counts, sure = _counts(own[who], answers, pairs.decided[:, who], pairs.gamma[who])
             np.logical_or.at(surely, who, counts & sure)
             np.logical_or.at(maybe, who, counts | ~sure)
-        told = pairs.alone[:, place]
-        wrong = fine & np.where(told, ~maybe, surely)
+        recorded = pairs.alone[:, place]
+        wrong = fine & np.where(recorded, ~maybe, surely)
         unclear = fine & ~wrong & (surely != maybe)
         self._alone.agree(int((fine & ~wrong & ~unclear).sum()))
         if unclear.any():
@@ -261,18 +261,24 @@ class _Looked:
         for each in np.flatnonzero(wrong).tolist():
             self._alone.differ(
                 f"Pair {pairs.numbers[each]:,}: to change “{name}” alone is "
-                f"{'not enough, and is told to be' if told[each] else 'enough, and is not told'}."
+                + (
+                    "not enough, and is told to be."
+                    if recorded[each]
+                    else "enough, and is not told."
+                )
             )
 
 
-def _counts(own: Scores, answers: Scores, told: NDArray[np.intp], gamma: Rows) -> tuple[Mask, Mask]:
+def _counts(
+    own: Scores, answers: Scores, recorded: NDArray[np.intp], gamma: Rows
+) -> tuple[Mask, Mask]:
     """Return which members make a pair with their person, and of which that is sure: ``(n,)``."""
     both = np.stack([own, answers])
     mine, other = labels(both)
     flips = mine != other
     apart = _apart(both, mine)
     # where some member flips, only those count that do
-    by_score = (told[0] == told[1]) & (gamma > 0)
+    by_score = (recorded[0] == recorded[1]) & (gamma > 0)
     counts = np.where(by_score, apart > gamma, flips)
     sure = np.where(by_score, np.abs(apart - gamma) > TOLERANCE, _sure(both).all(axis=0))
     return np.asarray(counts), np.asarray(sure)
@@ -324,17 +330,18 @@ def check_distances(
     for pair, distance, nearest, rank in zip(
         pairs, now.distance.tolist(), now.nearest.tolist(), now.score.tolist(), strict=True
     ):
-        told = (pair.distance or 0.0, pair.plausibility or 0.0)
-        if abs(told[0] - distance) > EXACT or pair.nearest != nearest:
+        recorded = (pair.distance or 0.0, pair.plausibility or 0.0)
+        if abs(recorded[0] - distance) > EXACT or pair.nearest != nearest:
             tally.differ(
-                f"Pair {pair.id:,} is told to be {told[0]:.4g} from a real person, and is "
+                f"Pair {pair.id:,} is told to be {recorded[0]:.4g} from a real person, and is "
                 f"{distance:.4g}."
             )
-        elif abs(told[1] - rank) <= EXACT:
+        elif abs(recorded[1] - rank) <= EXACT:
             tally.agree()
         elif as_then:
             tally.differ(
-                f"The plausibility of pair {pair.id:,} is told as {told[1]:.4g}, and is {rank:.4g}."
+                f"The plausibility of pair {pair.id:,} is told as {recorded[1]:.4g}, and is "
+                f"{rank:.4g}."
             )
         else:
             tally.leave("Another version of scikit-learn ranks people otherwise than then.")

@@ -227,11 +227,11 @@ def _runs(tally: Tally, store: Store, said: Replayed, _pairs: _Pairs) -> None:
             _open(tally, run, said)
 
 
-def _ended(tally: Tally, told: Ended, now: Ended) -> None:
+def _ended(tally: Tally, logged: Ended, now: Ended) -> None:
     for part, what in _PARTS.items():
         tally.compare(
-            getattr(told, part) == getattr(now, part),
-            f"Run {told.run}: {what} from what the log tells of its end.",
+            getattr(logged, part) == getattr(now, part),
+            f"Run {logged.run}: {what} from what the log tells of its end.",
         )
 
 
@@ -298,15 +298,15 @@ def _decisions(tally: Tally, store: Store, said: Replayed, pairs: _Pairs) -> Non
     if pairs.trouble:
         tally.differ(f"The marks cannot be read: {pairs.trouble}")
     else:
-        for what, told, there in (
+        for what, logged, there in (
             ("mark", said.marks, pairs.marks),
             ("note", said.notes, pairs.notes),
         ):
-            for pair in sorted({*told, *there}):
+            for pair in sorted({*logged, *there}):
                 tally.compare(
-                    told.get(pair, "") == there.get(pair, ""),
+                    logged.get(pair, "") == there.get(pair, ""),
                     f"The {what} of pair {pair} is “{there.get(pair, '')}”; the log tells "
-                    f"“{told.get(pair, '')}”.",
+                    f"“{logged.get(pair, '')}”.",
                 )
     filled = told_details(store.details())
     for name in sorted({*filled, *said.details}):

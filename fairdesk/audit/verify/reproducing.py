@@ -388,20 +388,20 @@ class _Repeating:
             was.total == there.total,
             f"It spoke of {was.total} people, and speaks of {there.total}.",
         )
-        told = [(int(each.certified), int(each.falsified)) for each in (was, there)]
+        totals = [(int(each.certified), int(each.falsified)) for each in (was, there)]
         total = int(was.total)
         tally.compare(
-            told[0][0] + told[1][1] <= total and told[1][0] + told[0][1] <= total,
+            totals[0][0] + totals[1][1] <= total and totals[1][0] + totals[0][1] <= total,
             "More people are proven alike in one of them than the other leaves.",
         )
         boxes = [int((each["first"] < 0).sum()) for each in (first, second)]
-        if told[0] == told[1]:
+        if totals[0] == totals[1]:
             tally.agree()
         else:
             tally.leave(
-                f"{told[0][0]:,} certified and {told[0][1]:,} falsified then, {told[1][0]:,} and "
-                f"{told[1][1]:,} now; {boxes[0]:,} boxes then, {boxes[1]:,} now. How far a proof "
-                "comes hangs on time."
+                f"{totals[0][0]:,} certified and {totals[0][1]:,} falsified then, "
+                f"{totals[1][0]:,} and {totals[1][1]:,} now; {boxes[0]:,} boxes then, "
+                f"{boxes[1]:,} now. How far a proof comes hangs on time."
             )
             _add(tally, True, remarks)  # noqa: FBT003 - it came out otherwise
         return tally.check()

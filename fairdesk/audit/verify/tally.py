@@ -22,7 +22,7 @@ class Tally:
     def __init__(self, name: str) -> None:
         self._name = name
         self._tried = self._failed = self._unknown = 0
-        self._told: list[tuple[str, int]] = []
+        self._messages: list[tuple[str, int]] = []
         self._remarks: list[str] = []
 
     def agree(self, count: int = 1) -> None:
@@ -33,8 +33,8 @@ class Tally:
         """Count what was compared and is otherwise; a sentence says how: of the first few."""
         self._tried += count
         self._failed += count
-        if said and len(self._told) < MOST_TOLD:
-            self._told.append((said, count))
+        if said and len(self._messages) < MOST_TOLD:
+            self._messages.append((said, count))
 
     def leave(self, said: str, count: int = 1) -> None:
         """Count what could not be compared; a sentence says why."""
@@ -57,11 +57,11 @@ class Tally:
 
     def check(self) -> Check:
         """Return what came of it."""
-        told = [said for said, _ in self._told]
-        if more := self._failed - sum(count for _, count in self._told):
-            told.append(f"And {more:,} more.")
-        told += self._remarks[:MOST_TOLD]
-        return Check(self._name, self._tried, self._failed, self._unknown, tuple(told))
+        messages = [said for said, _ in self._messages]
+        if more := self._failed - sum(count for _, count in self._messages):
+            messages.append(f"And {more:,} more.")
+        messages += self._remarks[:MOST_TOLD]
+        return Check(self._name, self._tried, self._failed, self._unknown, tuple(messages))
 
 
 def untried(name: str, why: str) -> Check:

@@ -143,12 +143,12 @@ def compared_in(encoded: Encoded) -> list[NDArray[np.intp]]:
     columns = encoded.columns
     reach = (encoded.layers[0].weights[columns.combined] != 0).any(axis=1)
     _, which = np.unique(columns.combinations[:, reach], axis=0, return_inverse=True)
-    told = []
+    compared = []
     for allowed in encoded.space.may_be:
         members = np.flatnonzero(allowed)
         _, first = np.unique(which.ravel()[members], return_index=True)
-        told.append(members[np.sort(first)])
-    return told
+        compared.append(members[np.sort(first)])
+    return compared
 
 
 __all__ = ["Tally", "compared_in", "network_of"]

@@ -34,7 +34,7 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.results.events import Event, Measured, Progress, Proven, Rows, timed
 
 #: A solver that thinks is looked after so often, in seconds, and figures are told so often.
-_POLL, _TOLD = 0.1, 0.25
+_POLL, _REPORT_SECONDS = 0.1, 0.25
 #: The largest number of steps that progress is told in.
 _MOST_STEPS = 1 << 53
 
@@ -106,12 +106,12 @@ def _search(
 ) -> Iterator[Event]:
     yield context.progress("smt", 0, 1)
     verification = _Verification(context, network_of(context, people, "Fairify"), options)
-    told = -_TOLD
+    reported = -_REPORT_SECONDS
     for event in verification.run(rng):
         if event is not None:
             yield event
-        if verification.tally.seconds - told >= _TOLD:
-            told = verification.tally.seconds
+        if verification.tally.seconds - reported >= _REPORT_SECONDS:
+            reported = verification.tally.seconds
             yield Measured("smt", verification.figures())
         yield verification.progress()
     yield Measured("smt", verification.figures())
@@ -201,15 +201,16 @@ class _Verification:
 
     def figures(self) -> tuple[Proven, Proven]:
         """Return the figures as they stand."""
-        told, count = self._verdicts, self._partitions.count
+        verdicts, count = self._verdicts, self._partitions.count
         partitions = "1 partition" if count == 1 else f"{count:,} partitions"
         sentence = (
-            f"Of {partitions} {told['unsat']:,} were proven alike (UNSAT), "
-            f"{told['sat']:,} hold a counterexample (SAT), the solver gave up on "
-            f"{told['unknown']:,} (UNKNOWN), and {count - self.tally.boxes:,} were not asked about."
+            f"Of {partitions} {verdicts['unsat']:,} were proven alike (UNSAT), "
+            f"{verdicts['sat']:,} hold a counterexample (SAT), the solver gave up on "
+            f"{verdicts['unknown']:,} (UNKNOWN), and {count - self.tally.boxes:,} were not "
+            "asked about."
         )
         notes = [sentence]
-        if told["sat"]:
+        if verdicts["sat"]:
             notes.append(
                 "Of a partition with a counterexample only that one person counts as proven unfair."
             )

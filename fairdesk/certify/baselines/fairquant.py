@@ -34,7 +34,7 @@ from fairdesk.results.events import Event, Measured, Progress, Proven, Rows, tim
 
 Float64 = NDArray[np.float64]
 #: The loops are left and entered again about so often, and figures are told so often, in seconds.
-_TURN, _TOLD = 0.05, 0.25
+_TURN, _REPORT_SECONDS = 0.05, 0.25
 #: So many boxes are looked at in the first turn, and told of at most in any.
 _FIRST, _MOST = 64, 1 << 14
 #: Steps of progress.
@@ -113,11 +113,11 @@ def _search(
     walk = _Walk(context, encoded, options, rng)
     # what the reader of the events takes is none of this method's time
     walk.tally.seconds = perf_counter() - started
-    told = -_TOLD
+    told = -_REPORT_SECONDS
     for event in walk.run():
         if event is not None:
             yield event
-        if walk.tally.seconds - told >= _TOLD:
+        if walk.tally.seconds - told >= _REPORT_SECONDS:
             told = walk.tally.seconds
             yield Measured("fairquant", walk.figures())
         yield walk.progress()

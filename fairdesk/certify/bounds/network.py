@@ -121,7 +121,7 @@ class NetworkExaminer:
         low, high = found.low[many], found.high[many]
         groups = np.ascontiguousarray(group[many], dtype=np.int64)
         verdict, axis = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-        told = np.zeros((size, 4))
+        shares = np.zeros((size, 4))
         starts = iter(range(0, size, _CHUNK))
 
         def work(own: Room) -> float:
@@ -130,7 +130,7 @@ class NetworkExaminer:
                 stop = min(start + _CHUNK, size)
                 off = self._examine(
                     *(self._network, self._compared, low, high, groups, start, stop),
-                    *(verdict, told, axis, own),
+                    *(verdict, shares, axis, own),
                 )
                 largest = max(largest, off)
             return largest
@@ -140,13 +140,13 @@ class NetworkExaminer:
         self._seconds += perf_counter() - started
         self._boxes += size
         found.low[many], found.high[many] = low, high
-        found.alike[many], found.unlike[many] = told[:, 0], told[:, 1]
-        found.population_alike[many], found.population_unlike[many] = told[:, 2], told[:, 3]
+        found.alike[many], found.unlike[many] = shares[:, 0], shares[:, 1]
+        found.population_alike[many], found.population_unlike[many] = shares[:, 2], shares[:, 3]
         found.axis[many] = axis
         rows = np.flatnonzero(axis >= 0)
         halved = axis[rows]
         found.cut[many[rows]] = (low[rows, halved] + high[rows, halved]) >> 1
-        whole = told[:, 1] >= 1.0
+        whole = shares[:, 1] >= 1.0
         found.examples = np.concatenate([found.examples, (low[whole] + high[whole]) >> 1])
 
 

@@ -207,12 +207,12 @@ class Tree:
             wanted = min(len(inner), (self.count - most) // 2 + 1)
             some = np.argpartition(left, wanted - 1)[:wanted]
             for k, field in enumerate((self.alike, self.unlike)):
-                told = known[0][k] * points[0] + known[1][k] * points[1]
-                field[inner[some]] = (told / (points[0] + points[1]) * _LESS)[some]
+                weighted = known[0][k] * points[0] + known[1][k] * points[1]
+                field[inner[some]] = (weighted / (points[0] + points[1]) * _LESS)[some]
             for k, field in enumerate((self.population_alike, self.population_unlike), start=2):
-                told = known[0][k] * masses[0] + known[1][k] * masses[1]
+                weighted = known[0][k] * masses[0] + known[1][k] * masses[1]
                 mass = masses[0] + masses[1]
-                field[inner[some]] = (told / np.where(mass > 0, mass, 1.0) * _LESS)[some]
+                field[inner[some]] = (weighted / np.where(mass > 0, mass, 1.0) * _LESS)[some]
             self.verdict[inner[some]] = Verdict.UNDECIDED
             self.first[inner[some]] = -1
             self._renumber()
@@ -222,11 +222,11 @@ class Tree:
         verdict = self.verdict[leaves]
         alike, unlike = verdict == Verdict.ALIKE, verdict == Verdict.UNLIKE
         fields = (self.alike, self.unlike, self.population_alike, self.population_unlike)
-        told = [
+        shares = [
             np.where(alike | unlike, whole.astype(np.float64), field[leaves])
             for whole, field in zip((alike, unlike, alike, unlike), fields, strict=True)
         ]
-        return told[0], told[1], told[2], told[3]
+        return shares[0], shares[1], shares[2], shares[3]
 
     def _merge(self) -> bool:
         """Let nodes be leaves whose two children are decided; tell whether there were any."""

@@ -243,13 +243,13 @@ def _check(columns: Columns, space: Space, given: Callable[[Rows], Float64], *, 
     root = rng.integers(len(space.low), size=_TRIED)
     places = rng.integers(space.low[root], space.high[root], endpoint=True)
     combination = rng.integers(len(space.domain.combinations), size=_TRIED)
-    told = columns.at(places, combination)
+    predicted = columns.at(places, combination)
     real = given(space.domain.counterparts(space.rows(places), combination))
     allowed = np.zeros(columns.count)
     for own in columns.axes:
         if not len(own.table):
             allowed[own.columns] = own.off
-    if not ((np.abs(told - real) <= allowed) | (np.isnan(told) & np.isnan(real))).all():
+    if not ((np.abs(predicted - real) <= allowed) | (np.isnan(predicted) & np.isnan(real))).all():
         raise SpecError(
             "Nothing can be proven: the model’s inputs are not made of one attribute each.",
             why="What it is given for some people is not what their values alone tell.",

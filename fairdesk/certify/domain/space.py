@@ -163,7 +163,7 @@ class Space:
 
     def conditions(self, low: Places, high: Places) -> tuple[Condition, ...]:
         """Say what tells a box, ``(a,)`` and ``(a,)``, from the whole domain."""
-        told = []
+        conditions = []
         for i, axis in enumerate(self.axes):
             first, last = int(low[i]), int(high[i])
             if first == 0 and last == axis.count - 1:
@@ -171,17 +171,17 @@ class Space:
             attribute = self.domain.attributes[axis.position]
             if attribute.values:
                 codes = sorted(axis.codes[first : last + 1].tolist())
-                told.append(Condition(attribute.name, tuple(codes)))
+                conditions.append(Condition(attribute.name, tuple(codes)))
                 continue
             ends = axis.code(np.array([first, last])).tolist()
-            told.append(
+            conditions.append(
                 Condition(
                     attribute.name,
                     low=ends[0] if first else None,
                     high=ends[1] if last < axis.count - 1 else None,
                 )
             )
-        return tuple(told)
+        return tuple(conditions)
 
     def reordered(self, orders: Sequence[NDArray[np.intp] | None]) -> Space:
         """Return other numbers to the values of some axes: one order, or ``None``, for each axis.

@@ -329,11 +329,11 @@ def margin_sentence(margin: float) -> str:
             "No answer is taken from a bound that rounding could move: every one was asked of the "
             "model itself, or nothing in it is rounded."
         )
-    told = np.format_float_positional(margin, 2, fractional=False)
+    text = np.format_float_positional(margin, 2, fractional=False)
     return (
         "The proof holds for the numbers as the model itself adds and rounds them, in whatever "
         "order: rounding moves its answer, before it is turned into a probability, by at most "
-        f"{told}, and every bound leaves room for that."
+        f"{text}, and every bound leaves room for that."
     )
 
 
@@ -351,8 +351,8 @@ def decoded(header: bytes) -> Header:
         When it is none, or of another version.
     """
     try:
-        told = msgspec.json.decode(header, type=_Format).format
-        if told == FORMAT:
+        version = msgspec.json.decode(header, type=_Format).format
+        if version == FORMAT:
             return msgspec.json.decode(header, type=Header)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise malformed(f"its header is none: {error}") from error
@@ -360,7 +360,7 @@ def decoded(header: bytes) -> Header:
         raise malformed(f"it speaks of an impossible domain: {error.what}") from error
     raise CertificateError(
         "The certificate has a format that this FairDesk does not know.",
-        why=f"It has version {told}; this FairDesk reads version {FORMAT}.",
+        why=f"It has version {version}; this FairDesk reads version {FORMAT}.",
         remedy="Install the newest FairDesk to check it.",
     )
 
@@ -423,9 +423,9 @@ def read(source: Path | BinaryIO) -> tuple[Header, dict[str, NDArray[Any]]]:
         When it cannot be read, is none, or contradicts itself.
     """
     header, arrays = unpack(source)
-    told = decoded(header)
-    check(told, arrays)
-    return told, arrays
+    document = decoded(header)
+    check(document, arrays)
+    return document, arrays
 
 
 def unpack(source: Path | BinaryIO) -> tuple[bytes, dict[str, NDArray[Any]]]:
@@ -560,8 +560,8 @@ def _check_tree(header: Header, arrays: Arrays) -> None:
         raise malformed("some of its boxes have no verdict that there is")
     if not ((axis >= np.where(is_inner, 0, -1)) & (axis < len(header.axes))).all():
         raise malformed("some of its boxes are divided along an axis that is not there")
-    told = (verdict == UNDECIDED) | (verdict == COUNTED)
-    alike, unlike = alike[told], unlike[told]
+    stated = (verdict == UNDECIDED) | (verdict == COUNTED)
+    alike, unlike = alike[stated], unlike[stated]
     # NaN is in no range
     if not ((alike >= 0) & (unlike >= 0) & (alike + unlike <= 1 + 2.0**-40)).all():
         raise malformed("some of its boxes have shares that are none")

@@ -65,8 +65,8 @@ class Points:
         """Write a point, ``(a,)``: its values, but for the protected ones."""
         domain, row = self._domain, self.rows(places[None])[0]
         others = [domain.names.index(axis.attribute) for axis in self._header.axes]
-        told = [f"{domain.names[i]} = {domain.attributes[i].text(row[i])}" for i in others]
-        return "somebody with " + ", ".join(told)
+        values = [f"{domain.names[i]} = {domain.attributes[i].text(row[i])}" for i in others]
+        return "somebody with " + ", ".join(values)
 
 
 __all__ = ["Points", "Predict"]

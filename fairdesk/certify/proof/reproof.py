@@ -117,10 +117,10 @@ class _Reprover:
         if self._bounds is None:
             return np.full(len(group), -1, dtype=np.int64), np.zeros(parts.low.shape)
         wanted = self._wanted[group]
-        told = self._bounds.decided(parts.low, parts.high, wanted)
-        known = wanted & (told.decision >= 0)
-        most = np.where(known, told.decision, -1).max(axis=1)
-        least = np.where(known, told.decision, np.iinfo(np.int64).max).min(axis=1)
+        found = self._bounds.decided(parts.low, parts.high, wanted)
+        known = wanted & (found.decision >= 0)
+        most = np.where(known, found.decision, -1).max(axis=1)
+        least = np.where(known, found.decision, np.iinfo(np.int64).max).min(axis=1)
         verdict = np.full(len(wanted), -1, dtype=np.int64)
         verdict[(known == wanted).all(axis=1) & (most == least)] = 0
         verdict[known.any(axis=1) & (most != least)] = 1
@@ -128,7 +128,7 @@ class _Reprover:
         verdict[wanted.sum(axis=1) <= 1] = 0
         # where it is not known who may be, every point is asked about
         verdict[group < 0] = -1
-        return verdict, told.matters
+        return verdict, found.matters
 
     def count(self, low: Numbers, high: Numbers, group: int) -> tuple[float, float] | None:
         """Return the least shares of a box that are alike and unlike; ``None``: not countable."""
@@ -179,8 +179,8 @@ class _Work:
             if not len(parts.box):
                 continue
             verdict, matters = self._prover.look(parts, self._group[parts.box])
-            for told in (0, 1):
-                self._decided(parts, np.flatnonzero(verdict == told), told)
+            for outcome in (0, 1):
+                self._decided(parts, np.flatnonzero(verdict == outcome), outcome)
             open_ones = np.flatnonzero((verdict < 0) & ~self._over[parts.box])
             self._go_on(_Parts(*(each[open_ones] for each in parts)), matters[open_ones], waiting)
         proven = np.minimum(self._proven, 1.0)
@@ -190,21 +190,21 @@ class _Work:
         proven[whole] = self._stated[whole]
         return Reproof(proven[:, 0], proven[:, 1], self._contradicted, self._places)
 
-    def _decided(self, parts: _Parts, which: NDArray[np.intp], told: int) -> None:
+    def _decided(self, parts: _Parts, which: NDArray[np.intp], outcome: int) -> None:
         """Take in that parts are alike, or unlike."""
         if not len(which):
             return
         box = parts.box[which]
         share = volumes(parts.low[which], parts.high[which]) / self._volume[box]
-        np.add.at(self._proven[:, told], box, share)
+        np.add.at(self._proven[:, outcome], box, share)
         np.add.at(self._open, box, -1)
         # where everything is stated to be otherwise, any point is enough; the model has its word
-        against = np.flatnonzero(self._stated[box, 1 - told] >= 1.0)
+        against = np.flatnonzero(self._stated[box, 1 - outcome] >= 1.0)
         against = against[np.unique(box[against], return_index=True)[1]]
         against = against[~self._over[box[against]]]
         if len(against):
             points = parts.low[which[against]]
-            true = np.asarray(self._prover.differ(points) == bool(told))
+            true = np.asarray(self._prover.differ(points) == bool(outcome))
             self._contradict(box[against[true]], points[true])
             # where the model denies what was proven, nothing is
             self._open[box[against]] += 1
@@ -270,8 +270,8 @@ class _Work:
             hits = np.bincount(owner[unlike] - start, minlength=stop - start)
             box = parts.box[some]
             np.add.at(self._open, box, -1)
-            for told, count in ((1, hits), (0, points[some] - hits)):
-                np.add.at(self._proven[:, told], box, count / self._volume[box])
+            for outcome, count in ((1, hits), (0, points[some] - hits)):
+                np.add.at(self._proven[:, outcome], box, count / self._volume[box])
             stated = self._stated[parts.box[owner]]
             wrong = np.flatnonzero(np.where(unlike, stated[:, 0], stated[:, 1]) >= 1.0)
             wrong = wrong[np.unique(parts.box[owner[wrong]], return_index=True)[1]]

@@ -24,7 +24,7 @@ _AT_ONCE = 512
 #: boxes that were then not proven, so many at once.
 _CALL, _LONG_CALL, _AGAIN_AT_ONCE = 10.0, 60.0, 16
 #: Contradictions that are told one by one.
-_TOLD = 5
+_MOST_MESSAGES = 5
 
 
 #: Shares are sums of floats: by so much they may differ.
@@ -137,7 +137,7 @@ def check_again(
     """
     count = len(claims.nodes)
     proven, contradicted = np.zeros((count, 2)), np.zeros(count, dtype=np.bool_)
-    told: list[str] = []
+    messages: list[str] = []
     until = math.inf if everything else perf_counter() + seconds
     whole = np.asarray((claims.stated >= 1.0).any(axis=1))
     drawn = 0
@@ -168,12 +168,12 @@ def check_again(
                     continue
                 said = f"{points.person(place)} is treated {'unlike' if unlike else 'alike'}"
             contradicted[box], proven[box] = True, 0.0
-            if len(told) < _TOLD:
-                told.append(f"In box {claims.nodes[box]}: {said}.")
+            if len(messages) < _MOST_MESSAGES:
+                messages.append(f"In box {claims.nodes[box]}: {said}.")
     chance = drawn / max(int(whole.sum()), 1)
     failed = int(contradicted.sum())
-    told += _said(claims, np.minimum(proven, claims.stated), len(left_open()), failed, chance)
-    return Outcome(count, failed, len(left_open()), tuple(told))
+    messages += _said(claims, np.minimum(proven, claims.stated), len(left_open()), failed, chance)
+    return Outcome(count, failed, len(left_open()), tuple(messages))
 
 
 def _in_order(

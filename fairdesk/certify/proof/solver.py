@@ -278,25 +278,25 @@ class Inquiry:
 
     def _decided(self, margins: Sequence[OfZ3]) -> list[OfZ3]:
         """Tell of each decision when a member is decided so; none of the models' ties counts."""
-        z3, told = self._z3, self._encoded.margins
+        z3, margin = self._z3, self._encoded.margins
         beats: dict[tuple[int, int], OfZ3] = {}
-        for each, winner, loser in zip(margins, told.winner, told.loser, strict=True):
+        for each, winner, loser in zip(margins, margin.winner, margin.loser, strict=True):
             beats[int(winner), int(loser)], beats[int(loser), int(winner)] = each, -each
         limit = _rational(z3, Fraction(self._margin), self._context)
-        classes = range(len(told.decision))
+        classes = range(len(margin.decision))
         return [
             z3.Or(
                 *(
                     z3.And(
-                        *(beats[k, j] > limit for j in classes if told.decision[j] != decision),
+                        *(beats[k, j] > limit for j in classes if margin.decision[j] != decision),
                         self._context,
                     )
                     for k in classes
-                    if told.decision[k] == decision
+                    if margin.decision[k] == decision
                 ),
                 self._context,
             )
-            for decision in np.unique(told.decision).tolist()
+            for decision in np.unique(margin.decision).tolist()
         ]
 
     def _are_unlike(self, decided: Sequence[Sequence[OfZ3]]) -> OfZ3:
@@ -355,13 +355,13 @@ class _Person:
         numbers = [Fraction(each) for each in columns.constant.tolist()]
         for i, own in enumerate(columns.axes):
             if len(self._encoded.tables[i]):
-                told = [Fraction(each) for each in own.table[low[i]].tolist()]
+                values = [Fraction(each) for each in own.table[low[i]].tolist()]
             else:
-                told = [
+                values = [
                     Fraction(start) + Fraction(slope) * int(low[i])
                     for start, slope in zip(own.start.tolist(), own.slope.tolist(), strict=True)
                 ]
-            for column, number in zip(own.columns.tolist(), told, strict=True):
+            for column, number in zip(own.columns.tolist(), values, strict=True):
                 numbers[column] = number
         return numbers
 
@@ -469,13 +469,13 @@ class _Person:
         return term
 
     def _margin(self, outputs: Sequence[OfZ3], i: int) -> OfZ3:
-        told, z3, context = self._encoded.margins, self._z3, self._context
+        margins, z3, context = self._encoded.margins, self._z3, self._context
         terms = [
             _rational(z3, Fraction(weight), context) * output
-            for weight, output in zip(told.weights[:, i].tolist(), outputs, strict=True)
+            for weight, output in zip(margins.weights[:, i].tolist(), outputs, strict=True)
             if weight
         ]
-        return z3.Sum(*terms) - _rational(z3, Fraction(float(told.offset[i])), context)
+        return z3.Sum(*terms) - _rational(z3, Fraction(float(margins.offset[i])), context)
 
 
 __all__ = ["PIECEWISE", "Answer", "Bounds", "Inquiry", "bounds_of", "check_box", "refuse_curves"]

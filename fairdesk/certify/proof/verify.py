@@ -68,7 +68,7 @@ _AT_ONCE, _MOST_ROWS = 50_000, 4_000_000
 #: Leaves that the solver is given at once, and in all, at most.
 _SOLVED_AT_ONCE, _SOLVED = 8, 200
 #: Failures that are told one by one.
-_TOLD = 5
+_MOST_MESSAGES = 5
 #: Nor may it think about one of them for more than so many seconds.
 _LONGEST = 30.0
 #: Of more points in a box only that there are so many matters.
@@ -194,7 +194,7 @@ def verify(
 
 def _domain_check(header: Header, arrays: Arrays) -> Check:
     """Check that the axes hold the domain's values, and that the roots are all of them, once."""
-    told = [
+    messages = [
         f"The values along “{axis.attribute}” are not those of the domain."
         for axis in header.axes
         if not _is_whole(axis, header.domain)
@@ -202,19 +202,21 @@ def _domain_check(header: Header, arrays: Arrays) -> Check:
     domain = header.domain
     low, high = (arrays[name].astype(np.int64) for name in ("root_low", "root_high"))
     if not _apart(low, high):
-        told.append("Some points are in two of the roots.")
+        messages.append("Some points are in two of the roots.")
     fixed = [
         i
         for i, axis in enumerate(header.axes)
         if domain.attributes[domain.names.index(axis.attribute)].role is Role.FIXED and axis.codes
     ]
     if fixed and not (low[:, fixed] == high[:, fixed]).all():
-        told.append("Some roots join several combinations of fixed values.")
+        messages.append("Some roots join several combinations of fixed values.")
     whole_size = math.prod(axis.count for i, axis in enumerate(header.axes) if i not in fixed)
     once = len(np.unique(low[:, fixed], axis=0)) if fixed else 1
     if sum(_volumes(low, high)) != whole_size * once:
-        told.append("The roots are not the whole domain.")
-    return Check("The roots are the whole domain, once", len(low), len(told), 0, tuple(told))
+        messages.append("The roots are not the whole domain.")
+    return Check(
+        "The roots are the whole domain, once", len(low), len(messages), 0, tuple(messages)
+    )
 
 
 def _is_whole(axis: AxisOf, domain: Domain) -> bool:
@@ -306,7 +308,7 @@ class _Proof:
         left = sum(_volumes(*roots))
         nodes: dict[int, list[Nodes]] = {kind: [] for kind in KINDS}
         sizes: dict[int, list[NDArray[np.float64]]] = {kind: [] for kind in KINDS}
-        told: list[str] = []
+        messages: list[str] = []
         failed = count = 0
         for part in leaves(arrays):
             verdict = arrays["verdict"][part.nodes]
@@ -320,9 +322,9 @@ class _Proof:
                 np.flatnonzero(unclear[part.root] & ((verdict == ALIKE) | (verdict == UNLIKE))),
             )
             failed += len(wrong)
-            told += [
+            messages += [
                 f"Box {part.nodes[i]} says “{KINDS[int(verdict[i])]}”, which cannot be there."
-                for i in wrong[: _TOLD - len(told)].tolist()
+                for i in wrong[: _MOST_MESSAGES - len(messages)].tolist()
             ]
             self._add(part.nodes, verdict, volumes)
             # what a float cannot hold is drawn as if it could just be held
@@ -333,10 +335,10 @@ class _Proof:
                 sizes[kind].append(floats[own])
         if left:
             failed += 1
-            told.append(f"The boxes’ points differ from those of the domain by {left:,}.")
+            messages.append(f"The boxes’ points differ from those of the domain by {left:,}.")
         self._nodes = {kind: np.concatenate(each) for kind, each in nodes.items()}
         self._sizes = {kind: np.concatenate(each) for kind, each in sizes.items()}
-        return Check("The boxes are the whole domain, once", count, failed, 0, tuple(told))
+        return Check("The boxes are the whole domain, once", count, failed, 0, tuple(messages))
 
     def _add(self, nodes: Nodes, verdict: NDArray[Any], volumes: list[int]) -> None:
         """Add up what leaves prove: the most that they can be read to say, and the least."""
@@ -358,22 +360,24 @@ class _Proof:
 
     def totals(self) -> Check:
         """Check that the totals and shares follow from the leaves."""
-        header, told = self._header, []
+        header, messages = self._header, []
         total, certified, falsified, undecided = (
             int(each)
             for each in (header.total, header.certified, header.falsified, header.undecided)
         )
         if total != self._total:
-            told.append(f"It speaks of {total:,} points, and the boxes hold {self._total:,}.")
+            messages.append(f"It speaks of {total:,} points, and the boxes hold {self._total:,}.")
         if total != certified + falsified + undecided:
-            told.append("What is certified, falsified and undecided are not the whole.")
+            messages.append("What is certified, falsified and undecided are not the whole.")
         for what, stated, name in (
             ("certified", certified, "alike"),
             ("falsified", falsified, "unlike"),
         ):
             least, most = self._proven[name]
             if not least <= stated <= most:
-                told.append(f"It says that {stated:,} points are {what}; its boxes say {most:,}.")
+                messages.append(
+                    f"It says that {stated:,} points are {what}; its boxes say {most:,}."
+                )
         for what, share, part, up in (
             ("certified", header.certified_share, certified, False),
             ("falsified", header.falsified_share, falsified, False),
@@ -382,8 +386,8 @@ class _Proof:
             exact = Fraction(part, total) if total else Fraction(0)
             off = Fraction(share) - exact
             if (off < 0 if up else off > 0) or abs(off) > Fraction(1, 1 << 50):
-                told.append(f"The share that is {what} is not {share!r}.")
-        return Check("The totals follow from the boxes", 7, len(told), 0, tuple(told))
+                messages.append(f"The share that is {what} is not {share!r}.")
+        return Check("The totals follow from the boxes", 7, len(messages), 0, tuple(messages))
 
     def members(self, sample: int, rng: np.random.Generator) -> Check:
         """Check with random points of the roots who may be there, by the domain's constraints."""
@@ -401,7 +405,7 @@ class _Proof:
         low, high = (self._arrays[each][root] for each in ("root_low", "root_high"))
         places = rng.integers(low, high, endpoint=True, dtype=np.int64)
         wrong = 0
-        told: tuple[str, ...] = ()
+        messages: tuple[str, ...] = ()
         at_once = max(1, _AT_ONCE // may_be.shape[1])
         for start in range(0, len(places), at_once):
             part = slice(start, start + at_once)
@@ -410,12 +414,12 @@ class _Proof:
             stated = may_be[np.array(header.groups)[root[part]]]
             differ = (allowed.reshape(stated.shape) != stated).any(axis=1)
             wrong += int(differ.sum())
-            told += tuple(
+            messages += tuple(
                 f"In root {root[start + i]} others may be: "
                 f"{self._points.person(places[start + i])}."
-                for i in np.flatnonzero(differ)[: _TOLD - len(told)].tolist()
+                for i in np.flatnonzero(differ)[: _MOST_MESSAGES - len(messages)].tolist()
             )
-        return Check(name, len(places), wrong, told=told)
+        return Check(name, len(places), wrong, told=messages)
 
     # what the model says
 
@@ -444,7 +448,7 @@ class _Proof:
             told=tuple(
                 f"In box {chosen[i]}: {self._points.person(places[i])} is treated "
                 f"{'unlike' if kind == ALIKE else 'alike'}."
-                for i in wrong[:_TOLD]
+                for i in wrong[:_MOST_MESSAGES]
             ),
         )
 
@@ -460,24 +464,24 @@ class _Proof:
         most = _MOST_ROWS // (2 * len(self._domain.combinations))
         chosen = nodes if everything or len(nodes) <= most else rng.choice(nodes, most)
         wrong = np.zeros(len(chosen), dtype=np.bool_)
-        told: list[str] = []
+        messages: list[str] = []
         for start in range(0, len(chosen), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             low, high, _ = self._boxes(chosen[part])
             for places in (low, rng.integers(low, high, endpoint=True)):
                 alike = np.flatnonzero(~self._points.differ(places))
                 wrong[start + alike] = True
-                told += [
+                messages += [
                     f"In box {chosen[start + i]}: {self._points.person(places[i])} is treated "
                     "alike."
-                    for i in alike[: _TOLD - len(told)].tolist()
+                    for i in alike[: _MOST_MESSAGES - len(messages)].tolist()
                 ]
         if len(chosen) < len(nodes):
-            told.append(
+            messages.append(
                 f"So many were drawn of {len(nodes):,}; with “fairdesk verify --all” every one is "
                 "asked about."
             )
-        return Check(name, len(chosen), int(wrong.sum()), told=tuple(told))
+        return Check(name, len(chosen), int(wrong.sum()), told=tuple(messages))
 
     def proven_again(
         self, prove: Reprove, seconds: float, rng: np.random.Generator, *, everything: bool
@@ -515,7 +519,7 @@ class _Proof:
         if not len(small):
             return Check(name, told=("There are no such boxes.",))
         room, members = _MOST_ROWS, len(self._domain.combinations)
-        told: list[str] = []
+        messages: list[str] = []
         tried = 0
         for i in rng.permutation(small)[:_RECOUNTED].tolist():
             points = int(sizes[i])
@@ -531,11 +535,11 @@ class _Proof:
             if self._arrays["verdict"][node] == COUNTED:
                 least = most = round(least)
             if not least - 1e-9 <= hits <= most + 1e-9:
-                told.append(
+                messages.append(
                     f"In box {node} {hits:,} of {points:,} are treated unlike, which is not what "
                     "it says."
                 )
-        return Check(name, tried, len(told), told=tuple(told[:_TOLD]))
+        return Check(name, tried, len(messages), told=tuple(messages[:_MOST_MESSAGES]))
 
     def shares(self, sample: int, rng: np.random.Generator) -> Check:
         """Draw from leaves of which a share is proven, and see whether that contradicts it.
@@ -561,7 +565,7 @@ class _Proof:
         for i in np.argsort(-weight, kind="stable")[:_SINGLE].tolist():
             own = {each: float(values[i]) for each, values in stated.items()}
             groups.append((f"box {nodes[i]}", np.full(min(n, _POINTS), i), own))
-        told, tried = [], 0
+        messages, tried = [], 0
         level = _CHANCE / (2 * len(groups))
         for where, chosen, least_shares in groups:
             low, high, _ = self._boxes(nodes[chosen])
@@ -574,11 +578,11 @@ class _Proof:
                 least, _ = clopper_pearson(hits, len(unlike), 1 - 2 * level)
                 share = least_shares[what]
                 if float(least) > 1 - share + 1e-9:
-                    told.append(
+                    messages.append(
                         f"In {where} at least {share:.4%} are said to be treated {what}; of "
                         f"{len(unlike):,} drawn at random {hits:,} are treated {other}."
                     )
-        return Check(name, tried, len(told), told=tuple(told[:_TOLD]))
+        return Check(name, tried, len(messages), told=tuple(messages[:_MOST_MESSAGES]))
 
     def people(self, people: Rows, rng: np.random.Generator) -> Check:
         """Ask about real people who are in boxes of one kind."""
@@ -600,7 +604,7 @@ class _Proof:
             told=tuple(
                 f"In box {node[told_of[i]]}: {self._points.person(places[i])} is treated "
                 f"{'unlike' if unlike[i] else 'alike'}."
-                for i in wrong[:_TOLD]
+                for i in wrong[:_MOST_MESSAGES]
             ),
         )
 
@@ -615,7 +619,7 @@ class _Proof:
         heavy = rng.choice(len(nodes), size=most, p=sizes / sizes.sum())
         chosen = np.stack([heavy, rng.choice(len(nodes), size=most)]).T.ravel()
         chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])][:_SOLVED]
-        told: list[str] = []
+        messages: list[str] = []
         tried = failed = unknown = 0
         until = perf_counter() + seconds
         while tried < len(chosen) and (left := until - perf_counter()) > 0:
@@ -638,12 +642,12 @@ class _Proof:
             wrong = unlike != opposite[found]
             unknown += int((~wrong).sum())
             failed += int(wrong.sum())
-            told += [
+            messages += [
                 f"In box {some[i]}: {self._points.person(answers.places[i])} is treated "
                 f"{'alike' if opposite[i] else 'unlike'}."
                 for i in found[wrong].tolist()
             ]
-        return Check(name, tried, failed, unknown, tuple(told[:_TOLD]))
+        return Check(name, tried, failed, unknown, tuple(messages[:_MOST_MESSAGES]))
 
     # points
 

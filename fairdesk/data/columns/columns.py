@@ -87,12 +87,14 @@ def numbered(
         return list(columns)
     line = lines(rows)
 
-    def told(each: T) -> T:
+    def with_line(each: T) -> T:
         return msgspec.structs.replace(each, lines=tuple(line[row] for row in each.lines))
 
     return [
         msgspec.structs.replace(
-            column, odd=tuple(map(told, column.odd)), garbled=tuple(map(told, column.garbled))
+            column,
+            odd=tuple(map(with_line, column.odd)),
+            garbled=tuple(map(with_line, column.garbled)),
         )
         for column in columns
     ]

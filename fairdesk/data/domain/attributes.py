@@ -321,15 +321,15 @@ def _numbers(column: Column, given: Sequence[float | str]) -> list[float]:
 def _limited(attribute: Attribute, column: Column, limit: Limit) -> Attribute:
     """Narrow an attribute to the given limits."""
     ranged = limit.low is not None or limit.high is not None or limit.step != 0
-    told = {key: value for key, value in msgspec.structs.asdict(limit).items() if value}
+    limits = {key: value for key, value in msgspec.structs.asdict(limit).items() if value}
     if limit.values is not None:
         if ranged or not limit.values:
-            raise _wrong(column, told if ranged else [])
+            raise _wrong(column, limits if ranged else [])
         return _listed(attribute, column, limit.values)
     if not ranged:
         return attribute
     if not column.kind.is_number:
-        raise _wrong(column, told)
+        raise _wrong(column, limits)
     low, high = _numbers(
         column,
         (

@@ -308,15 +308,15 @@ def _unexpected(
     )
     if "PLUS" not in expected:
         expected.discard("MINUS")  # it is only the sign of a number
-    told = dict.fromkeys(_EXPECTED[name] for name in _EXPECTED if name in expected)
+    expectations = dict.fromkeys(_EXPECTED[name] for name in _EXPECTED if name in expected)
     token = getattr(error, "token", None)
     at_end = token is not None and token.type == "$END"
     position = len(text) if at_end else error.pos_in_stream or 0
     near = "the text ends" if at_end else f"“{text[position : position + 20]}” is not understood"
-    options = list(told) or ["something else"]
+    options = list(expectations) or ["something else"]
     listed = options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"
     remedy = _quoting(text, position, attributes)
-    if not remedy and "a name" in told:
+    if not remedy and "a name" in expectations:
         remedy = f"The attributes are: {_some([each.name for each in attributes])}."
     return ConstraintError(
         text,

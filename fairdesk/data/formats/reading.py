@@ -153,7 +153,7 @@ class _Watching:
 
     def __init__(self, watch: Watch | None) -> None:
         self._watch = watch
-        self._told = perf_counter()
+        self._reported = perf_counter()
         self._share = 0.0
 
     def part(self, start: float, end: float) -> Watch:
@@ -164,8 +164,8 @@ class _Watching:
         now = perf_counter()
         if self._watch is None or share <= self._share:
             return
-        if share >= 1.0 or now - self._told >= _TELL_SECONDS:
-            self._told, self._share = now, share
+        if share >= 1.0 or now - self._reported >= _TELL_SECONDS:
+            self._reported, self._share = now, share
             self._watch(share)
 
 

@@ -64,12 +64,12 @@ def leaks(table: Table, label: str, good: NDArray[np.bool_]) -> tuple[Problem, .
         if index == place or column.kind in (Kind.IGNORED, Kind.TEXT) or column.low == column.high:
             continue
         codes = table.codes[rows, index]
-        told = _told(column, codes, outcome, half)
-        if told >= TELLS and not _of_rows(column, table.codes[:, index]):
+        area = _area_of(column, codes, outcome, half)
+        if area >= TELLS and not _of_rows(column, table.codes[:, index]):
             found.append(
                 Problem(
                     column.name,
-                    f"“{column.name}” tells “{label}” almost alone (AUC {_cut(told)}).",
+                    f"“{column.name}” tells “{label}” almost alone (AUC {_cut(area)}).",
                     "Leave it out if it was filled in after the decision, or was made from it.",
                     Kind.IGNORED,
                 )
@@ -82,7 +82,7 @@ def _of_rows(column: Column, codes: NDArray[np.float64]) -> bool:
     return identifies(column, codes) or (not column.values and counts_rows(codes))
 
 
-def _told(
+def _area_of(
     column: Column,
     codes: NDArray[np.float64],
     outcome: NDArray[np.bool_],
@@ -97,13 +97,13 @@ def _told(
         share = outcome[fit].mean()
         # towards the average where there are few rows: one row is no evidence
         rate[rank] = ((favourable + share) / (rows + 1))[groups[rank]]
-    told = float(np.mean([_area(rate[side], outcome[side]) for side in (half, ~half)]))
+    area = float(np.mean([_area(rate[side], outcome[side]) for side in (half, ~half)]))
     if column.kind.is_number:
         present = ~np.isnan(codes)
         if present.mean() > 0.5:
             by_size = _area(codes[present], outcome[present])
-            told = max(told, by_size, 1 - by_size)
-    return told
+            area = max(area, by_size, 1 - by_size)
+    return area
 
 
 def _groups(column: Column, codes: NDArray[np.float64]) -> tuple[NDArray[np.intp], int]:

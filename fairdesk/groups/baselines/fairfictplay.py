@@ -146,7 +146,7 @@ def _run(
     fitted, held_out = np.split(shuffled, [len(good) // 2])
     profiles = Profiles.of(features, profile[fitted], good[fitted])
     groups: list[Mask] = []
-    told: tuple[LinearGroup, ...] = ()
+    measured: tuple[LinearGroup, ...] = ()
     for number in range(options.rounds):
         progress = Progress("fitting", number, options.rounds, done, 0, study.queries)
         best = yield from _oracle(profiles, profiles.left(groups), rng, progress)
@@ -158,9 +158,9 @@ def _run(
             best, inside = best.turned(), ~inside
         own = inside[profile[held_out]]
         if own.any() and not own.all():
-            told += (_measured(features, best, own, good[held_out], study),)
-            yield Measured("fitting", told)
-    if not told:
+            measured += (_measured(features, best, own, good[held_out], study),)
+            yield Measured("fitting", measured)
+    if not measured:
         raise SpecError(
             "No subgroup was found that could be measured.",
             why="In the half of the people on which subgroups are fitted, or in the other half, "

@@ -162,7 +162,7 @@ def _run(
         )
     counts = _sets(domain, options.together)
     protected = [domain.attributes[i] for i in domain.protected.tolist()]
-    pace, done, checked, told = Pace(1), 0, 1, 0.0
+    pace, done, checked, reported = Pace(1), 0, 1, 0.0
     for drawn in domain.draw(rng, sys.maxsize, BLOCK, one_per_fixed(domain, people)):
         rows = drawn[: options.most - done]
         for part in pace.parts(len(rows)):
@@ -177,9 +177,9 @@ def _run(
             for each in counts:
                 each.add(places, favourable)
             done += len(asked)
-            if perf_counter() - told > _TELL_SECONDS:
+            if perf_counter() - reported > _TELL_SECONDS:
                 yield _measured(counts, options)
-                told = perf_counter()
+                reported = perf_counter()
             yield _progress(study, done, options.most)
         over = done >= options.most
         if over or done >= checked * _GROWTH:

@@ -106,16 +106,16 @@ def calibrated(table: GroupTable, groups: Groups, scores: Rows, label: Rows) -> 
     label : Rows
         As in `judged`.
     """
-    told = ~np.isnan(label)
-    number = np.clip(np.ceil(scores[told] * BINS) - 1, 0, BINS - 1).astype(np.intp)
-    place = groups.place[told] * BINS + number
+    labelled = ~np.isnan(label)
+    number = np.clip(np.ceil(scores[labelled] * BINS) - 1, 0, BINS - 1).astype(np.intp)
+    place = groups.place[labelled] * BINS + number
     shape = (len(groups.values), BINS)
 
     def summed(weights: Rows | None = None) -> NDArray[np.float64]:
         summed = np.bincount(place, weights, minlength=shape[0] * BINS)
         return summed.reshape(shape).astype(np.float64)
 
-    people, expected, observed = summed(), summed(scores[told]), summed(label[told])
+    people, expected, observed = summed(), summed(scores[labelled]), summed(label[labelled])
     lines = []
     for line, *counts in zip(
         table.lines, people.tolist(), expected.tolist(), observed.tolist(), strict=True

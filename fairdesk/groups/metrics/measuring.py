@@ -265,7 +265,7 @@ class _Tables:
         self._sets = list(crossings(divisions))
         self._study, self._least_share = study, least_share
         self._made: list[GroupTable] = []
-        self._told = perf_counter()
+        self._reported = perf_counter()
 
     def of(self, phase: str, samples: Sequence[_Sample]) -> Iterator[Event]:
         """Make all tables of one sample of people after the other."""
@@ -273,8 +273,8 @@ class _Tables:
         for done, (sample, divisions) in enumerate(product(samples, self._sets)):
             yield _progress(self._study, phase, done, total)
             self._made.append(sample.table(divisions, self._least_share))
-            if perf_counter() - self._told > _TELL_SECONDS or done == total - 1:
-                self._told = perf_counter()
+            if perf_counter() - self._reported > _TELL_SECONDS or done == total - 1:
+                self._reported = perf_counter()
                 yield Measured(phase, tuple(self._made))
         yield _progress(self._study, phase, total, total)
 

@@ -37,7 +37,7 @@ def paper_confidence() -> float:
 
 
 @dataclass(frozen=True)
-class Told:
+class RuleResults:
     """What is known of all rule sets for one outcome.
 
     Attributes
@@ -138,17 +138,17 @@ class Told:
         order = self.ranked[: _LOOKED_AT if last else most]
         gap = (self.inside.mean - self.outside.mean)[order]
         leader = leaders(self.members, self.chosen[order], gap, rng)
-        told = np.array(list(_few(leader, most)), dtype=np.intp)
+        kept = np.array(list(_few(leader, most)), dtype=np.intp)
         position = np.full(len(order), -1)
-        position[told] = np.arange(len(told))
-        shown = order[told]
+        position[kept] = np.arange(len(kept))
+        shown = order[kept]
         inside, outside = self.by_rows
         sides = inside.of(shown), outside.of(shown)
         ends = np.stack(interval(*sides, ALPHA * self.spent[shown] / self.tests), axis=1)
         p = holm(np.minimum(p_values(inside, outside) / self.spent, 1.0), self.tests)
         figures, around = [], 0
         for place, each, (low, high) in zip(
-            told.tolist(), shown.tolist(), ends.tolist(), strict=True
+            kept.tolist(), shown.tolist(), ends.tolist(), strict=True
         ):
             ahead = -1 if leader[place] < 0 else int(position[leader[place]])
             broader: tuple[Variant, ...] = ()
@@ -219,15 +219,15 @@ def _few(leader: NDArray[np.intp], most: int) -> Iterator[int]:
         yield from range(len(leader))
         return
     variants = np.zeros(len(leader), dtype=np.intp)
-    told = 0
+    count = 0
     for place, ahead in enumerate(leader.tolist()):
-        if told == most:
+        if count == most:
             return
         if ahead >= 0:
             variants[ahead] += 1
             if variants[ahead] > MOST_VARIANTS:
                 continue
-        told += 1
+        count += 1
         yield place
 
 
@@ -240,4 +240,11 @@ def holds_on_data(
     return (data_in - data_out) / gap >= _HOLDS
 
 
-__all__ = ["MOST_TOLD", "MOST_VARIANTS", "SWEEP", "Told", "holds_on_data", "paper_confidence"]
+__all__ = [
+    "MOST_TOLD",
+    "MOST_VARIANTS",
+    "SWEEP",
+    "RuleResults",
+    "holds_on_data",
+    "paper_confidence",
+]

@@ -101,11 +101,11 @@ class Tallies:
         vectors.append(np.zeros(size, dtype=np.int64) if where is None else (~where).astype(int))
         inside = self.members.totals(self.chosen[which], np.stack(vectors))
         outside = np.array([[vector.sum()] for vector in vectors]) - inside
-        for side, told in ((INSIDE, inside), (OUTSIDE, outside)):
+        for side, sums in ((INSIDE, inside), (OUTSIDE, outside)):
             # of a side with anybody from whom none was drawn only a part would be told
-            whole = told[-1] == 0
-            self.n[side, which] += told[0] * whole
-            self.totals[:, side, which] += told[1:-1] * whole
+            whole = sums[-1] == 0
+            self.n[side, which] += sums[0] * whole
+            self.totals[:, side, which] += sums[1:-1] * whole
         self.samples += len(place)
 
     def sides(self, value: int, squares: int | None = None) -> tuple[Side, Side]:

@@ -135,11 +135,11 @@ class Known:
     def figures(self) -> Iterator[Metric]:
         """Tell everything: rule sets by their outcome, then terms."""
         for outcome in self.outcomes:
-            yield from _Told(self, outcome).figures()
+            yield from _Results(self, outcome).figures()
         yield from _terms(self)
 
 
-class _Told:
+class _Results:
     """The rule sets about one outcome."""
 
     def __init__(self, known: Known, outcome: int | None) -> None:

@@ -217,11 +217,11 @@ class _Search:
 
     def _ask_untouched(self) -> Iterator[Progress]:
         """Ask about the texts as they are."""
-        texts, told = self._known.texts, []
+        texts, answers = self._known.texts, []
         for part in self._pace.parts(len(texts.written)):
-            told.append(self._answers.to(texts.written[part], texts.rows[part]))
+            answers.append(self._answers.to(texts.written[part], texts.rows[part]))
             yield self._progress("asking")
-        decided, scores = (np.concatenate(each) for each in zip(*told, strict=True))
+        decided, scores = (np.concatenate(each) for each in zip(*answers, strict=True))
         self._known.texts = replace(texts, decided=decided, scores=scores)
 
     def _fill(self, table: Table) -> Iterator[Event]:
@@ -232,12 +232,12 @@ class _Search:
         while table.asked < wanted:
             block = table.seeds[table.asked : min(wanted, table.asked + max(1, BATCH // columns))]
             sentences, rows = self._sentences(table, block)
-            told = []
+            answers = []
             for part in self._pace.parts(len(sentences)):
-                told.append(self._answers.to(sentences[part], rows[part]))
-                self._known.asked += len(told[-1][0])
+                answers.append(self._answers.to(sentences[part], rows[part]))
+                self._known.asked += len(answers[-1][0])
                 yield self._progress("asking")
-            decided, scores = (np.concatenate(each) for each in zip(*told, strict=True))
+            decided, scores = (np.concatenate(each) for each in zip(*answers, strict=True))
             table.add(decided, scores)
             if table.examined:
                 self._done = begun + columns * table.asked / wanted
@@ -283,8 +283,8 @@ class _Search:
             for few in self._pace.parts(len(sentences)):
                 again.append(labels(ask(self._study, sentences[few], rows[few])))
                 yield self._progress("confirming")
-            told = np.concatenate(again)[::-1].reshape(len(part), -1)
-            steady[part] = table.decided[part] == told
+            second = np.concatenate(again)[::-1].reshape(len(part), -1)
+            steady[part] = table.decided[part] == second
         table.steady = steady
 
     # what they say

@@ -210,10 +210,10 @@ def ask(study: Study, texts: Sequence[str], rows: Rows) -> Scores:
         attributes[place], values=tuple(texts), low=0.0, high=max(len(texts) - 1.0, 0.0)
     )
     fed = FedModel(model.opened, model.mapping, tuple(attributes))
-    told = rows.copy()
-    told[:, place] = np.arange(len(texts))
+    coded = rows.copy()
+    coded[:, place] = np.arange(len(texts))
     study.queries += len(texts)
-    return fed.predict(told)
+    return fed.predict(coded)
 
 
 class SentenceScorer:
@@ -237,10 +237,10 @@ class SentenceScorer:
             if key not in self._known:
                 new.setdefault(key, place)
         answers = self._asked(texts, rows, new)
-        told = [answers[key] if key in answers else self._known[key] for key in keys]
+        scored = [answers[key] if key in answers else self._known[key] for key in keys]
         room = MOST_REMEMBERED - len(self._known)
         self._known.update(list(answers.items())[:room])
-        decided, scores = zip(*told, strict=True) if told else ((), ())
+        decided, scores = zip(*scored, strict=True) if scored else ((), ())
         return np.array(decided, dtype=np.int16), np.array(scores, dtype=np.float64)
 
     def _asked(
@@ -251,12 +251,12 @@ class SentenceScorer:
         if not places:
             return {}
         scores = ask(self._study, [texts[i] for i in places], rows[places])
-        told = zip(
+        scored = zip(
             labels(scores).tolist(),
             favourable_scores(scores, self._study.favourable).tolist(),
             strict=True,
         )
-        return dict(zip(new, told, strict=True))
+        return dict(zip(new, scored, strict=True))
 
 
 __all__ = ["MOST_REMEMBERED", "Lexicon", "Named", "SentenceScorer", "ask", "text_place"]

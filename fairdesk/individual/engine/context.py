@@ -390,14 +390,14 @@ class SearchContext:
         confirmed = self._sure(first) & self._steady
         once = np.flatnonzero(confirmed)
         if once.size:
-            again = scores[:, once] = self._asked_anew(pairs[:, once])
+            again = scores[:, once] = self._query_again(pairs[:, once])
             self.requeried(first[:, once], again)
             same = (labels(again) == labels(first[:, once])).all(axis=0)
             confirmed[once] = self._sure(again) & same & self._steady
         twice = np.flatnonzero(~confirmed)
         if twice.size:
-            again = scores[:, twice] = self._asked_anew(pairs[:, twice])
-            swapped = self._asked_anew(pairs[::-1, twice])[::-1]
+            again = scores[:, twice] = self._query_again(pairs[:, twice])
+            swapped = self._query_again(pairs[::-1, twice])[::-1]
             self.requeried(again, swapped)
             same = (labels(again) == labels(swapped)).all(axis=0)
             confirmed[twice] = self._counts(again) & self._counts(swapped) & same
@@ -414,7 +414,7 @@ class SearchContext:
         """Whether no row has got another answer yet when it was queried again."""
         return self.repeatability.holds
 
-    def _asked_anew(self, pairs: Rows) -> Scores:
+    def _query_again(self, pairs: Rows) -> Scores:
         """Ask about ``(2, n, d)`` pairs, whatever was asked before: ``(2, n, k)``."""
         answers = self.cached_model.predict_anew(pairs.reshape(-1, pairs.shape[2]))
         return answers.reshape(2, pairs.shape[1], -1)

@@ -238,10 +238,10 @@ def verdicts(
     """
     rows, combination = block
     flips = answers.flips(combination)
-    told = np.zeros((len(rows), len(sets)), dtype=np.bool_)
+    hit = np.zeros((len(rows), len(sets)), dtype=np.bool_)
     some = np.flatnonzero(flips.any(axis=1))
     if not some.size:
-        return told
+        return hit
     own, flips, distance = combination[some], flips[some], answers.distance(combination)[some]
     partners = np.full((len(some), len(sets)), -1)
     for place, subset in enumerate(sets):
@@ -260,8 +260,8 @@ def verdicts(
     sure = confirmed(context, people, context.domain.counterparts(people, partner))
     hits = np.zeros(partners.shape, dtype=np.bool_)
     hits[partners >= 0] = sure[where.reshape(-1)]
-    told[some] = hits
-    return told
+    hit[some] = hits
+    return hit
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,5 +111,5 @@ def _as(name: str, events: Iterator[Event]) -> Iterator[Event]:
 
 def _kinds(regions: Clusters, found: Found) -> set[Kind]:
     """Tell of which kinds those are who were found."""
-    told = (regions.of(found.rows), found.alone, labels(found.row_scores))
-    return set(map(tuple, np.unique(np.column_stack(told).astype(np.intp), axis=0).tolist()))
+    traits = (regions.of(found.rows), found.alone, labels(found.row_scores))
+    return set(map(tuple, np.unique(np.column_stack(traits).astype(np.intp), axis=0).tolist()))

@@ -89,9 +89,9 @@ def _endless(domain: Domain) -> list[str]:
 
 def _too_many(size: int) -> str:
     power = str(len(str(size)) - 1).translate(_RAISED)
-    told = f"{size:,}" if size < 10**15 else f"10{power} or more"
+    number = f"{size:,}" if size < 10**15 else f"10{power} or more"
     return (
-        f"the domain has {told} people, not counting their protected values, "
+        f"the domain has {number} people, not counting their protected values, "
         f"and at most {MOST_SETS:,} can be gone through"
     )
 

@@ -132,16 +132,18 @@ class Tally:
         self._due: list[tuple[int, int]] = []
         self._course: list[tuple[float, float, float, float]] = []
 
-    def add(self, told: NDArray[np.bool_]) -> None:
+    def add(self, hits_drawn: NDArray[np.bool_]) -> None:
         """Count ``(n,)`` verdicts."""
         if self._trial:
-            trials = (self.people + np.flatnonzero(told)) // self._trial
+            trials = (self.people + np.flatnonzero(hits_drawn)) // self._trial
             self._trial_hits += np.bincount(trials, minlength=len(self._trial_hits))
-        hits = self.hits + np.cumsum(told)
-        for point in range(self._every - self.people % self._every, len(told) + 1, self._every):
+        hits = self.hits + np.cumsum(hits_drawn)
+        for point in range(
+            self._every - self.people % self._every, len(hits_drawn) + 1, self._every
+        ):
             self._due.append((self.people + point, int(hits[point - 1])))
-        self.people += len(told)
-        self.hits += int(told.sum())
+        self.people += len(hits_drawn)
+        self.hits += int(hits_drawn.sum())
 
     def ends(self) -> tuple[float, float]:
         """Return the anytime interval."""
@@ -153,8 +155,8 @@ class Tally:
         points = np.array([*self._due, (self.people, self.hits)])
         people, hits = points.T
         low, high = anytime(hits, people, self.confidence, self.total)
-        told = np.column_stack([people, hits / people, low, high]).tolist()
-        points_told = [(float(a), float(b), float(c), float(d)) for a, b, c, d in told]
+        looks = np.column_stack([people, hits / people, low, high]).tolist()
+        points_told = [(float(a), float(b), float(c), float(d)) for a, b, c, d in looks]
         self._course += points_told[:-1]
         self._due.clear()
         now = points_told[-1]
@@ -260,7 +262,7 @@ def _sample(
     wanted = dict.fromkeys(streams, planned)
     for whom in streams:
         wanted[whom] = min(planned, tallies[whom][0].total or planned)
-    total, done, told = sum(wanted.values()), 0, 0.0
+    total, done, reported = sum(wanted.values()), 0, 0.0
     while streams:
         for whom in tuple(streams):
             block = next(streams[whom], None)
@@ -276,9 +278,9 @@ def _sample(
                 done += len(verdict)
                 if found := context.take("random"):
                     yield found
-                if perf_counter() - told > _TELL_SECONDS:
+                if perf_counter() - reported > _TELL_SECONDS:
                     yield _measured(tallies)
-                    told = perf_counter()
+                    reported = perf_counter()
                 yield context.progress("random", done, total)
             yield context.progress("random", done, total)
     yield _measured(tallies)
@@ -302,8 +304,8 @@ class _Judge:
         def judged(which: NDArray[np.int64]) -> NDArray[np.float32]:
             rows, combination = block[0][which], block[1][which]
             context.check(rows, combination)
-            told = verdicts(context, (rows, combination), context.ask(rows), self._sets)
-            return told.astype(np.float32)
+            hits = verdicts(context, (rows, combination), context.ask(rows), self._sets)
+            return hits.astype(np.float32)
 
         return np.asarray(self._memory.answers(context.cached_model.keys(block[0]), judged) > 0)
 

@@ -129,7 +129,7 @@ def _search(
     if len(near):
         streams.append((_Tally("data", names), _with_replacement(context, near, rng)))
     tallies = [tally for tally, _ in streams]
-    pace, told, total = Pace(_QUERIES), 0.0, len(streams) * options.people
+    pace, reported, total = Pace(_QUERIES), 0.0, len(streams) * options.people
     while any(tally.people < options.people for tally in tallies):
         for tally, blocks in streams:
             rows, combination = next(blocks)
@@ -138,9 +138,9 @@ def _search(
             for part in pace.parts(len(rows)):
                 tally.add(_queried(context, rows[part], combination[part], rng))
                 context.tried += len(rows[part])
-                if perf_counter() - told > _TELL_SECONDS:
+                if perf_counter() - reported > _TELL_SECONDS:
                     yield _measured(tallies, options.confidence)
-                    told = perf_counter()
+                    reported = perf_counter()
                 yield context.progress("random", sum(each.people for each in tallies), total)
     yield _measured(tallies, options.confidence)
     yield context.progress("random", total, total)

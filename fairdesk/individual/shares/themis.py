@@ -338,7 +338,7 @@ class _Search:
         context, most = self.context, self.most
         pace = Pace(len(context.domain.combinations))
         seen = VisitedSet(np.arange(len(context.domain.attributes)))
-        drawn, done, checked, told = 0, 0, 1, 0.0
+        drawn, done, checked, reported = 0, 0, 1, 0.0
         for rows, combination in self.blocks:
             drawn += len(rows)
             new = seen.meet(seen.keys(rows))[: most - done]
@@ -348,9 +348,9 @@ class _Search:
                 done += len(fresh[part])
                 if found := context.take("random"):
                     yield found
-                if perf_counter() - told > _TELL_SECONDS:
+                if perf_counter() - reported > _TELL_SECONDS:
                     yield self._measured()
-                    told = perf_counter()
+                    reported = perf_counter()
                 yield context.progress("random", done, most)
             yield context.progress("random", done, most)
             over = done >= most or drawn >= _MOST_REPEATED * done
@@ -365,9 +365,9 @@ class _Search:
         """Check people and count them for every score that is still looked for."""
         self.context.check(*block)
         answers = self.context.ask(block[0])
-        told = verdicts(self.context, block, answers, list(self.causal))
+        hits = verdicts(self.context, block, answers, list(self.causal))
         for place, tally in enumerate(self.causal.values()):
-            tally.add(told[:, place])
+            tally.add(hits[:, place])
         for group in self.groups.values():
             group.add(block, answers)
 

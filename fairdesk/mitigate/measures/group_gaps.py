@@ -117,14 +117,14 @@ def gaps(grouped: Grouped, good: Mask, label: Mask) -> Gaps:
         "rate_gap": _difference_ends([_pairs(favourable, people)]),
         "error_gap": _difference_ends(pairs),
     }
-    told = Gaps(dict.fromkeys(GAPS), dict.fromkeys(GAPS, (None, None)))
+    gaps_found = Gaps(dict.fromkeys(GAPS), dict.fromkeys(GAPS, (None, None)))
     for what in GAPS:
         if not np.isnan(found[what]):
-            estimate = told.estimates[what] = float(found[what])
+            estimate = gaps_found.estimates[what] = float(found[what])
             low, high = ends[what]
             # last bits must not keep an estimate from its own interval
-            told.ends[what] = min(low, estimate), max(high, estimate)
-    return told
+            gaps_found.ends[what] = min(low, estimate), max(high, estimate)
+    return gaps_found
 
 
 def gap_changes(
@@ -153,7 +153,7 @@ def gap_changes(
     both = np.concatenate([_rows(after, label), _rows(before, label)], axis=1)
     found = np.stack([both[places].mean(axis=0) for places in grouped.groups])
     drawn = np.stack([resampled(both[places], rng) for places in grouped.groups], axis=1)
-    told: dict[Gap, tuple[Ends, float]] = {}
+    changes: dict[Gap, tuple[Ends, float]] = {}
     for what in GAPS:
         new, old = (
             Contenders(_contenders(what, found[..., half]), _contenders(what, drawn[..., half]))
@@ -166,8 +166,8 @@ def gap_changes(
         ends: Ends = (None, None)
         if low is not None and high is not None:
             ends = max(low, -1.0), min(high, 1.0)
-        told[what] = ends, p
-    return told
+        changes[what] = ends, p
+    return changes
 
 
 def _contenders(what: Gap, means: Numbers) -> Numbers:

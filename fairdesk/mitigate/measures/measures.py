@@ -263,8 +263,8 @@ class Examiner:
         for where, samples in self._samples.items():
             if samples is not None and self._outcome is not None:
                 apart[where] = yield from samples.ask(mitigation, model, self._outcome)
-        told = Verdict(self.target, (), rows, hits, apart, self._grouped, self._seed)
-        return replace(told, measures=tuple(_measures(told)))
+        verdict = Verdict(self.target, (), rows, hits, apart, self._grouped, self._seed)
+        return replace(verdict, measures=tuple(_measures(verdict)))
 
 
 def _answered(
@@ -272,16 +272,16 @@ def _answered(
 ) -> Generator[int, None, Answered]:
     """Ask about the rows at some places of the table."""
     mapping, card = model.mapping, model.opened.card
-    own, told = [np.empty(0, dtype=np.intp)], []
+    own, answers_so_far = [np.empty(0, dtype=np.intp)], []
     for part in Pace(1, PART_SECONDS).parts(len(places)):
         answers = model.answers(mitigation.rows[places[part]])
         scores = answers if is_plain(mapping) else decided(answers, mapping, card)
         mitigation.queries += len(answers)
         # a threshold chooses between the model's own two classes
         own.append(labels(answers if mapping.together else scores))
-        told.append(scores)
+        answers_so_far.append(scores)
         yield len(answers)
-    scores = np.concatenate(told)
+    scores = np.concatenate(answers_so_far)
     return Answered(
         right=np.concatenate(own) == mitigation.target[places],
         good=labels(scores) == mitigation.favourable,
@@ -368,9 +368,9 @@ def _of_groups(verdict: Verdict) -> Iterator[Measure]:
     answered = verdict.rows["test"]
     found = [(each, gaps(each, answered.good, answered.label)) for each in verdict.grouped]
     for what in GAPS:
-        for attribute, told in found:
-            low, high = told.ends[what]
-            estimate, people = told.estimates[what], attribute.people
+        for attribute, gaps_found in found:
+            low, high = gaps_found.ends[what]
+            estimate, people = gaps_found.estimates[what], attribute.people
             yield Measure(what, attribute.name, "test", estimate, low, high, people)
 
 

@@ -59,10 +59,10 @@ def discriminated(context: SearchContext, people: Rows) -> Generator[int, None, 
     for part in Pace(len(context.domain.combinations), PART_SECONDS).parts(len(people)):
         rows = people[part]
         answers = context.ask(rows)
-        told = hit[part] = answers.discriminatory
-        if told.any() and not getattr(context.cached_model.model, "steady", False):
-            places, first, second = _near(context, rows[told], answers[told])
-            near.append((part.start + np.flatnonzero(told)[places], first, second))
+        discriminatory = hit[part] = answers.discriminatory
+        if discriminatory.any() and not getattr(context.cached_model.model, "steady", False):
+            places, first, second = _near(context, rows[discriminatory], answers[discriminatory])
+            near.append((part.start + np.flatnonzero(discriminatory)[places], first, second))
         yield len(rows)
     if near:
         who, first, second = (np.concatenate(each) for each in zip(*near, strict=True))

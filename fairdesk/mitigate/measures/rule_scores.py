@@ -198,11 +198,11 @@ class MovedPeople:
         """Ask a model about them; yields how many were asked about since the last."""
         means = []
         for rows, moves in zip(self.sides, self.moves, strict=True):
-            told = []
+            values = []
             for part in Pace(1, PART_SECONDS).parts(len(rows)):
-                told.append(outcome.values(mitigation.predict(model, rows[part])))
-                yield len(told[-1])
-            means.append(np.concatenate(told).reshape(-1, moves).mean(axis=1))
+                values.append(outcome.values(mitigation.predict(model, rows[part])))
+                yield len(values[-1])
+            means.append(np.concatenate(values).reshape(-1, moves).mean(axis=1))
         sides = [
             _side(each, moves, shares=outcome.decision is not None)
             for each, moves in zip(means, self.moves, strict=True)
@@ -290,14 +290,14 @@ class Rewritten:
     ) -> Generator[int, None, Apart]:
         """Ask a model about them; yields how many were asked about since the last."""
         study = mitigation.study(model)
-        answers, told = SentenceScorer(study), []
+        answers, parts = SentenceScorer(study), []
         for start in range(0, len(self.rows), _BATCH):
             part = slice(start, start + _BATCH)
             decided, scores = answers.to(self.sentences[part], self.rows[part])
-            told.append(scores if outcome.decision is None else decided == outcome.decision)
+            parts.append(scores if outcome.decision is None else decided == outcome.decision)
             yield len(decided)
         mitigation.queries += study.queries
-        values = np.concatenate(told).astype(np.float64).reshape(-1, self.choices)
+        values = np.concatenate(parts).astype(np.float64).reshape(-1, self.choices)
         compared = compare(values, shares=outcome.decision is not None, alpha=ALPHA)
         inside = values[:, self.chosen]
         others = (values.sum(axis=1) - inside) / (self.choices - 1)

@@ -176,7 +176,7 @@ class Repairing:
         if not (yield from self._measure(imported, "imported")):
             return
         self._tried.append(imported)
-        yield self._told("imported")
+        yield self._measured_now("imported")
         if self.ended:
             return
         yield from self.attempt(
@@ -272,7 +272,7 @@ class Repairing:
         verdict = "" if best is None or failed else self._judged(trial.number, best)
         tried.trial = replace(tried.trial, seconds=seconds, failed=failed, verdict=verdict)
         self._consider(tried.trial)
-        yield self._told(phase)
+        yield self._measured_now(phase)
         yield self.progress(phase, 1)
 
     def train(
@@ -334,7 +334,7 @@ class Repairing:
         self._remark()
         yield from self._prove()
         yield from self._save()
-        yield self._told("saving")
+        yield self._measured_now("saving")
         yield self.progress("saving", 1)
 
     def progress(self, phase: str, done: int = 0, total: int = 1) -> Progress:
@@ -378,8 +378,10 @@ class Repairing:
             for other in reversed(self._tried[: PLAIN + 1])
             if other.verdict is not None and other.trial.number < tried.trial.number
         ]
-        told = tuple(each for number, other in others for each in changes(verdict, other, number))
-        tried.trial = replace(tried.trial, measures=verdict.measures, changes=told)
+        changes_found = tuple(
+            each for number, other in others for each in changes(verdict, other, number)
+        )
+        tried.trial = replace(tried.trial, measures=verdict.measures, changes=changes_found)
 
     def _judged(self, number: int, best: int) -> Literal["better", "worse", "open", "costly"]:
         """Compare a model with the best before it; one that costs too much is none to keep."""
@@ -406,7 +408,7 @@ class Repairing:
             raise ValueError("a model that failed has no measures")
         return target_change(tried.verdict, other.verdict, other.trial.number, self.looks)
 
-    def _told(self, phase: str) -> Measured:
+    def _measured_now(self, phase: str) -> Measured:
         """Tell everything as it stands."""
         parts = self.parts
         repair = Repair(
@@ -516,7 +518,7 @@ class Repairing:
             verdict = cast("Verdict", tried.verdict)
             tried.verdict = dataclasses.replace(verdict, measures=(*verdict.measures, *proven))
             self._compare(tried)
-        yield self._told("proving")
+        yield self._measured_now("proving")
         yield self.progress("proving", 1)
 
     def _save(self) -> Iterator[Event]:
@@ -535,27 +537,27 @@ class Repairing:
         for done, tried in enumerate(wanted):
             yield self.progress("saving", done, len(wanted))
             for file in save(cast("FedModel", tried.model), rows):
-                told, content = file.told, file.content
+                note, content = file.told, file.content
                 if len(content) > MOST_BYTES:
-                    told = (
+                    note = (
                         f"The file would have {len(content) / 1e6:,.0f} MB, and at most "
-                        f"{MOST_BYTES / 1e6:,.0f} MB are kept in an audit. {told}"
+                        f"{MOST_BYTES / 1e6:,.0f} MB are kept in an audit. {note}"
                     )
                     content = b""
                 yield Retrained(
-                    "saving", tried.trial.number, file.name, told, np.frombuffer(content, np.int8)
+                    "saving", tried.trial.number, file.name, note, np.frombuffer(content, np.int8)
                 )
                 yield self.progress("saving", done, len(wanted))
 
 
 def _accuracy(tried: _Tried) -> float:
     """Return the accuracy on the validation rows."""
-    told = [
+    accuracies = [
         each.estimate
         for each in tried.trial.measures
         if each.what == "accuracy" and each.rows == "validation"
     ]
-    return told[0] or 0.0
+    return accuracies[0] or 0.0
 
 
 def _reason(error: ModelError | MemoryError | ImportError) -> str:

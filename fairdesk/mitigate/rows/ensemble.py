@@ -120,9 +120,9 @@ class Ensemble:
             people = np.arange(start, start + len(inputs))
             votes[people, self._machine.predict(inputs)] += 1
             for model in self._others:
-                told = model.predict_proba(inputs)
-                votes[people, model.classes_[told.argmax(axis=1)]] += 1
-                probabilities[part, model.classes_] += told
+                shares = model.predict_proba(inputs)
+                votes[people, model.classes_[shares.argmax(axis=1)]] += 1
+                probabilities[part, model.classes_] += shares
         return votes, probabilities
 
     def _inputs(self, rows: Rows) -> NDArray[np.float32]:

@@ -42,14 +42,14 @@ class CatBoostModel:
         What it is.
     booster : Any
         The loaded model.
-    told : Told
+    description : Told
         What it tells of itself.
     """
 
-    def __init__(self, card: ModelCard, booster: Any, told: Told) -> None:  # noqa: ANN401 - CatBoost has no types
+    def __init__(self, card: ModelCard, booster: Any, description: _Described) -> None:  # noqa: ANN401 - CatBoost has no types
         self._card = card
         self._booster = booster
-        self._told = told
+        self._description = description
 
     @property
     def card(self) -> ModelCard:
@@ -62,16 +62,16 @@ class CatBoostModel:
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        if not self._told.named:
+        if not self._description.named:
             return self.matrix_scores(as_matrix(inputs))
         # a second to load; this runs in the model's own process
         import pandas as pd  # noqa: PLC0415
 
         columns = {
             name: _categories(own, name)
-            if i in self._told.named
+            if i in self._description.named
             else as_matrix([own]).astype(np.float32)[:, 0]
-            for i, (name, own) in enumerate(zip(self._told.names, inputs, strict=True))
+            for i, (name, own) in enumerate(zip(self._description.names, inputs, strict=True))
         }
         return self._answer(pd.DataFrame(columns), len(inputs[0]))
 
@@ -80,7 +80,7 @@ class CatBoostModel:
         if not count:
             classes = len(self._card.classes)
             return np.empty((0, 1 if classes <= 2 else classes), np.float32)
-        kind = "Exponent" if self._told.loss in _EXPONENTIAL else "RawFormulaVal"
+        kind = "Exponent" if self._description.loss in _EXPONENTIAL else "RawFormulaVal"
         try:
             answers = np.asarray(
                 self._booster.predict(
@@ -139,7 +139,7 @@ def open_catboost(path: Path, form: str) -> CatBoostModel:
     booster = CatBoost()
     try:
         booster.load_model(str(path), format=form)
-        told = Told.of(booster)
+        description = _Described.of(booster)
     except Exception as error:
         # any kind, as above
         raise ModelError(
@@ -147,23 +147,23 @@ def open_catboost(path: Path, form: str) -> CatBoostModel:
             why=f"CatBoost says: {first_line(error)}",
             remedy="Get the file again, or save the model again: model.save_model(“model.cbm”).",
         ) from error
-    if told.other:
+    if description.other:
         raise ModelError(
-            f"“{path.name}” reads {told.other}, beside numbers and categories.",
+            f"“{path.name}” reads {description.other}, beside numbers and categories.",
             why="FairDesk does not give CatBoost such inputs.",
             remedy="Ask for the model’s scores as a column of the data.",
         )
-    if told.loss in _SEVERAL:
+    if description.loss in _SEVERAL:
         raise ModelError(
-            f"“{path.name}” answers with several numbers at once ({told.loss}).",
+            f"“{path.name}” answers with several numbers at once ({description.loss}).",
             remedy="Ask for a model that answers with one, or for its scores as a column of the "
             "data.",
         )
-    return CatBoostModel(_card(path, told), booster, told)
+    return CatBoostModel(_card(path, description), booster, description)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class _Described:
     """What a loaded model tells of itself.
 
     Attributes
@@ -196,7 +196,7 @@ class Told:
     threshold: float
 
     @classmethod
-    def of(cls, booster: Any) -> Told:  # noqa: ANN401 - CatBoost has no types
+    def of(cls, booster: Any) -> _Described:  # noqa: ANN401 - CatBoost has no types
         """Ask a loaded model."""
         metadata = dict(booster.get_metadata())
         loss = _loss(metadata.get("params", ""))
@@ -222,40 +222,40 @@ class Told:
 
 def _loss(text: str) -> str:
     try:
-        told = json.loads(text)["loss_function"]["type"]
+        kind = json.loads(text)["loss_function"]["type"]
     except (KeyError, TypeError, ValueError, RecursionError):
         return ""
-    return str(told)
+    return str(kind)
 
 
-def _card(path: Path, told: Told) -> ModelCard:
-    width = len(told.names)
-    numbered = told.names == tuple(map(str, range(width)))
+def _card(path: Path, description: _Described) -> ModelCard:
+    width = len(description.names)
+    numbered = description.names == tuple(map(str, range(width)))
     inputs = "1 input" if width == 1 else f"{width:,} inputs"
-    trees = "1 tree" if told.trees == 1 else f"{told.trees:,} trees"
-    answers = f"{len(told.classes):,} classes" if told.classes else "one number"
-    named = f", {len(told.named):,} of them categories" if told.named else ""
+    trees = "1 tree" if description.trees == 1 else f"{description.trees:,} trees"
+    answers = f"{len(description.classes):,} classes" if description.classes else "one number"
+    named = f", {len(description.named):,} of them categories" if description.named else ""
     notes = []
-    if abs(told.threshold - 0.5) > 1e-9:
+    if abs(description.threshold - 0.5) > 1e-9:
         notes.append(
-            f"CatBoost itself decides for “{told.classes[1]}” above {told.threshold:g}, not 0.5: "
-            "set that threshold."
+            f"CatBoost itself decides for “{description.classes[1]}” above "
+            f"{description.threshold:g}, not 0.5: set that threshold."
         )
-    library = f"CatBoost {told.version}".strip()
+    library = f"CatBoost {description.version}".strip()
     return ModelCard(
         path=str(path),
         sha256=sha256(path),
         format=f"{library} model",
         summary=f"{trees.capitalize()}, {inputs}{named}, {answers}.",
-        takes=Takes.COLUMNS if told.named else Takes.MATRIX,
-        inputs=tuple(f"input {i + 1}" for i in range(width)) if numbered else told.names,
+        takes=Takes.COLUMNS if description.named else Takes.MATRIX,
+        inputs=tuple(f"input {i + 1}" for i in range(width)) if numbered else description.names,
         named=not numbered,
-        classes=told.classes,
-        scores="probabilities" if told.classes else "values",
+        classes=description.classes,
+        scores="probabilities" if description.classes else "values",
         saved_with=library,
         warnings=tuple(notes),
         can=(Capability.DECIDES, Capability.SCORES),
-        accepts=tuple("either" if i in told.named else "number" for i in range(width)),
+        accepts=tuple("either" if i in description.named else "number" for i in range(width)),
     )
 
 

@@ -190,12 +190,12 @@ def _fault(tree: Tree, width: int, groups: int) -> str:
     return next((fault for fault, found in faults.items() if found), "")
 
 
-def column_of(told: Any, name: str, kind: type, length: int | None = None) -> NDArray[Any]:  # noqa: ANN401 - any JSON
+def column_of(values: Any, name: str, kind: type, length: int | None = None) -> NDArray[Any]:  # noqa: ANN401 - any JSON
     """Return one list of a description as an array of a type.
 
     Parameters
     ----------
-    told : Any
+    values : Any
         What a file has there.
     name : str
         What it is called, for people.
@@ -210,7 +210,7 @@ def column_of(told: Any, name: str, kind: type, length: int | None = None) -> ND
         When it is not a list of such numbers, or not of that length.
     """
     try:
-        found = np.asarray(told)
+        found = np.asarray(values)
     except (ValueError, OverflowError) as error:
         raise BrokenError(f"“{name}” is not a list of numbers") from error
     if not found.size and found.dtype.kind == "f":

@@ -60,31 +60,31 @@ def read_lightgbm(text: str, rounds: int = 0) -> Reading:
         When it is a kind of model that is not read.
     """
     header, *blocks = _TREE.split(text)
-    told = _settings(header)
-    groups = _count(told, "num_tree_per_iteration", MOST_CLASSES)
-    width = _count(told, "max_feature_idx", MOST_INPUTS) + 1
+    settings = _settings(header)
+    groups = _count(settings, "num_tree_per_iteration", MOST_CLASSES)
+    width = _count(settings, "max_feature_idx", MOST_INPUTS) + 1
     if "end of trees" not in text[-len(blocks[-1]) if blocks else 0 :]:
         raise BrokenError("it ends too early")
-    sizes = told.get("tree_sizes", "").split()
-    if "tree_sizes" in told and len(sizes) != len(blocks):
+    sizes = settings.get("tree_sizes", "").split()
+    if "tree_sizes" in settings and len(sizes) != len(blocks):
         raise BrokenError(f"it claims {len(sizes):,} trees and has {len(blocks):,}")
     if not groups or len(blocks) % groups:
         raise BrokenError(f"{len(blocks):,} trees do not go with {groups:,} classes")
-    link, scores, scale = _objective(told, groups)
+    link, scores, scale = _objective(settings, groups)
     blocks = blocks[: rounds * groups] if rounds else blocks
     trees = gathered(
         [_tree(_settings(block.lstrip("\n")), i % groups) for i, block in enumerate(blocks)],
         width,
         groups,
     )
-    share = len(trees) // groups if "average_output" in told else 1
+    share = len(trees) // groups if "average_output" in settings else 1
     body = Ensemble(trees, width, np.zeros(groups), np.float64, link, scale, share)
-    names = told.get("feature_names", "").split(" ") if told.get("feature_names") else []
+    names = settings.get("feature_names", "").split(" ") if settings.get("feature_names") else []
     if len(names) not in (0, width):
         raise BrokenError(f"it names {len(names):,} inputs, and has {width:,}")
     own = () if all(map(_NUMBERED.fullmatch, names)) else tuple(names)
-    codes, notes = _codes(text, told, body, own)
-    if not told.get("objective"):
+    codes, notes = _codes(text, settings, body, own)
+    if not settings.get("objective"):
         notes.append(
             "It was trained for an aim of its author’s own: its scores are given as they are."
         )
@@ -99,9 +99,9 @@ def _settings(text: str) -> dict[str, str]:
     return {name: value for name, _, value in (line.partition("=") for line in lines)}
 
 
-def _count(told: dict[str, str], name: str, most: int) -> int:
+def _count(settings: dict[str, str], name: str, most: int) -> int:
     try:
-        count = int(told.get(name, "")[:20])
+        count = int(settings.get(name, "")[:20])
     except ValueError as error:
         raise BrokenError(f"“{name}” is not a whole number") from error
     if not 0 <= count <= most:
@@ -109,9 +109,9 @@ def _count(told: dict[str, str], name: str, most: int) -> int:
     return count
 
 
-def _objective(told: dict[str, str], groups: int) -> tuple[Link, str, float]:
+def _objective(header: dict[str, str], groups: int) -> tuple[Link, str, float]:
     """Return how sums become answers, what these are, and the scale of the logistic function."""
-    name, *settings = told.get("objective", "").split() or [""]
+    name, *settings = header.get("objective", "").split() or [""]
     if name in ("", "custom", "none"):
         return "identity", "scores" if groups > 2 else _VALUES, 1.0
     if name not in _OBJECTIVES:
@@ -133,32 +133,32 @@ def _objective(told: dict[str, str], groups: int) -> tuple[Link, str, float]:
     return link, scores, scale
 
 
-def _tree(told: dict[str, str], group: int) -> Tree:
+def _tree(settings: dict[str, str], group: int) -> Tree:
     """Read a tree whose splits are numbered from 0, and its leaves ``-1 - number``."""
-    if told.get("is_linear", "0") != "0":
+    if settings.get("is_linear", "0") != "0":
         raise UnsupportedError(
             "its trees end in linear models",
             "Ask for the LGBMClassifier or LGBMRegressor itself, saved with joblib.dump(), or for "
             "a model trained without “linear_tree”.",
         )
-    leaves = _count(told, "num_leaves", 1 << 31)
-    value = _doubles(told, "leaf_value", leaves)
+    leaves = _count(settings, "num_leaves", 1 << 31)
+    value = _doubles(settings, "leaf_value", leaves)
     if not leaves:
         raise BrokenError("a tree has no leaves")
     splits = leaves - 1
     none = np.full(leaves, -1)
-    column = _whole(told, "split_feature", splits)
+    column = _whole(settings, "split_feature", splits)
     if (column < 0).any():
         raise BrokenError("a node looks at an input that is not there")
-    threshold = _doubles(told, "threshold", splits)
+    threshold = _doubles(settings, "threshold", splits)
     # bit 0: categories; bit 1: missing ones to the left; bits 2 and 3: what is missing
-    ways = _whole(told, "decision_type", splits)
+    ways = _whole(settings, "decision_type", splits)
     named, default, missing = ways & 1 == 1, ways & 2 == 2, (ways >> 2) & 3
     if (missing == 3).any():
         raise BrokenError("it does not say what is missing")
     children = []
     for name in ("left_child", "right_child"):
-        child = _whole(told, name, splits)
+        child = _whole(settings, name, splits)
         if ((child >= splits) | (child < -leaves)).any():
             raise BrokenError("a branch leads to a node that is not there")
         children.append(np.concatenate([np.where(child < 0, splits - 1 - child, child), none]))
@@ -173,18 +173,18 @@ def _tree(told: dict[str, str], group: int) -> Tree:
         np.concatenate([np.zeros(splits), value]),
         group,
         zero_missing=np.concatenate([~named & (missing == 1), none > 0]),
-        sets=_sets(told, np.flatnonzero(named), threshold),
+        sets=_sets(settings, np.flatnonzero(named), threshold),
     )
 
 
 def _sets(
-    told: dict[str, str], nodes: NDArray[np.intp], threshold: NDArray[np.float64]
+    settings: dict[str, str], nodes: NDArray[np.intp], threshold: NDArray[np.float64]
 ) -> dict[int, NDArray[np.bool_]]:
     """Read which categories go to the left, as bits of words; all others go to the right."""
     if not nodes.size:
         return {}
-    starts = _whole(told, "cat_boundaries")
-    words = _whole(told, "cat_threshold")
+    starts = _whole(settings, "cat_boundaries")
+    words = _whole(settings, "cat_threshold")
     if len(starts) < 2 or starts[0] < 0 or (np.diff(starts) < 0).any() or starts[-1] > len(words):
         raise BrokenError("the categories of its splits are not there")
     if ((words < 0) | (words >= 1 << 32)).any():
@@ -199,20 +199,20 @@ def _sets(
     return found
 
 
-def _doubles(told: dict[str, str], name: str, length: int | None = None) -> NDArray[np.float64]:
+def _doubles(settings: dict[str, str], name: str, length: int | None = None) -> NDArray[np.float64]:
     try:
-        found = np.array(told.get(name, "").split(), dtype=np.float64)
+        found = np.array(settings.get(name, "").split(), dtype=np.float64)
     except ValueError as error:
         raise BrokenError(f"“{name}” is not a list of numbers") from error
     return column_of(found, name, np.float64, length)
 
 
-def _whole(told: dict[str, str], name: str, length: int | None = None) -> NDArray[np.int64]:
-    return column_of(_doubles(told, name), name, np.int64, length)
+def _whole(settings: dict[str, str], name: str, length: int | None = None) -> NDArray[np.int64]:
+    return column_of(_doubles(settings, name), name, np.int64, length)
 
 
 def _codes(
-    text: str, told: dict[str, str], body: Ensemble, names: Sequence[str]
+    text: str, settings: dict[str, str], body: Ensemble, names: Sequence[str]
 ) -> tuple[dict[int, dict[str, float]], list[str]]:
     """Return the categories that the training table had, by their numbers.
 
@@ -225,7 +225,7 @@ def _codes(
         lists = json.loads(rest.strip().partition("\n")[0]) if found else None
     except (ValueError, RecursionError):
         lists = None
-    ranges = told.get("feature_infos", "").split()
+    ranges = settings.get("feature_infos", "").split()
     places = [i for i, each in enumerate(ranges) if each != "none" and not each.startswith("[")]
     codes = {}
     if isinstance(lists, list) and len(lists) == len(places) and set(looked) <= set(places):

@@ -163,11 +163,11 @@ def _card(path: Path, reading: Reading) -> ModelCard:
         warnings=reading.notes,
         can=tuple(can),
         accepts=("number",) * width,
-        hints=Hints(codes=codes, told=_told(codes)),
+        hints=Hints(codes=codes, told=_code_notes(codes)),
     )
 
 
-def _told(codes: dict[str, Any]) -> tuple[str, ...]:
+def _code_notes(codes: dict[str, Any]) -> tuple[str, ...]:
     return tuple(f"The model’s file has the codes of “{name}”." for name in codes)
 
 

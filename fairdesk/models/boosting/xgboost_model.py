@@ -120,8 +120,8 @@ def read_xgboost(document: Any) -> Reading:  # noqa: ANN401 - any JSON
     return Reading(body, scores, classes, names, _version(document), summary, codes, tuple(notes))
 
 
-def _part(told: dict[str, Any], name: str, kind: type[Kind]) -> Kind:
-    found = told.get(name)
+def _part(document: dict[str, Any], name: str, kind: type[Kind]) -> Kind:
+    found = document.get(name)
     if not isinstance(found, kind):
         raise BrokenError(f"its part “{name}” is missing")
     return found
@@ -129,9 +129,9 @@ def _part(told: dict[str, Any], name: str, kind: type[Kind]) -> Kind:
 
 def _count(settings: dict[str, Any], name: str, most: int, default: int | None = None) -> int:
     """Read a whole number, which XGBoost writes as a text."""
-    told = settings.get(name, default)
+    value = settings.get(name, default)
     try:
-        count = int(str(told)[:20])
+        count = int(str(value)[:20])
     except ValueError as error:
         raise BrokenError(f"“{name}” is not a whole number") from error
     if not 0 <= count <= most:
@@ -143,24 +143,24 @@ def _base(settings: dict[str, Any], objective: str, groups: int) -> Float32:
     """Return where the sums begin: one number of each class, before the answer is made of it."""
     text = str(settings.get("base_score", "0.5"))
     try:
-        told = np.array(
+        scores = np.array(
             [float(each) for each in text.strip().strip("[]").split(",")], dtype=np.float32
         )
     except ValueError as error:
         raise BrokenError("“base_score” is not a number") from error
-    if len(told) not in (1, groups):
-        raise BrokenError(f"“base_score” has {len(told):,} entries, not {groups:,}")
+    if len(scores) not in (1, groups):
+        raise BrokenError(f"“base_score” has {len(scores):,} entries, not {groups:,}")
     one = np.float32(1)
     # what cannot be a probability becomes no number, which is refused below; logarithms are
     # rounded once, as the library's are
     with np.errstate(all="ignore"):
         if objective in _LOGITS:
-            told = (-np.log((one / told - one).astype(np.float64))).astype(np.float32)
+            scores = (-np.log((one / scores - one).astype(np.float64))).astype(np.float32)
         elif _OBJECTIVES[objective][0] == "exponential":
-            told = np.log(told.astype(np.float64)).astype(np.float32)
-    if not np.isfinite(told).all():
+            scores = np.log(scores.astype(np.float64)).astype(np.float32)
+    if not np.isfinite(scores).all():
         raise BrokenError(f"“base_score” is {text[:40]}")
-    return np.array(np.broadcast_to(told, (groups,)))
+    return np.array(np.broadcast_to(scores, (groups,)))
 
 
 def _model(booster: dict[str, Any]) -> dict[str, Any]:
@@ -186,16 +186,16 @@ def _trees(booster: dict[str, Any]) -> list[Tree]:
     ]
 
 
-def _tree(told: Any, group: int, weight: np.float32) -> Tree:  # noqa: ANN401 - any JSON
-    told = _part({"trees": told}, "trees", dict)
-    parameters = _part(told, "tree_param", dict)
+def _tree(tree: Any, group: int, weight: np.float32) -> Tree:  # noqa: ANN401 - any JSON
+    tree = _part({"trees": tree}, "trees", dict)
+    parameters = _part(tree, "tree_param", dict)
     if _count(parameters, "size_leaf_vector", 1 << 31, 0) > 1:
         raise UnsupportedError("each of its leaves decides several things at once", _EXPORT)
-    left = column_of(told.get("left_children"), "left_children", np.int64)
+    left = column_of(tree.get("left_children"), "left_children", np.int64)
     count = len(left)
 
     def column(name: str, kind: type) -> NDArray[Any]:
-        return column_of(told.get(name), name, kind, count)
+        return column_of(tree.get(name), name, kind, count)
 
     if _count(parameters, "num_nodes", 1 << 31, count) != count:
         raise BrokenError(f"a tree claims {parameters['num_nodes']} nodes and has {count:,}")
@@ -204,7 +204,7 @@ def _tree(told: Any, group: int, weight: np.float32) -> Tree:  # noqa: ANN401 - 
     if (inner != (right >= 0)).any():
         raise BrokenError("a node has one branch only")
     condition = column("split_conditions", np.float32)
-    kinds = column("split_type", np.int64) if told.get("split_type") is not None else 0 * left
+    kinds = column("split_type", np.int64) if tree.get("split_type") is not None else 0 * left
     # to the left goes what is below: what is not above the number before it
     below = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)
     return Tree(
@@ -215,18 +215,18 @@ def _tree(told: Any, group: int, weight: np.float32) -> Tree:  # noqa: ANN401 - 
         inner & (column("default_left", np.int64) == 1),
         np.where(inner, np.float32(0), condition * weight).astype(np.float64),
         group,
-        sets=_sets(told, np.flatnonzero(inner & (kinds == 1))),
+        sets=_sets(tree, np.flatnonzero(inner & (kinds == 1))),
     )
 
 
-def _sets(told: dict[str, Any], nodes: NDArray[np.intp]) -> dict[int, NDArray[np.bool_]]:
+def _sets(tree: dict[str, Any], nodes: NDArray[np.intp]) -> dict[int, NDArray[np.bool_]]:
     """Read which categories go to the right; all others go to the left."""
     if not nodes.size:
         return {}
-    own = column_of(told.get("categories_nodes"), "categories_nodes", np.int64)
-    starts = column_of(told.get("categories_segments"), "categories_segments", np.int64, len(own))
-    sizes = column_of(told.get("categories_sizes"), "categories_sizes", np.int64, len(own))
-    every = column_of(told.get("categories"), "categories", np.int64)
+    own = column_of(tree.get("categories_nodes"), "categories_nodes", np.int64)
+    starts = column_of(tree.get("categories_segments"), "categories_segments", np.int64, len(own))
+    sizes = column_of(tree.get("categories_sizes"), "categories_sizes", np.int64, len(own))
+    every = column_of(tree.get("categories"), "categories", np.int64)
     wrong = (starts < 0) | (sizes < 0) | (starts + sizes > len(every))
     if wrong.any() or sorted(own.tolist()) != nodes.tolist():
         raise BrokenError("the categories of its splits are not there")
@@ -305,8 +305,8 @@ def _classes(attributes: dict[str, Any], count: int) -> tuple[str, ...]:
     """Return the names of the classes: versions 1.3 to 1.5 write them down."""
     names: Any = None
     try:
-        told = json.loads(attributes.get("scikit_learn", "{}"))
-        names = told.get("classes_") or (told.get("_le") or {}).get("classes_")
+        wrapper = json.loads(attributes.get("scikit_learn", "{}"))
+        names = wrapper.get("classes_") or (wrapper.get("_le") or {}).get("classes_")
     except (AttributeError, TypeError, ValueError, RecursionError):
         names = None
     if isinstance(names, list) and len(names) == len(set(map(str, names))) == count:
@@ -325,20 +325,20 @@ def _codes(booster: dict[str, Any], width: int) -> dict[int, dict[str, float]]:
     if not isinstance(every, list) or len(every) not in (0, width):
         raise BrokenError("its categories are not as many as its inputs")
     found = {}
-    for i, told in enumerate(every):
-        texts = _texts(_part({"cats": told}, "cats", dict))
+    for i, categories in enumerate(every):
+        texts = _texts(_part({"cats": categories}, "cats", dict))
         if texts and len(set(texts)) == len(texts):
             found[i] = {text: float(code) for code, text in enumerate(texts)}
     return found
 
 
-def _texts(told: dict[str, Any]) -> list[str]:
+def _texts(categories: dict[str, Any]) -> list[str]:
     """Read names: numbers, or texts one after the other with where each ends."""
-    values = told.get("values")
-    if "offsets" not in told:
+    values = categories.get("values")
+    if "offsets" not in categories:
         numbers = np.asarray([] if values is None else values)
         return [f"{each:g}" if each % 1 else str(int(each)) for each in numbers.tolist()]
-    ends = column_of(told["offsets"], "offsets", np.int64)
+    ends = column_of(categories["offsets"], "offsets", np.int64)
     content = column_of(values, "values", np.int64).astype(np.uint8).tobytes()
     if (np.diff(ends) < 0).any() or (len(ends) and not 0 <= ends[0] <= ends[-1] <= len(content)):
         raise BrokenError("the names of its categories are not there")
@@ -363,9 +363,9 @@ def _untold(
 
 
 def _version(document: dict[str, Any]) -> str:
-    told = document.get("version")
-    if isinstance(told, list | np.ndarray) and len(told) == 3:
-        return "XGBoost " + ".".join(str(int(each)) for each in list(told))
+    version = document.get("version")
+    if isinstance(version, list | np.ndarray) and len(version) == 3:
+        return "XGBoost " + ".".join(str(int(each)) for each in list(version))
     return "XGBoost"
 
 

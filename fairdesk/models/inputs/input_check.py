@@ -492,7 +492,7 @@ def _other_ways(
             answers = tried.predict(rows[some])
         except ModelError:
             continue
-        pair = " and ".join(_told(mapping.inputs[i]) for i in (one, other))
+        pair = " and ".join(_input_text(mapping.inputs[i]) for i in (one, other))
         judge(answers, mapping.favourable_class, f"With the inputs {pair} in each other’s place")
     best = max((share for share, _ in ways), default=0.0)
     for share, way in ways:
@@ -527,6 +527,6 @@ def _exclude_each_other(one: Input, other: Input, asked: FedModel, rows: Rows) -
     return bool((together <= 1).all())
 
 
-def _told(item: Input) -> str:
+def _input_text(item: Input) -> str:
     values = [value for value, number in item.codes.items() if value and number]
     return f"“{item.name}” ({', '.join([item.attribute, *values])})"

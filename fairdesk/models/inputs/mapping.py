@@ -476,8 +476,8 @@ class _Proposer:
                 self._in_order(self._offered),
                 assumed=False,
             )
-        told = self.card.hints.one_hot
-        names = [c for c in self._offered if hinted(told, c.name, c.name) or _named(c)]
+        hints = self.card.hints.one_hot
+        names = [c for c in self._offered if hinted(hints, c.name, c.name) or _named(c)]
         larger = [column for column in names if len(column.values) != 2]
         found: list[Made] = []
         for key, short, spread_out in (
@@ -535,9 +535,9 @@ class _Proposer:
         """Return the values that have an input each, in order; None is none of the data's."""
         token = _token(column)
         known = Values(values_of(self.table, column))
-        told = hinted(self.card.hints.one_hot, column.name, column.name)
-        if told is not None:
-            return [_cell(value, known, column) for value in told]
+        values = hinted(self.card.hints.one_hot, column.name, column.name)
+        if values is not None:
+            return [_cell(value, known, column) for value in values]
         texts = sorted({*column.values, token} if token and with_token else column.values)
         return [MISSING if text == token else text for text in texts]
 

@@ -267,8 +267,8 @@ def _fitted(entry: Entry, item: Input, fit: Fit, table: Table) -> Input:
     """Scale an input by what the table gives, or see whether that is what it is scaled by."""
     if entry.then is None:
         return msgspec.structs.replace(item, then=steps_of(item, table, fit), fitted=fit)
-    told = msgspec.structs.replace(item, fitted=fit)
-    return told if still_fits(told, table) else item
+    fitted = msgspec.structs.replace(item, fitted=fit)
+    return fitted if still_fits(fitted, table) else item
 
 
 def _exactly(entry: Entry, mapping: M, position: int) -> M:

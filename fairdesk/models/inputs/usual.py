@@ -280,10 +280,10 @@ def _prepared(
                     continue
                 seen.append(scaled)
                 name = f"{fit}{_NUMBERS if only_numbers else ''}"
-                told = _TITLES[fit, only_numbers]
+                usage = _TITLES[fit, only_numbers]
                 yield (
                     f"{key}+{name}" if key else name,
-                    f"{told}; {title}" if title else told,
+                    f"{usage}; {title}" if title else usage,
                     scaled,
                 )
 

@@ -364,8 +364,8 @@ def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
             )
         except Exception as error:
             # any kind: ONNX Runtime has a dozen without a common base
-            told = said(error)
-            locale = _LOCALE.search(told)
+            message = said(error)
+            locale = _LOCALE.search(message)
             if locale and not warnings and lend(locale[1]):
                 warnings = (LENT.format(locale[1]),)
                 continue
@@ -373,7 +373,7 @@ def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
             if locale:
                 remedy = "Install the language that it names in the operating system."
             raise ModelError(
-                f"ONNX Runtime cannot open “{path.name}”.", why=f"It says: {told}", remedy=remedy
+                f"ONNX Runtime cannot open “{path.name}”.", why=f"It says: {message}", remedy=remedy
             ) from error
         return session, warnings
 
@@ -720,12 +720,12 @@ def _hints(notes: dict[str, str], inputs: Sequence[str], classes: Sequence[str])
     """Read what the author noted in the file about inputs and classes."""
     features = _noted(notes, _INPUT_NOTES, len(inputs))
     called = _noted(notes, _CLASS_NOTES, len(classes))
-    told = [
+    explanations = [
         f"The file notes the names of its {what}: {', '.join(names)}."
         for what, names in (("inputs", features), ("classes", called))
         if names
     ]
-    return Hints(features=features, classes=called, told=tuple(told))
+    return Hints(features=features, classes=called, told=tuple(explanations))
 
 
 def _noted(notes: dict[str, str], keys: Sequence[str], wanted: int) -> tuple[str, ...]:

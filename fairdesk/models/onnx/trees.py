@@ -55,8 +55,8 @@ def forest_of(graph: Graph, output: str, inputs: Sequence[str], scores: str) -> 
 
 def _classifier(node: Node) -> Forest:
     classes = len(node.classes)
-    told = _leaves(node, "class")
-    ids = np.unique(told[1])
+    leaves = _leaves(node, "class")
+    ids = np.unique(leaves[1])
     transform = node.setting("post_transform").text or "NONE"
     base = node.setting("base_values").numbers
     # with one column of weights the other class is what is left to 1, or its negative
@@ -64,12 +64,12 @@ def _classifier(node: Node) -> Forest:
         decides: Decides = "sigmoid" if transform == "LOGISTIC" else "share"
         if transform not in ("NONE", "LOGISTIC"):
             raise OpaqueError("an answer that is not read")
-        if decides == "share" and (told[2] < 0).any():
+        if decides == "share" and (leaves[2] < 0).any():
             raise OpaqueError("scores that are no shares")
-        return _forest(node, told, 1, base[:1], decides)
+        return _forest(node, leaves, 1, base[:1], decides)
     if transform not in ("NONE", "SOFTMAX"):
         raise OpaqueError("an answer that is not read")
-    own = told[0], told[1], told[2]
+    own = leaves[0], leaves[1], leaves[2]
     if classes == 2 and transform == "NONE":
         # shares of two classes add up to 1: that of the second one is enough
         second = own[1] == 1
@@ -115,7 +115,7 @@ def _key(trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64
     return (trees << 32) + nodes
 
 
-def _forest(node: Node, told: _Leaves, outputs: int, base: Float64, decides: Decides) -> Forest:
+def _forest(node: Node, leaves: _Leaves, outputs: int, base: Float64, decides: Decides) -> Forest:
     """Put trees together, each leaf with what it adds to each output."""
     trees = node.setting("nodes_treeids").integers
     numbers = node.setting("nodes_nodeids").integers
@@ -130,10 +130,10 @@ def _forest(node: Node, told: _Leaves, outputs: int, base: Float64, decides: Dec
     added = np.zeros((len(trees), outputs))
     keys = _key(trees, numbers)
     order = np.argsort(keys)
-    at = order[np.searchsorted(keys[order], told[0])]
-    if not (keys[at] == told[0]).all():
+    at = order[np.searchsorted(keys[order], leaves[0])]
+    if not (keys[at] == leaves[0]).all():
         raise OpaqueError("leaves that are not there")
-    np.add.at(added, (at, told[1]), told[2])
+    np.add.at(added, (at, leaves[1]), leaves[2])
     true, false = (node.setting(f"nodes_{name}nodeids").integers for name in ("true", "false"))
     turned = np.isin(modes, ("BRANCH_GT", "BRANCH_GTE"))
     left, right = np.where(turned, false, true), np.where(turned, true, false)

@@ -127,10 +127,10 @@ def wanted_environment(contents: Contents) -> dict[str, str]:
 def spoken(wanted: dict[str, str]) -> tuple[str, str]:
     """Write versions that a file wants, and those that are here instead, for a sentence."""
     saved = " and ".join(f"{name} {text}" for name, text in wanted.items())
-    here = " and ".join(
+    present = " and ".join(
         f"{name} {installed(name)}" if installed(name) else f"no {name}" for name in wanted
     )
-    return saved, here
+    return saved, present
 
 
 def installed(library: str) -> str:
@@ -149,7 +149,7 @@ def _minor(text: str) -> tuple[str, ...]:
 
 def _pickle(path: Path) -> Contents:
     names, fills, trouble = names_in(path)
-    versions, told = {}, []
+    versions, notes = {}, []
     found = Counter(
         str(state["_sklearn_version"]) for _, state in fills if "_sklearn_version" in state
     )
@@ -159,17 +159,17 @@ def _pickle(path: Path) -> Contents:
     if known:
         versions["scikit-learn"] = known[0]
     if len(known) > 1:
-        told.append(f"Its parts were made with several versions of scikit-learn: {_list(known)}.")
+        notes.append(f"Its parts were made with several versions of scikit-learn: {_list(known)}.")
     boosted = any(module.startswith("xgboost.") for module, _ in names)
     if boosted and (booster := _searched(path, _XGBOOST)):
         versions["xgboost"] = booster[0]
     if any(module.startswith("lightgbm.") for module, _ in names):
-        told.append("LightGBM models do not say which version of LightGBM made them.")
+        notes.append("LightGBM models do not say which version of LightGBM made them.")
     if any(module.startswith("numpy._core") for module, _ in names):
-        told.append("It was written with NumPy 2 or newer.")
+        notes.append("It was written with NumPy 2 or newer.")
     if trouble:
-        told.append(f"It could not be read to its end: {trouble[:300]}.")
-    return Contents("pickle", versions, _standings(names), tuple(told))
+        notes.append(f"It could not be read to its end: {trouble[:300]}.")
+    return Contents("pickle", versions, _standings(names), tuple(notes))
 
 
 def _standings(names: Iterable[tuple[str, str]]) -> tuple[ImportedName, ...]:
@@ -198,8 +198,8 @@ def _searched(path: Path, pattern: re.Pattern[bytes]) -> list[str]:
 
 def _length(found: re.Match[bytes]) -> int | None:
     """Return how long a text is, as a pickle tells before it; none where its line ends it."""
-    told = found["four"] or found["one"]
-    return int.from_bytes(told, "little") if told else None
+    size = found["four"] or found["one"]
+    return int.from_bytes(size, "little") if size else None
 
 
 def _part(group: bytes) -> str:
@@ -269,7 +269,7 @@ def _keras_zip(path: Path) -> Contents:
     if isinstance(metadata.get("keras_version"), str):
         versions["keras"] = metadata["keras_version"][:50]
     layers = dict.fromkeys(_layers(_json_of(path, "config.json")))
-    return Contents("keras-zip", versions, told=_told_layers(layers))
+    return Contents("keras-zip", versions, told=_layer_notes(layers))
 
 
 def _hdf5(path: Path) -> Contents:
@@ -290,7 +290,7 @@ def _hdf5(path: Path) -> Contents:
         layers = dict.fromkeys(_layers(json.loads(plain["model_config"])))
     except (ValueError, RecursionError):
         layers = {}
-    return Contents("hdf5", versions, told=_told_layers(layers))
+    return Contents("hdf5", versions, told=_layer_notes(layers))
 
 
 def _layers(config: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
@@ -304,7 +304,7 @@ def _layers(config: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
             waiting.extend(held.get("layers", []) if isinstance(held, dict) else [])
 
 
-def _told_layers(layers: Iterable[str]) -> tuple[str, ...]:
+def _layer_notes(layers: Iterable[str]) -> tuple[str, ...]:
     names = list(layers)
     return (f"It is made of: {_list(names[:40])}.",) if names else ()
 
@@ -318,11 +318,11 @@ def _onnx(path: Path) -> Contents:
         inside = outline(path.read_bytes())
     except WireError as error:
         return Contents("onnx", told=(f"It is damaged: {str(error)[:200]}.",))
-    told = [f"Written by {inside.producer}."] if inside.producer else []
+    notes = [f"Written by {inside.producer}."] if inside.producer else []
     strangers = sorted(domain for domain in inside.domains if domain)
     if strangers:
-        told.append(f"Its operations come from: {_list(strangers)}.")
-    return Contents("onnx", told=tuple(told))
+        notes.append(f"Its operations come from: {_list(strangers)}.")
+    return Contents("onnx", told=tuple(notes))
 
 
 def _json_of(path: Path, name: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:

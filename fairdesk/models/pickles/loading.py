@@ -257,12 +257,12 @@ def _caught(contents: Contents) -> Iterator[list[str]]:
         warnings.simplefilter("always")
         yield notes
     wanted = wanted_environment(contents)
-    told, here = spoken(wanted)
+    saved, present = spoken(wanted)
     if wanted:
         notes.append(
-            f"It was saved with {told}, and {here} is installed: it may fail, or answer "
+            f"It was saved with {saved}, and {present} is installed: it may fail, or answer "
             "differently than it did. Check the accuracy below, or open it with "
-            f"{told} in an environment of its own."
+            f"{saved} in an environment of its own."
         )
     for warning in caught:
         name = warning.category.__name__
@@ -340,9 +340,9 @@ def _unreadable(path: Path, contents: Contents, error: Exception) -> ModelError:
             why=f"Python says: {said}",
             remedy="Save the model again with joblib.dump(), or export it as ONNX.",
         )
-    saved, here = spoken(wanted)
+    saved, present = spoken(wanted)
     return ModelError(
-        f"“{path.name}” was saved with {saved}, and cannot be opened with {here}.",
+        f"“{path.name}” was saved with {saved}, and cannot be opened with {present}.",
         why=f"It says: {said}",
         remedy=f"Open it with {saved} in an environment of its own.",
     )

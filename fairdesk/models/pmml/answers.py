@@ -17,14 +17,14 @@ class Answer:
 
     Attributes
     ----------
-    told : NDArray[np.float64]
+    scores : NDArray[np.float64]
         ``(n, k)`` shares of the classes, or ``(n, 1)`` amounts; NaN where there is none.
     decided : NDArray[np.intp], optional
         ``(n,)``; the numbers of the decided classes, -1 where there is none. Left out it is the
         first class with the greatest share.
     """
 
-    told: Float64
+    scores: Float64
     decided: NDArray[np.intp] | None = None
 
     @property
@@ -32,12 +32,12 @@ class Answer:
         """The number of each row's class; -1 where there is none."""
         if self.decided is not None:
             return self.decided
-        none: NDArray[np.bool_] = np.isnan(self.told.sum(axis=1))
-        return np.where(none, -1, np.where(none[:, None], 0.0, self.told).argmax(axis=1))
+        none: NDArray[np.bool_] = np.isnan(self.scores.sum(axis=1))
+        return np.where(none, -1, np.where(none[:, None], 0.0, self.scores).argmax(axis=1))
 
     def named(self, classes: tuple[str, ...]) -> Column:
         """Return the decided classes by name."""
-        values = np.empty(len(self.told), dtype=object)
+        values = np.empty(len(self.scores), dtype=object)
         values[:] = [None if i < 0 else classes[i] for i in self.chosen.tolist()]
         return Column("text", values)
 

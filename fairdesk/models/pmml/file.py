@@ -71,7 +71,7 @@ class PmmlModel:
         count = "1 input" if len(inputs) == 1 else f"{len(inputs):,} inputs"
         header = root.one("Header")
         application = None if header is None else header.one("Application")
-        told = [application.get(name) for name in ("name", "version")] if application else []
+        producer = [application.get(name) for name in ("name", "version")] if application else []
         can = [Capability.DECIDES]
         can += [Capability.SCORES] if shares or not model.classes else []
         return ModelCard(
@@ -85,7 +85,7 @@ class PmmlModel:
             classes=model.classes,
             scores="values" if not model.classes else "probabilities" if shares else "labels",
             read_as_data=True,
-            saved_with=" ".join(part for part in told if part),
+            saved_with=" ".join(part for part in producer if part),
             can=tuple(can),
             accepts=tuple(field.accepts() for field in self._fields),
             hints=Hints(target=model.target),
@@ -113,15 +113,15 @@ class PmmlModel:
     def _scores(self, answer: Answer) -> Scores:
         classes = self.model.classes
         if not classes:
-            return from_values(answer.told[:, 0])
+            return from_values(answer.scores[:, 0])
         chosen = answer.chosen
         none = chosen < 0
         if self._card.scores == "labels":
             scores = from_classes(np.where(none, 0, chosen), len(classes))
         elif len(classes) == 2:
-            scores = of_two(answer.told[:, 1:], (chosen == 1)[:, None])
+            scores = of_two(answer.scores[:, 1:], (chosen == 1)[:, None])
         else:
-            scores = answer.told.astype(np.float32)
+            scores = answer.scores.astype(np.float32)
             # the decision is what the document says, also where shares are equal
             most = np.nextafter(scores.max(axis=1), np.float32(np.inf))
             rows = np.flatnonzero(~none & (scores.argmax(axis=1) != chosen))

@@ -124,13 +124,13 @@ class Model:
         field = self._dictionary.fields.get(self.target)
         if field is not None and field.valid:
             return tuple(_class_text(value) for value in field.valid)
-        told = [
+        names = [
             each.get("value" if each.tag == "ScoreDistribution" else "targetCategory")
             for each in element.everything()
             if each.tag in ("ScoreDistribution", "RegressionTable", "PCell")
         ]
-        told += [each.get("score") for each in element.everything() if each.tag == "Node"]
-        classes = tuple(sorted({text for text in told if text}))
+        names += [each.get("score") for each in element.everything() if each.tag == "Node"]
+        classes = tuple(sorted({text for text in names if text}))
         if len(classes) < 2:
             raise NotReadError("a classification that does not name its classes")
         return classes
@@ -148,21 +148,21 @@ class Model:
         """Answer for a batch; ``scope`` is that of `scope`."""
         answer = self.part.answer(scope)
         if self._rescale is not None:
-            return Answer(self._rescale(answer.told[:, 0])[:, None])
+            return Answer(self._rescale(answer.scores[:, 0])[:, None])
         return answer
 
-    def told(self, scope: Scope, answer: Answer) -> dict[str, Column]:
+    def output_columns(self, scope: Scope, answer: Answer) -> dict[str, Column]:
         """Return what it answered as fields: its target, and its outputs."""
-        told: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         predicted = (
-            answer.named(self.classes) if self.classes else Column("number", answer.told[:, 0])
+            answer.named(self.classes) if self.classes else Column("number", answer.scores[:, 0])
         )
         if self.target:
-            told[self.target] = predicted
-        inner = Scope(scope.rows, told, parent=scope)
+            columns[self.target] = predicted
+        inner = Scope(scope.rows, columns, parent=scope)
         for name, output in self.outputs.items():
-            told[name] = output(inner, answer, predicted)
-        return told
+            columns[name] = output(inner, answer, predicted)
+        return columns
 
 
 Output = Callable[[Scope, Answer, Column], Column]
@@ -190,7 +190,7 @@ def _outputs(element: Element, model: Model) -> dict[str, Output]:
 
 
 def _share(place: int) -> Output:
-    return lambda _, answer, __: Column("number", answer.told[:, place])
+    return lambda _, answer, __: Column("number", answer.scores[:, place])
 
 
 def _transformed(expression: Expression) -> Output:
@@ -326,8 +326,8 @@ class ForestPart:
 
     def answer(self, scope: Scope) -> Answer:
         """Answer for a batch."""
-        told = self.trees.sums(scope)
-        return Answer(told[:, :-1] if self.classes else told[:, :1])
+        sums = self.trees.sums(scope)
+        return Answer(sums[:, :-1] if self.classes else sums[:, :1])
 
 
 class _Chain:
@@ -350,7 +350,7 @@ class _Chain:
                 raise NotReadError("a chain that leaves out models for some rows")
             inner = model.scope(scope)
             answer = model.answer(inner)
-            scope = Scope(scope.rows, model.told(inner, answer), parent=scope)
+            scope = Scope(scope.rows, model.output_columns(inner, answer), parent=scope)
         assert answer is not None  # noqa: S101 - there is one segment at least
         return answer
 
@@ -370,50 +370,50 @@ class _Together:
         """Answer for a batch."""
         everybody = np.arange(scope.rows)
         width = max(len(self.classes), 1)
-        told, weights = [], []
+        scores, weights = [], []
         for predicate, weight, model in self._segments:
             true, unknown = predicate(scope, everybody)
             applies = true & ~unknown
             answer = model.answer(model.scope(scope))
             shares = np.full((scope.rows, width), np.nan)
             shares[applies] = self._aligned(answer, model)[applies]
-            told.append(shares)
+            scores.append(shares)
             weights.append(weight)
-        return Answer(self._combined(np.array(told), np.array(weights)))
+        return Answer(self._combined(np.array(scores), np.array(weights)))
 
     def _aligned(self, answer: Answer, model: Model) -> Float64:
         """Bring a part's answer into the order of the whole's classes."""
         if not self.classes:
-            return answer.told
+            return answer.scores
         places = [self.classes.index(name) for name in model.classes]
-        shares = np.zeros((len(answer.told), len(self.classes)))
+        shares = np.zeros((len(answer.scores), len(self.classes)))
         if self._method in _VOTES:
             chosen = answer.chosen
             shares[np.arange(len(chosen)), np.array(places)[chosen]] = 1.0
             shares[chosen < 0] = np.nan
         else:
-            shares[:, places] = answer.told
+            shares[:, places] = answer.scores
         return shares
 
-    def _combined(self, told: NDArray[np.float64], weights: NDArray[np.float64]) -> Float64:
+    def _combined(self, scores: NDArray[np.float64], weights: NDArray[np.float64]) -> Float64:
         """Combine ``(parts, n, k)``; a part without an answer is left out."""
-        there = np.isfinite(told).all(axis=2)
+        there = np.isfinite(scores).all(axis=2)
         none = ~np.any(there, axis=0)
         if self._method == "selectFirst":
             first = there.argmax(axis=0)
-            return np.asarray(told[first, np.arange(told.shape[1])])
+            return np.asarray(scores[first, np.arange(scores.shape[1])])
         if self._method in _SEPARATE:
             if self.classes:
                 raise NotReadError(f"shares of classes that are combined by “{self._method}”")
-            filled = np.where(np.reshape(none, (1, -1, 1)), 0.0, told)
+            filled = np.where(np.reshape(none, (1, -1, 1)), 0.0, scores)
             combine = np.nanmedian if self._method == "median" else np.nanmax
             made = combine(filled, axis=0)
         else:
             own = weights if self._method.startswith("weighted") else np.ones(len(weights))
             factor = np.reshape(own, (-1, 1)) * there
-            made = (np.expand_dims(factor, 2) * np.where(np.expand_dims(there, 2), told, 0.0)).sum(
-                axis=0
-            )
+            made = (
+                np.expand_dims(factor, 2) * np.where(np.expand_dims(there, 2), scores, 0.0)
+            ).sum(axis=0)
             if self._method not in ("sum", "weightedSum"):
                 with np.errstate(invalid="ignore", divide="ignore"):
                     made = made / np.reshape(factor.sum(axis=0), (-1, 1))

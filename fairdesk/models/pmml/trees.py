@@ -124,15 +124,15 @@ def read_tree(element: Element, classes: Sequence[str], *, votes: bool = False) 
 
 def _answer(node: Element, places: dict[str, int], before: Float64, *, votes: bool) -> Float64:
     """Read what a node tells; what the one before told where it tells nothing."""
-    score, told = node.attributes.get("score"), node.all("ScoreDistribution")
+    score, distribution = node.attributes.get("score"), node.all("ScoreDistribution")
     if not places:
         return before if score is None else np.array([node.number("score"), 0.0])
     shares = np.zeros(len(places))
-    for each in told:
+    for each in distribution:
         if each.get("value") not in places:
             raise NotReadError(f"the class “{each.get('value')}”, which its target does not have")
         shares[places[each.get("value")]] = each.number("probability", each.number("recordCount"))
-    if score is None and not told:
+    if score is None and not distribution:
         return before
     if score is not None and score not in places:
         raise NotReadError(f"the class “{score}”, which its target does not have")
@@ -411,10 +411,10 @@ class TreePart:
 
     def answer(self, scope: Scope) -> Answer:
         """Answer for a batch."""
-        told = self.trees.sums(scope)
+        sums = self.trees.sums(scope)
         if not self.classes:
-            return Answer(told[:, :1])
-        return Answer(told[:, :-1], _whole(told[:, -1]))
+            return Answer(sums[:, :1])
+        return Answer(sums[:, :-1], _whole(sums[:, -1]))
 
 
 def _whole(numbers: Float64) -> NDArray[np.intp]:

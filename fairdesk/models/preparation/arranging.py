@@ -30,7 +30,7 @@ class Arranged(NamedTuple):
     """The inputs of a model in order, put together from parts, and how that is known."""
 
     features: tuple[str, ...]
-    told: str
+    note: str
     assumed: str = ""
 
 
@@ -120,8 +120,8 @@ def arranged(
     whole = {columns: name for name, columns in scalers.items() if len(columns) == inputs}
     if len(whole) == 1:
         columns, name = next(iter(whole.items()))
-        told = f"“{name}” names the {inputs:,} inputs, in the order in which it was fitted."
-        return Arranged(columns, told)
+        note = f"“{name}” names the {inputs:,} inputs, in the order in which it was fitted."
+        return Arranged(columns, note)
     numbers = tuple(dict.fromkeys(column for columns in scalers.values() for column in columns))
     numbers = tuple(column for column in numbers if column not in one_hot)
     if not numbers:

@@ -245,8 +245,8 @@ def _one_hot_widths(encoder: Any) -> list[int]:  # noqa: ANN401 - a OneHotEncode
 
 def _imputed(imputer: Any, given: Made) -> Made:  # noqa: ANN401 - a SimpleImputer
     """Return what imputing makes: on a line nobody has a missing cell, unless a number says so."""
-    told = imputer.missing_values
-    number = isinstance(told, int | float | np.number) and told == told  # noqa: PLR0124 - NaN
+    missing = imputer.missing_values
+    number = isinstance(missing, int | float | np.number) and missing == missing  # noqa: PLR0124 - NaN
     empty = [
         not imputer.keep_empty_features and isinstance(each, float) and np.isnan(each)
         for each in imputer.statistics_.tolist()

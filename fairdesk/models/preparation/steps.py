@@ -82,7 +82,7 @@ class Preparation:
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     target: str = ""
     names_of_classes: tuple[str, ...] = ()
-    told: list[str] = field(default_factory=list)
+    explanations: list[str] = field(default_factory=list)
     before: list[tuple[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -116,7 +116,7 @@ class Preparation:
             scalers=dict(hints.scalers),
             target=hints.target,
             names_of_classes=hints.classes,
-            told=list(hints.told),
+            explanations=list(hints.told),
         )
 
     def take(self, things: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -165,7 +165,7 @@ class Preparation:
             scalers=self.scalers,
             target=self.target,
             classes=self.names_of_classes,
-            told=tuple(self.told),
+            told=tuple(self.explanations),
         )
 
     def _belongs_before(self, thing: Any) -> bool:  # noqa: ANN401 - anything
@@ -199,7 +199,7 @@ class Preparation:
                 )
             self.before.insert(0, (name, thing))
             wanted = int(getattr(thing, "n_features_in_", 0)) or wanted
-        self.told += [
+        self.explanations += [
             f"“{name}” ({_kind(thing)}) comes before the model." for name, thing in self.before
         ]
 
@@ -243,14 +243,16 @@ class Preparation:
         if self.before:
             width = int(getattr(self.before[0][1], "n_features_in_", 0)) or width
         if self.before and len(names) == self.inputs != width:
-            self.told.append(f"“{name}” names the {len(names):,} columns that the model is given.")
+            self.explanations.append(
+                f"“{name}” names the {len(names):,} columns that the model is given."
+            )
             return True
         if len(names) != width:
             return False
         if self.features and self.features != names:
             raise _contradiction(f"“{name}” gives another order of the inputs than was told before")
         self.features = names
-        self.told.append(f"“{name}” names the {len(names):,} inputs, in order.")
+        self.explanations.append(f"“{name}” names the {len(names):,} inputs, in order.")
         return True
 
     def _arrange(self) -> None:
@@ -263,7 +265,7 @@ class Preparation:
         found = arranged(self.inputs, self.scalers, self.one_hot, self.codes, self.lists)
         if found is not None:
             self.features = found.features
-            self.told.append(found.told)
+            self.explanations.append(found.note)
             self.notes += [found.assumed] if found.assumed else []
 
     def _text(self, name: str, text: str) -> bool:
@@ -272,20 +274,20 @@ class Preparation:
         if self.target not in ("", text):
             raise _contradiction(f"The target is “{self.target}” and “{text}”")
         self.target = text
-        self.told.append(f"“{name}” says that the target is “{text}”.")
+        self.explanations.append(f"“{name}” says that the target is “{text}”.")
         return True
 
     def _classes(self, names: tuple[str, ...], name: str) -> None:
         if self.names_of_classes not in ((), names):
             raise _contradiction(f"“{name}” names other classes than were told before")
         self.names_of_classes = names
-        self.told.append(f"“{name}” names the classes: {', '.join(names)}.")
+        self.explanations.append(f"“{name}” names the classes: {', '.join(names)}.")
 
     def _codes(self, column: str, codes: dict[str, float], name: str) -> None:
         if self.codes.get(column, codes) != codes:
             raise _contradiction(f"“{name}” gives other codes for “{column}” than were told before")
         self.codes[column] = codes
-        self.told.append(f"“{name}” has the codes of “{column}”.")
+        self.explanations.append(f"“{name}” has the codes of “{column}”.")
 
     def _one_hot(self, column: str, categories: tuple[str, ...], name: str) -> None:
         if self.one_hot.get(column, categories) != categories:
@@ -293,7 +295,7 @@ class Preparation:
                 f"“{name}” gives other categories of “{column}” than were told before"
             )
         self.one_hot[column] = categories
-        self.told.append(
+        self.explanations.append(
             f"“{name}” makes an input of each of {len(categories)} values of “{column}”."
         )
 
@@ -311,7 +313,9 @@ class Preparation:
             if self.numbered:
                 self._classes(classes, name)
             else:
-                self.told.append(f"“{name}” names classes that the model has names for itself.")
+                self.explanations.append(
+                    f"“{name}” names classes that the model has names for itself."
+                )
             return True
         self._codes(column, {text: float(i) for i, text in enumerate(classes)}, name)
         return True
@@ -375,7 +379,7 @@ class Preparation:
                 raise _contradiction(f"“{name}” scales “{twice[0]}”, which is scaled already")
             self.steps.update(zip(columns, arithmetic))
             self.scalers[name] = columns
-        self.told.append(f"“{name}” ({_kind(scaler)}) scales {width:,} columns.")
+        self.explanations.append(f"“{name}” ({_kind(scaler)}) scales {width:,} columns.")
         return True
 
     def _mapping(self, name: str, given: dict[Any, Any]) -> bool:

@@ -103,7 +103,7 @@ def refit_keras(
     """
     card = model.card
     steps = training.epochs * -(-len(training_set.targets) // training.batch)
-    with _told(len(training_set.targets)):
+    with _memory_errors(len(training_set.targets)):
         network = _network(
             card.path,
             card.sha256,
@@ -117,7 +117,7 @@ def refit_keras(
     rng = np.random.default_rng(seed)
     best, best_weights, waited = np.inf, network.model.get_weights(), 0
     for epoch in range(1, training.epochs + 1):
-        with _told(len(training_set.targets)):
+        with _memory_errors(len(training_set.targets)):
             loss = network.epoch(taught, training.batch, rng)
             if held.weight:
                 loss = network.loss_on(held) if np.isfinite(loss) else loss
@@ -130,7 +130,7 @@ def refit_keras(
         yield epoch, training.epochs
         if waited >= training.patience:
             break
-    with _told(len(training_set.targets)):
+    with _memory_errors(len(training_set.targets)):
         network.model.set_weights(best_weights)
         again = _opened_again(network.model, model)
         alike = np.ptp(_scores(again, training_set.given), axis=0).max() == 0
@@ -146,7 +146,7 @@ def _scores(model: OpenedModel, given: Any) -> Scores:  # noqa: ANN401 - a matri
 
 
 @contextmanager
-def _told(rows: int) -> Iterator[None]:
+def _memory_errors(rows: int) -> Iterator[None]:
     """Return what TensorFlow says in the auditor's words; what it only warns of is nobody's."""
     try:
         with warnings.catch_warnings():
@@ -246,7 +246,7 @@ class _Network:
                 # its code was agreed to
                 keras.config.enable_unsafe_deserialization()
             self.model = load_network(keras, path, parts, safe=not named.programs)
-            told = parts.training
+            settings = parts.training
         if not self.model.trainable_variables:
             raise ModelError(
                 f"“{path.name}” has no weights that can be trained.",
@@ -260,11 +260,11 @@ class _Network:
         (output,) = self.model.outputs
         maker = getattr(output, "_keras_history", None)
         name = maker.operation.name if maker else ""
-        learnt = learnt_from(told.get("loss"), name, (name,))
+        learnt = learnt_from(settings.get("loss"), name, (name,))
         width = int(np.prod([length or 1 for length in output.shape[1:]]))
-        self._loss = loss_of(told, name, last_activation(maker), width, learnt)
+        self._loss = loss_of(settings, name, last_activation(maker), width, learnt)
         self._losses = self._loss.made(reduction=None)
-        self._optimiser = optimiser_of(told, optimiser, tune=tune)
+        self._optimiser = optimiser_of(settings, optimiser, tune=tune)
         self._optimiser.build(self.model.trainable_variables)
         # so that its file tells how it was trained
         self.model.compile(self._optimiser, self._loss.made())

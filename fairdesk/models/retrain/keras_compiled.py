@@ -145,8 +145,8 @@ def optimiser_of(training: Mapping[str, Any], chosen: str, *, tune: bool) -> Any
     """
     import keras  # noqa: PLC0415 - loaded with the model
 
-    told = training.get("optimizer", training.get("optimizer_config"))
-    name, settings = _described(told) if chosen == "own" else (chosen, {})
+    own = training.get("optimizer", training.get("optimizer_config"))
+    name, settings = _described(own) if chosen == "own" else (chosen, {})
     name = name.rpartition(">")[2].lower()
     kind = getattr(keras.optimizers, _OPTIMISERS.get(name, "Adam"))
     if name not in _OPTIMISERS:

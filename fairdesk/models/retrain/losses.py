@@ -96,5 +96,5 @@ def why_card_not(card: ModelCard) -> str:
         "It has several outputs, and there are labels for one of them only.": bool(card.outputs),
         "Training a Keras network needs TensorFlow, which is not installed.": network,
     }
-    told = (reason for reason, holds in reasons.items() if holds)
-    return next(told, "It does not offer to be trained.")
+    reasons_given = (reason for reason, holds in reasons.items() if holds)
+    return next(reasons_given, "It does not offer to be trained.")

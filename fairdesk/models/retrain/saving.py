@@ -99,7 +99,7 @@ def save(fed: FedModel, rows: Rows) -> Iterator[Saved]:
 def _made(name: str, make: Callable[[], tuple[bytes, str]]) -> Saved:
     """Make a file, or say why there is none."""
     try:
-        content, told = make()
+        content, note = make()
     except FairDeskError as error:
         return Saved(name, str(error), b"")
     except ImportError as error:
@@ -113,7 +113,7 @@ def _made(name: str, make: Callable[[], tuple[bytes, str]]) -> Saved:
             remedy="Free some memory or room for temporary files, and repair again.",
         )
         return Saved(name, str(full), b"")
-    return Saved(name, told, content)
+    return Saved(name, note, content)
 
 
 class _Check:
@@ -180,13 +180,13 @@ class _Check:
 
     def conversion(self, how: str, otherwise: int, apart: float) -> str:
         """Tell of a conversion how it was checked."""
-        told = f"{how} It was read again and asked about {self._all}: "
+        text = f"{how} It was read again and asked about {self._all}: "
         count = len(self.rows)
         scored = self._card.scores == "probabilities"
         scores = f", with scores up to {apart:.2g} apart" if scored else ""
         if not otherwise:
-            return told + f"all are decided alike{scores}."
-        return told + (
+            return text + f"all are decided alike{scores}."
+        return text + (
             f"{count - otherwise:,} are decided alike, {otherwise:,} otherwise{scores}. Where each "
             "decision must be the model’s own, use another of its files."
         )
@@ -332,9 +332,9 @@ def _renumbered(content: bytes) -> bytes:
 
 
 def _without_moment(text: bytes) -> bytes:
-    told = json.loads(text)
-    told.pop("date_saved", None)
-    return json.dumps(told).encode()
+    document = json.loads(text)
+    document.pop("date_saved", None)
+    return json.dumps(document).encode()
 
 
 def _repacked(

@@ -155,10 +155,10 @@ def other_versions(card: ModelCard) -> str:
     wanted = wanted_environment(Contents("pickle", saved))
     if not wanted:
         return f" It was saved with {card.saved_with}." if card.saved_with else ""
-    told, here = spoken(wanted)
+    saved_with, present = spoken(wanted)
     return (
-        f" It was saved with {told}, and {here} is installed: open it with {told} in an "
-        "environment of its own."
+        f" It was saved with {saved_with}, and {present} is installed: open it with "
+        f"{saved_with} in an environment of its own."
     )
 
 
@@ -294,7 +294,9 @@ def _beside(found: _Found, asked: Asked, path: Path) -> Preparation:
     unused = gathered.take(found.others)
     if found.others:
         model = next(iter(found.models))
-        gathered.told.insert(0, f"“{path.name}” holds several things; its model is “{model}”.")
+        gathered.explanations.insert(
+            0, f"“{path.name}” holds several things; its model is “{model}”."
+        )
     gathered.notes += _thresholds(found.others)
     for name, thing in unused:
         names = names_of(thing)

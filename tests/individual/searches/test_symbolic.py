@@ -269,7 +269,7 @@ def test_samples_are_local_and_weighted_by_nearness(real_domain):
     people = real_domain.sample(np.random.default_rng(0), 300)
     people[:, 0] = 2.5 + people[:, 0] / 100
     trees = LocalTrees(
-        SearchContext(Model(), real_domain).asked,
+        SearchContext(Model(), real_domain).cached_model,
         real_domain,
         people,
         500,
