@@ -135,7 +135,7 @@ class _Mining:
         rows, fine = starting(study.domain, people)
         self.people, self.groups = rows[fine], study.groups[study.inside][fine]
         self.neighbours = Neighbours(study.domain, rng)
-        self.good = np.full(len(self.people), np.nan)
+        self.favourable_values = np.full(len(self.people), np.nan)
         self.notes: list[str] = []
         self.decided = np.zeros(len(study.decisions), dtype=np.int64)
         self.tried, self.due, self.done = 0, 0.0, 0
@@ -192,7 +192,7 @@ class _Mining:
             yield self._progress("data", min(part.stop, total), total)
         scores = np.concatenate(results)
         self.untouched = self.outcomes.of(scores)
-        self.good[self.asked] = labels(scores) == self.study.favourable
+        self.favourable_values[self.asked] = labels(scores) == self.study.favourable
 
     def _grow(self) -> Iterator[Event]:
         """Make the rules, and grow the rule sets that are frequent."""
@@ -204,7 +204,7 @@ class _Mining:
                 bins=options.bins,
                 edges=study.edges.get(attribute.name, ()),
                 subsets=options.subsets,
-                favourable=self.good,
+                favourable=self.favourable_values,
             )
             for i, attribute in enumerate(study.domain.grouping)
         ]

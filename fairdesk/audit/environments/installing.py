@@ -126,14 +126,14 @@ def run(
         raise ModelError(
             what, why=f"The system says: {error}.", remedy="The log file tells more."
         ) from error
-    said: list[str] = []
+    output: list[str] = []
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     assert process.stdout is not None, "the pipe is asked for"  # noqa: S101 - for mypy
     threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
     try:
         while (line := _next(lines, stopped)) is not None:
             log.info("%s: %s", Path(command[0]).name, line)
-            said.append(line)
+            output.append(line)
             if fetches := _FETCHES.search(line):
                 say(f"Fetching {fetches[1]} ({fetches[2]})")
         code = process.wait()
@@ -141,7 +141,7 @@ def run(
         _kill(process)
         raise
     if code != 0:
-        raise refusal(what, "\n".join(said))
+        raise refusal(what, "\n".join(output))
 
 
 def _read(stream: IO[str], lines: queue.SimpleQueue[str | None]) -> None:
@@ -177,20 +177,20 @@ def _kill(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def refusal(what: str, said: str) -> ModelError:
+def refusal(what: str, output: str) -> ModelError:
     """Say in plain words why the installer failed.
 
     Parameters
     ----------
     what : str
         What did not happen, a whole sentence.
-    said : str
+    output : str
         What it printed.
     """
     for pattern, why, remedy in _CAUSES:
-        if re.search(pattern, said):
+        if re.search(pattern, output):
             return ModelError(what, why=why, remedy=remedy)
-    last = [line.strip() for line in said.splitlines() if line.strip()][-1:]
+    last = [line.strip() for line in output.splitlines() if line.strip()][-1:]
     return ModelError(
         what,
         why=f"The installer says: {last[0][:200]}" if last else "It does not say why.",

@@ -65,11 +65,11 @@ def try_out(room: SandboxDirs, layers: Sequence[str]) -> Confinement:
 
 def _walls() -> tuple[str, ...]:
     # bubblewrap's first process is the first of its own numbers
-    in_walls = sys.platform == "linux" and _said("/proc/1/comm") == "bwrap"
+    in_walls = sys.platform == "linux" and _first_text("/proc/1/comm") == "bwrap"
     return ("bubblewrap",) if in_walls else ()
 
 
-def _said(path: str) -> str:
+def _first_text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except OSError:

@@ -22,13 +22,13 @@ import numpy as np
 
 from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.records import (
-    Began,
-    Begun,
-    Ended,
+    AuditStarted,
     Exported,
     ExportedFile,
     LogEntry,
     Marked,
+    RunEnded,
+    RunStarted,
     StepOfLearning,
     StepOfRun,
     Weighed,
@@ -55,7 +55,7 @@ class Replayed:
 
     Attributes
     ----------
-    begun : Begun, optional
+    begun : AuditStarted, optional
         The question and the table. ``None`` where the log does not say.
     began, ended : dict
         Per run what was told at its beginning and at its end.
@@ -77,9 +77,9 @@ class Replayed:
         What was learned and then told otherwise, a few words each.
     """
 
-    begun: Begun | None = None
-    began: dict[int, Began] = field(default_factory=dict)
-    ended: dict[int, Ended] = field(default_factory=dict)
+    begun: AuditStarted | None = None
+    began: dict[int, RunStarted] = field(default_factory=dict)
+    ended: dict[int, RunEnded] = field(default_factory=dict)
     weighed: list[Weighed] = field(default_factory=list)
     learned: dict[tuple[int, str], str] = field(default_factory=dict)
     marks: dict[int, str] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def table(data: Table) -> str:
     return digest.hexdigest()
 
 
-def run(connection: sqlite3.Connection, run_id: int) -> Ended:
+def run(connection: sqlite3.Connection, run_id: int) -> RunEnded:
     """Return the fingerprints of a run as the file holds it now.
 
     Memory is bounded, whatever the run found.
@@ -133,7 +133,7 @@ def found(connection: sqlite3.Connection, run_id: int) -> str:
     )
 
 
-def ended(connection: sqlite3.Connection, run_id: int, findings: str) -> Ended:
+def ended(connection: sqlite3.Connection, run_id: int, findings: str) -> RunEnded:
     """Return the fingerprints of a run whose findings' fingerprint is known; as `run`."""
     row = connection.execute(
         f"SELECT {', '.join(_RECORD)} FROM run WHERE id = ?",  # noqa: S608 - our own columns
@@ -141,7 +141,7 @@ def ended(connection: sqlite3.Connection, run_id: int, findings: str) -> Ended:
     ).fetchone()
     if row is None:
         raise KeyError(run_id)
-    return Ended(
+    return RunEnded(
         run=run_id,
         state=row[2],
         ended=row[5],
@@ -231,12 +231,12 @@ def replayed(entries: Sequence[LogEntry]) -> Replayed:
     StoreError
         When an entry does not tell what one of its kind tells.
     """
-    said = Replayed()
+    log_state = Replayed()
     for place, entry in enumerate(entries, start=1):
         if not entry.told:
             continue
         try:
-            _replay(said, entry)
+            _replay(log_state, entry)
         except msgspec.MsgspecError as error:
             raise StoreError(
                 f"Entry {place} of the audit’s log cannot be read.",
@@ -244,7 +244,7 @@ def replayed(entries: Sequence[LogEntry]) -> Replayed:
                 remedy="The log may have been changed by hand: take a copy of the audit from "
                 "before.",
             ) from error
-    return said
+    return log_state
 
 
 def exported_files(entries: Sequence[LogEntry]) -> tuple[ExportedFile, ...]:
@@ -255,45 +255,45 @@ def exported_files(entries: Sequence[LogEntry]) -> tuple[ExportedFile, ...]:
     return tuple(file for each in exports for file in each.files)
 
 
-def _replay(said: Replayed, entry: LogEntry) -> None:
+def _replay(log_state: Replayed, entry: LogEntry) -> None:
     match entry.kind:
         case "begun":
-            said.begun = said.begun or _read(entry, Begun)
+            log_state.begun = log_state.begun or _read(entry, AuditStarted)
         case "ran":
-            _replay_run(said, _read(entry, StepOfRun))
+            _replay_run(log_state, _read(entry, StepOfRun))
         case "marked":
             marked = _read(entry, Marked)
-            _put(said.marks, marked.pair, marked.mark)
-            _put(said.notes, marked.pair, marked.note)
+            _put(log_state.marks, marked.pair, marked.mark)
+            _put(log_state.notes, marked.pair, marked.note)
         case "learned":
-            _replay_fact(said, _read(entry, StepOfLearning))
+            _replay_fact(log_state, _read(entry, StepOfLearning))
         case "details":
-            said.details |= _read(entry, dict[str, Any])
-            said.details = {name: value for name, value in said.details.items() if value}
+            log_state.details |= _read(entry, dict[str, Any])
+            log_state.details = {name: value for name, value in log_state.details.items() if value}
         case "choice":
-            said.choice = _read(entry, Choice)
+            log_state.choice = _read(entry, Choice)
         case "exported":
-            said.manifest = _read(entry, Exported).manifest or said.manifest
+            log_state.manifest = _read(entry, Exported).manifest or log_state.manifest
 
 
-def _replay_run(said: Replayed, step: StepOfRun) -> None:
-    if step.run in (said.began if isinstance(step, Began) else said.ended):
-        said.twice.append(step.run)
-    elif isinstance(step, Began):
-        said.began[step.run] = step
+def _replay_run(log_state: Replayed, step: StepOfRun) -> None:
+    if step.run in (log_state.began if isinstance(step, RunStarted) else log_state.ended):
+        log_state.twice.append(step.run)
+    elif isinstance(step, RunStarted):
+        log_state.began[step.run] = step
     else:
-        said.ended[step.run] = step
+        log_state.ended[step.run] = step
 
 
-def _replay_fact(said: Replayed, fact: StepOfLearning) -> None:
+def _replay_fact(log_state: Replayed, fact: StepOfLearning) -> None:
     if isinstance(fact, Weighed):
-        if any(one.first <= fact.last and fact.first <= one.last for one in said.weighed):
-            said.replaced.append(f"the distances of pairs {fact.first:,} to {fact.last:,}")
-        said.weighed.append(fact)
+        if any(one.first <= fact.last and fact.first <= one.last for one in log_state.weighed):
+            log_state.replaced.append(f"the distances of pairs {fact.first:,} to {fact.last:,}")
+        log_state.weighed.append(fact)
         return
-    if said.learned.get((fact.pair, fact.what), fact.sha256) != fact.sha256:
-        said.replaced.append(f"“{fact.what}” of pair {fact.pair}")
-    said.learned[fact.pair, fact.what] = fact.sha256
+    if log_state.learned.get((fact.pair, fact.what), fact.sha256) != fact.sha256:
+        log_state.replaced.append(f"“{fact.what}” of pair {fact.pair}")
+    log_state.learned[fact.pair, fact.what] = fact.sha256
 
 
 def _read(entry: LogEntry, kind: Any) -> Any:  # noqa: ANN401 - what msgspec takes and gives

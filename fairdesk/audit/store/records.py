@@ -145,7 +145,7 @@ class LogEntry(msgspec.Struct, frozen=True):
     link: str = ""
 
 
-class Begun(msgspec.Struct, frozen=True):
+class AuditStarted(msgspec.Struct, frozen=True):
     """What the first entry tells: SHA-256 of question, table, data file and model file."""
 
     question: str
@@ -154,7 +154,7 @@ class Begun(msgspec.Struct, frozen=True):
     model: str
 
 
-class Began(msgspec.Struct, frozen=True, tag_field="step", tag="began"):
+class RunStarted(msgspec.Struct, frozen=True, tag_field="step", tag="began"):
     """What the entry of a run's beginning tells.
 
     Attributes
@@ -172,7 +172,7 @@ class Began(msgspec.Struct, frozen=True, tag_field="step", tag="began"):
     versions: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class Ended(msgspec.Struct, frozen=True, tag_field="step", tag="ended"):
+class RunEnded(msgspec.Struct, frozen=True, tag_field="step", tag="ended"):
     """What the entry of a run's end tells: SHA-256 of everything that came of it.
 
     Attributes
@@ -206,7 +206,7 @@ class Ended(msgspec.Struct, frozen=True, tag_field="step", tag="ended"):
 
 
 #: What an entry about a run tells.
-StepOfRun = Began | Ended
+StepOfRun = RunStarted | RunEnded
 
 
 class Weighed(msgspec.Struct, frozen=True, tag_field="about", tag="distances"):

@@ -18,7 +18,7 @@ import numpy as np
 from fairdesk.audit.plan.decisions import decisions
 from fairdesk.audit.plan.spec import AuditSpec, now
 from fairdesk.audit.store import digests, hash_chain
-from fairdesk.audit.store.records import Begun, LogKind
+from fairdesk.audit.store.records import AuditStarted, LogKind
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
@@ -180,7 +180,9 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
     by_column = np.asarray(table.codes, dtype="<f8").tobytes(order="F")
     question = question_of(spec)
     connection.execute("INSERT INTO audit VALUES (?, ?)", (question, zlib.compress(by_column)))
-    begun = Begun(digests.text(question), digests.table(table), spec.data.sha256, spec.model.sha256)
+    begun = AuditStarted(
+        digests.text(question), digests.table(table), spec.data.sha256, spec.model.sha256
+    )
     add_entry(connection, "The audit was begun.", "begun", begun)
     for each in decisions(spec, table):
         add_entry(connection, each.what, "decided", each.told)
@@ -311,7 +313,7 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
 
 def unexpected_tables(connection: sqlite3.Connection) -> tuple[str, ...]:
     """Return what a file of this version holds that FairDesk never writes, a sentence each."""
-    said = [
+    messages = [
         f"There is {'an' if kind == 'index' else 'a'} {kind} “{name}”, which FairDesk never makes."
         for kind, name in connection.execute("SELECT type, name FROM sqlite_schema ORDER BY name")
         if not (
@@ -322,13 +324,13 @@ def unexpected_tables(connection: sqlite3.Connection) -> tuple[str, ...]:
     ]
     (questions,) = connection.execute("SELECT count(*) FROM audit").fetchone()
     if questions != 1:
-        said.append(f"There are {questions:,} questions, and an audit has one.")
-    said += [
+        messages.append(f"There are {questions:,} questions, and an audit has one.")
+    messages += [
         f"Something is kept under the name “{name}”, which FairDesk never uses."
         for (name,) in connection.execute("SELECT name FROM kept ORDER BY name")
         if name not in _KEPT_NAMES
     ]
-    return tuple(said)
+    return tuple(messages)
 
 
 def release(path: Path) -> None:

@@ -20,9 +20,7 @@ from fairdesk.audit.plan.spec import AuditSpec, RunSpec, now, versions
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.records import (
-    Began,
-    Begun,
-    Ended,
+    AuditStarted,
     Exported,
     ExportedFile,
     Learned,
@@ -32,7 +30,9 @@ from fairdesk.audit.store.records import (
     ModelFile,
     Pair,
     PairQuery,
+    RunEnded,
     RunRecord,
+    RunStarted,
     RunState,
     Weighed,
 )
@@ -240,7 +240,7 @@ class Store:
     def begin_run(self, run: RunSpec) -> int:
         """Note that a run begins, and what it was asked; gives its number."""
         nobody = [0] * len(self.spec.domain.protected)
-        here = dict(versions().items() - self.spec.versions.items())
+        changed_versions = dict(versions().items() - self.spec.versions.items())
         with self._writing():
             cursor = self._connection.execute(
                 "INSERT INTO run (spec, state, started, alone) VALUES (?, 'running', ?, ?)",
@@ -248,8 +248,8 @@ class Store:
             )
             number = cursor.lastrowid
             assert number is not None, "an INSERT gives a row number"  # noqa: S101 - mypy
-            said = f"Run {number} was started: {_title(run.method)}"
-            self._write_log(said, "ran", Began(number, run, here))
+            message = f"Run {number} was started: {_title(run.method)}"
+            self._write_log(message, "ran", RunStarted(number, run, changed_versions))
         return number
 
     def add(self, run_id: int, found: Found) -> None:
@@ -443,8 +443,8 @@ class Store:
                 (message,),
             )
             for (run_id,) in cut_off:
-                said = f"Run {run_id} was cut off: {message}"
-                self._write_log(said, "ran", digests.run(self._connection, run_id))
+                entry = f"Run {run_id} was cut off: {message}"
+                self._write_log(entry, "ran", digests.run(self._connection, run_id))
 
     def _alone(self) -> bool:
         """Return whether nobody else has the file open: only then can it leave the WAL mode."""
@@ -645,10 +645,10 @@ class Store:
             for part in np.split(pair_ids, gaps) if len(pair_ids) else ():
                 first, last = int(part[0]), int(part[-1])
                 digest = digests.weighed(self._connection, first, last)
-                said = f"Pairs {first:,} to {last:,} were compared with real people."
-                self._write_log(said, "learned", Weighed(first, last, digest))
+                message = f"Pairs {first:,} to {last:,} were compared with real people."
+                self._write_log(message, "learned", Weighed(first, last, digest))
 
-    def learn(self, pair_id: int, what: str, document: msgspec.Struct, said: str = "") -> None:
+    def learn(self, pair_id: int, what: str, document: msgspec.Struct, message: str = "") -> None:
         """Keep what was learned about a pair, in place of what was known of that kind.
 
         Parameters
@@ -659,7 +659,7 @@ class Store:
             Its kind.
         document : Struct
             What was learned.
-        said : str
+        message : str
             A sentence for the log.
         """
         text = _json(document)
@@ -668,7 +668,7 @@ class Store:
                 "INSERT OR REPLACE INTO learned VALUES (?, ?, ?)", (pair_id, what, text)
             )
             fact = Learned(pair_id, what, digests.text(text))
-            self._write_log(said or f"Pair {pair_id}: {what} is known.", "learned", fact)
+            self._write_log(message or f"Pair {pair_id}: {what} is known.", "learned", fact)
 
     def learned(self, pair_id: int, what: str, kind: type[T]) -> T | None:
         """Return what was learned about a pair; ``None`` when nothing was."""
@@ -687,8 +687,8 @@ class Store:
         """
         if mark not in MARKS:
             raise StoreError(f"There is no mark “{mark}”.", remedy=f"Marks: {', '.join(MARKS)}.")
-        said = f"Pair {pair_id}: {mark or 'not marked'}."
-        self._say_of_pair("mark", mark, said, Marked(pair_id, mark=mark))
+        message = f"Pair {pair_id}: {mark or 'not marked'}."
+        self._say_of_pair("mark", mark, message, Marked(pair_id, mark=mark))
 
     def note(self, pair_id: int, text: str) -> None:
         """Set the auditor's note on a pair, and log it.
@@ -701,7 +701,7 @@ class Store:
         what = f"note “{text}”" if text else "note taken away"
         self._say_of_pair("note", text, f"Pair {pair_id}: {what}.", Marked(pair_id, note=text))
 
-    def _say_of_pair(self, column: str, text: str, said: str, marked: Marked) -> None:
+    def _say_of_pair(self, column: str, text: str, message: str, marked: Marked) -> None:
         with self._writing():
             changed = self._connection.execute(
                 f"UPDATE finding SET {column} = ? WHERE id = ?",  # noqa: S608 - one of two columns
@@ -709,7 +709,7 @@ class Store:
             )
             if not changed.rowcount:
                 raise _no_pair(marked.pair)
-            self._write_log(said, "marked", marked)
+            self._write_log(message, "marked", marked)
 
     def log(self, what: str, kind: LogKind, facts: object = None) -> None:
         """Write down what happened, with the time, at the end of the log's chain.
@@ -812,18 +812,18 @@ class Store:
         rows = self._all("SELECT document FROM kept WHERE name = 'manifest'")
         return self._fitting(rows[0][0], str) if rows else ""
 
-    def fingerprints(self) -> Begun:
+    def fingerprints(self) -> AuditStarted:
         """Return the fingerprints of question and table, as they are now."""
         (question,) = self._one("SELECT spec FROM audit")
         spec = self.spec
-        return Begun(
+        return AuditStarted(
             digests.text(self._fitting(question, str)),
             digests.table(self.table()),
             spec.data.sha256,
             spec.model.sha256,
         )
 
-    def run_fingerprints(self, run_id: int) -> Ended:
+    def run_fingerprints(self, run_id: int) -> RunEnded:
         """Return the fingerprints of a run and all that came of it, as they are now."""
         with sqlite_errors_as_store_errors(self.path), self._as_written():
             return digests.run(self._connection, run_id)

@@ -156,20 +156,20 @@ def recheck(
     if refitted(store.spec.mapping):
         yield check_scaling(store.spec, table)
     say("Opening the model")
-    same, said = _model(worker, store.spec, asked, say)
+    same, reason = _model(worker, store.spec, asked, say)
     yield same
     people = store.spec.domain.people(table)
     ask = None
-    if not said:
+    if not reason:
         ask = partial(worker.predict, store.spec.mapping, store.spec.domain.attributes)
     try:
-        yield from _people(worker, store, asked, ask, people, said, say)
+        yield from _people(worker, store, asked, ask, people, reason, say)
     except StoreError as error:
         yield Check("Pairs can be read", 1, 1, 0, (str(error),))
     say("Counting groups again")
-    yield from _figures(worker, store, ask, people, rng, said)
+    yield from _figures(worker, store, ask, people, rng, reason)
     for run in store.certified_runs():
-        yield from _certificate(worker, store, run, asked, ask, people, rng, said, say)
+        yield from _certificate(worker, store, run, asked, ask, people, rng, reason, say)
 
 
 def _data(worker: Worker, spec: AuditSpec, asked: VerifyRequest, table: Table) -> Iterator[Check]:
@@ -219,7 +219,7 @@ def _people(
     asked: VerifyRequest,
     ask: Ask | None,
     people: Rows,
-    said: str,
+    reason: str,
     say: Callable[[str], None],
 ) -> Iterator[Check]:
     """Look at reported pairs."""
@@ -227,7 +227,7 @@ def _people(
         return
     yield from check_pairs(store, ask, asked.sample, asked.seed, say)
     if ask is None:
-        yield untried(ASKED_AGAIN, said)
+        yield untried(ASKED_AGAIN, reason)
     say("Comparing pairs with real people")
     ranking = versions().get("scikit-learn") == store.spec.versions.get("scikit-learn")
     yield check_distances(store, worker, people, asked.seed, as_then=ranking)
@@ -239,15 +239,15 @@ def _figures(
     ask: Ask | None,
     people: Rows,
     rng: np.random.Generator,
-    said: str,
+    reason: str,
 ) -> Iterator[Check]:
     """Count again what follows from the rows of the data."""
     kinds = {type(each) for run in store.runs() for each in run.figures}
     if GroupTable in kinds:
         recorded = bool(store.spec.predictions)
-        yield check_groups(store, worker) if ask or recorded else untried(GROUPS, said)
+        yield check_groups(store, worker) if ask or recorded else untried(GROUPS, reason)
     if RuleSet in kinds:
-        yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, said)
+        yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, reason)
     if ask is not None:
         yield from check_exact_shares(store, ask, people, rng)
     one_by_one = {Share, ExcessChange, PairShare, GradientFidelity}
@@ -267,7 +267,7 @@ def _certificate(
     ask: Ask | None,
     people: Rows,
     rng: np.random.Generator,
-    said: str,
+    reason: str,
     say: Callable[[str], None],
 ) -> Iterator[Check]:
     """Check what a run has proven, as a certificate by itself is checked."""
@@ -281,7 +281,7 @@ def _certificate(
     header, arrays = certificate.decoded(kept[0]), kept[1]
     yield check_proven(store, run, header)
     if ask is None:
-        yield untried(f"Run {run}: the certificate, held against the model", said)
+        yield untried(f"Run {run}: the certificate, held against the model", reason)
         return
     roots = arrays["root_low"], arrays["root_high"]
     checks = verify(

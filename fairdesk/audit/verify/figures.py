@@ -64,21 +64,21 @@ def differences(
     list[str]
         A sentence for each field that differs.
     """
-    said = []
+    messages = []
     if len(then) != len(now):
-        said.append(f"There were {len(then):,} figures, and now there are {len(now):,}.")
+        messages.append(f"There were {len(then):,} figures, and now there are {len(now):,}.")
     for place, (first, second) in enumerate(zip(then, now, strict=False), start=1):
         name = type(first).__name__
         if type(first) is not type(second):
-            said.append(f"Figure {place} was {name}, and is {type(second).__name__}.")
+            messages.append(f"Figure {place} was {name}, and is {type(second).__name__}.")
             continue
         # what stands in a table of everything else proven is no time
         left_out = _TIMES | (_BY_THE_CLOCK if name == "Proven" else frozenset())
         fields = _differing(
             msgspec.to_builtins(first), msgspec.to_builtins(second), close, left_out
         )
-        said += [f"Figure {place} ({name}), {field}." for field in fields]
-    return said
+        messages += [f"Figure {place} ({name}), {field}." for field in fields]
+    return messages
 
 
 def _differing(
@@ -131,8 +131,8 @@ def check_groups(store: Store, worker: Worker) -> Check:
                 continue
             wrong = differences(run.figures, again.runs()[-1].figures)
             tally.agree(max(len(run.figures) - len(wrong), 0))
-            for said in wrong:
-                tally.differ(f"Run {run.id}: {said}")
+            for message in wrong:
+                tally.differ(f"Run {run.id}: {message}")
     return tally.check()
 
 

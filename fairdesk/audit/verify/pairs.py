@@ -184,7 +184,7 @@ class _Looked:
         answers = self._ask(both).reshape(2, int(fine.sum()), -1)
         own = np.full((n, answers.shape[2]), np.nan, dtype=np.float32)
         own[fine] = answers[0]
-        numbers = [number for number, good in zip(pairs.numbers, fine, strict=True) if good]
+        numbers = [number for number, checked in zip(pairs.numbers, fine, strict=True) if checked]
         self._decided(pairs, fine, answers, numbers)
         self._scored(pairs, fine, answers, numbers)
         for place in range(len(self._domain.protected)):

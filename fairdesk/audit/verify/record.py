@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.store import digests, hash_chain
 from fairdesk.audit.store.digests import Replayed, replayed, told_details
-from fairdesk.audit.store.records import Ended, LogEntry, PairQuery, RunRecord
+from fairdesk.audit.store.records import LogEntry, PairQuery, RunEnded, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.certify.proof.verify import Check
@@ -79,7 +79,7 @@ def check_record(store: Store, anchor: Anchor | None) -> Iterator[Check]:
     if anchor is not None:
         yield _anchored(entries, anchor)
     try:
-        said = replayed(entries)
+        logged = replayed(entries)
     except StoreError as error:
         yield Check(RUNS, 1, 1, 0, (str(error),))
         return
@@ -93,7 +93,7 @@ def check_record(store: Store, anchor: Anchor | None) -> Iterator[Check]:
     ):
         tally = Tally(name)
         try:
-            compare(tally, store, said, pairs)
+            compare(tally, store, logged, pairs)
         except StoreError as error:
             tally.differ(str(error))
         yield tally.check()
@@ -187,8 +187,8 @@ class _Pairs(msgspec.Struct):
         )
 
 
-def _question(tally: Tally, store: Store, said: Replayed, _pairs: _Pairs) -> None:
-    if said.begun is None:
+def _question(tally: Tally, store: Store, logged: Replayed, _pairs: _Pairs) -> None:
+    if logged.begun is None:
         tally.differ("The log does not tell with what the audit began.")
         return
     now = store.fingerprints()
@@ -199,15 +199,15 @@ def _question(tally: Tally, store: Store, said: Replayed, _pairs: _Pairs) -> Non
         ("model", "The model’s fingerprint in the question is another one"),
     ):
         tally.compare(
-            getattr(said.begun, name) == getattr(now, name), f"{what} than when the audit began."
+            getattr(logged.begun, name) == getattr(now, name), f"{what} than when the audit began."
         )
 
 
-def _runs(tally: Tally, store: Store, said: Replayed, _pairs: _Pairs) -> None:
+def _runs(tally: Tally, store: Store, logged: Replayed, _pairs: _Pairs) -> None:
     runs = {run.id: run for run in store.runs()}
-    for number in sorted({*said.began, *said.ended} - runs.keys()):
+    for number in sorted({*logged.began, *logged.ended} - runs.keys()):
         tally.differ(f"The log tells of run {number}, and the file has none.")
-    for number in sorted({*said.twice}):
+    for number in sorted({*logged.twice}):
         tally.differ(
             f"The log tells more than once how run {number} began, or how it ended: who writes it "
             "tells that once."
@@ -215,28 +215,28 @@ def _runs(tally: Tally, store: Store, said: Replayed, _pairs: _Pairs) -> None:
     for number in sorted({*store.certified_runs()} - runs.keys()):
         tally.differ(f"There is a certificate of run {number}, and no such run.")
     for number, run in runs.items():
-        began = said.began.get(number)
+        began = logged.began.get(number)
         if began is not None:
             tally.compare(
                 began.spec == run.spec, f"Run {number} was asked otherwise when it began."
             )
-        ended = said.ended.get(number)
+        ended = logged.ended.get(number)
         if ended is not None:
             _ended(tally, ended, store.run_fingerprints(number))
         else:
-            _open(tally, run, said)
+            _open(tally, run, logged)
 
 
-def _ended(tally: Tally, logged: Ended, now: Ended) -> None:
+def _ended(tally: Tally, recorded: RunEnded, now: RunEnded) -> None:
     for part, what in _PARTS.items():
         tally.compare(
-            getattr(logged, part) == getattr(now, part),
-            f"Run {logged.run}: {what} from what the log tells of its end.",
+            getattr(recorded, part) == getattr(now, part),
+            f"Run {recorded.run}: {what} from what the log tells of its end.",
         )
 
 
-def _open(tally: Tally, run: RunRecord, said: Replayed) -> None:
-    if run.id not in said.began:
+def _open(tally: Tally, run: RunRecord, logged: Replayed) -> None:
+    if run.id not in logged.began:
         tally.differ(f"Run {run.id} is there, and the log does not tell that it began.")
     elif run.state == "running":
         tally.leave(f"Run {run.id} has not ended: the log tells nothing of what it found.")
@@ -246,7 +246,7 @@ def _open(tally: Tally, run: RunRecord, said: Replayed) -> None:
         )
 
 
-def _totals(tally: Tally, store: Store, _said: Replayed, pairs: _Pairs) -> None:
+def _totals(tally: Tally, store: Store, _logged: Replayed, pairs: _Pairs) -> None:
     if pairs.trouble:
         tally.differ(f"The findings cannot be read: {pairs.trouble}")
         return
@@ -263,18 +263,18 @@ def _totals(tally: Tally, store: Store, _said: Replayed, pairs: _Pairs) -> None:
         )
 
 
-def _learned(tally: Tally, store: Store, said: Replayed, pairs: _Pairs) -> None:
+def _learned(tally: Tally, store: Store, logged: Replayed, pairs: _Pairs) -> None:
     now = store.learned_fingerprints()
-    for pair, what in sorted({*now, *said.learned}):
+    for pair, what in sorted({*now, *logged.learned}):
         tally.compare(
-            now.get((pair, what)) == said.learned.get((pair, what)),
+            now.get((pair, what)) == logged.learned.get((pair, what)),
             f"What is known of pair {pair} (“{what}”) is not what the log tells.",
         )
     inside = np.zeros(len(pairs.weighed), dtype=np.bool_)
     numbers = np.array(pairs.weighed, dtype=np.int64)
-    for place, each in enumerate(said.weighed):
+    for place, each in enumerate(logged.weighed):
         # who is compared once more is told by the later entry
-        later = said.weighed[place + 1 :]
+        later = logged.weighed[place + 1 :]
         if any(one.first <= each.last and each.first <= one.last for one in later):
             continue
         tally.compare(
@@ -282,11 +282,11 @@ def _learned(tally: Tally, store: Store, said: Replayed, pairs: _Pairs) -> None:
             f"The distances of pairs {each.first:,} to {each.last:,} from real people are not "
             "those that the log tells.",
         )
-    if said.replaced:
+    if logged.replaced:
         tally.remark(
-            f"Told otherwise by a later entry, which counts: {', '.join(said.replaced[:5])}."
+            f"Told otherwise by a later entry, which counts: {', '.join(logged.replaced[:5])}."
         )
-    for each in said.weighed:
+    for each in logged.weighed:
         inside |= (numbers >= each.first) & (numbers <= each.last)
     if strange := int((~inside).sum()):
         tally.differ(
@@ -294,31 +294,31 @@ def _learned(tally: Tally, store: Store, said: Replayed, pairs: _Pairs) -> None:
         )
 
 
-def _decisions(tally: Tally, store: Store, said: Replayed, pairs: _Pairs) -> None:
+def _decisions(tally: Tally, store: Store, logged: Replayed, pairs: _Pairs) -> None:
     if pairs.trouble:
         tally.differ(f"The marks cannot be read: {pairs.trouble}")
     else:
-        for what, logged, there in (
-            ("mark", said.marks, pairs.marks),
-            ("note", said.notes, pairs.notes),
+        for what, recorded, there in (
+            ("mark", logged.marks, pairs.marks),
+            ("note", logged.notes, pairs.notes),
         ):
-            for pair in sorted({*logged, *there}):
+            for pair in sorted({*recorded, *there}):
                 tally.compare(
-                    logged.get(pair, "") == there.get(pair, ""),
+                    recorded.get(pair, "") == there.get(pair, ""),
                     f"The {what} of pair {pair} is “{there.get(pair, '')}”; the log tells "
-                    f"“{logged.get(pair, '')}”.",
+                    f"“{recorded.get(pair, '')}”.",
                 )
     filled = told_details(store.details())
-    for name in sorted({*filled, *said.details}):
+    for name in sorted({*filled, *logged.details}):
         tally.compare(
-            filled.get(name) == said.details.get(name),
+            filled.get(name) == logged.details.get(name),
             f"“{name}” among the report’s details is not what the log tells.",
         )
     tally.compare(
-        store.choice() == said.choice, "The report’s contents or form are not what the log tells."
+        store.choice() == logged.choice, "The report’s contents or form are not what the log tells."
     )
     kept = store.manifest()
     tally.compare(
-        (digests.text(kept) if kept else "") == said.manifest,
+        (digests.text(kept) if kept else "") == logged.manifest,
         "The manifest that the file keeps is not the one of the last export that the log tells of.",
     )

@@ -350,28 +350,30 @@ class _Repeating:
         tally = Tally(f"{name}: the same figures")
         proves = method_named(then.spec.method).answers is Answers.PROOF
         before, after = _timeless(then.figures), _timeless(now.figures)
-        said = differences(before, after)
-        tally.agree(max(len(before) - len(said), 0))
-        if said and (cut or proves):
+        messages = differences(before, after)
+        tally.agree(max(len(before) - len(messages), 0))
+        if messages and (cut or proves):
             tally.leave(
                 "How far a proof comes hangs on time."
                 if proves
                 else "Time, or somebody, ended one of the two: the figures are of other numbers of "
                 "people.",
-                len(said),
+                len(messages),
             )
-        elif said and self._changed and method_named(then.spec.method).answers is Answers.REPAIR:
+        elif (
+            messages and self._changed and method_named(then.spec.method).answers is Answers.REPAIR
+        ):
             tally.leave(
                 "What a repair comes to hangs on the luck of training, which is another with other "
                 "versions.",
-                len(said),
+                len(messages),
             )
         else:
-            for each in said:
+            for each in messages:
                 tally.differ(each)
         if proves:
             _check_proofs(tally, then.figures, now.figures)
-        _add(tally, bool(said), remarks)
+        _add(tally, bool(messages), remarks)
         return tally.check()
 
     def _certificate(

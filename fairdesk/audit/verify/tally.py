@@ -29,35 +29,35 @@ class Tally:
         """Count what was compared and is as it should be."""
         self._tried += count
 
-    def differ(self, said: str, count: int = 1) -> None:
+    def differ(self, message: str, count: int = 1) -> None:
         """Count what was compared and is otherwise; a sentence says how: of the first few."""
         self._tried += count
         self._failed += count
-        if said and len(self._messages) < MOST_TOLD:
-            self._messages.append((said, count))
+        if message and len(self._messages) < MOST_TOLD:
+            self._messages.append((message, count))
 
-    def leave(self, said: str, count: int = 1) -> None:
+    def leave(self, message: str, count: int = 1) -> None:
         """Count what could not be compared; a sentence says why."""
         self._tried += count
         self._unknown += count
-        self.remark(said)
+        self.remark(message)
 
-    def compare(self, same: bool, said: str) -> bool:  # noqa: FBT001 - what is counted
+    def compare(self, same: bool, message: str) -> bool:  # noqa: FBT001 - what is counted
         """Count one comparison; gives whether it agreed."""
         if same:
             self.agree()
         else:
-            self.differ(said)
+            self.differ(message)
         return same
 
-    def remark(self, said: str) -> None:
+    def remark(self, message: str) -> None:
         """Add a sentence that must be known; once."""
-        if said not in self._remarks:
-            self._remarks.append(said)
+        if message not in self._remarks:
+            self._remarks.append(message)
 
     def check(self) -> Check:
         """Return what came of it."""
-        messages = [said for said, _ in self._messages]
+        messages = [message for message, _ in self._messages]
         if more := self._failed - sum(count for _, count in self._messages):
             messages.append(f"And {more:,} more.")
         messages += self._remarks[:MOST_TOLD]

@@ -158,7 +158,7 @@ def check_again(
         proven[some] = np.maximum(proven[some], np.column_stack((found.alike, found.unlike)))
         for i in np.flatnonzero(found.contradicted).tolist():
             box = int(some[i])
-            said = "counted again, its points are not as it says"
+            failure = "counted again, its points are not as it says"
             if found.contradicted[i] == BY_POINT:
                 place = found.places[i]
                 unlike = bool(points.differ(place[None])[0])
@@ -166,13 +166,15 @@ def check_again(
                     # the model has the last word
                     proven[box] = 0.0
                     continue
-                said = f"{points.person(place)} is treated {'unlike' if unlike else 'alike'}"
+                failure = f"{points.person(place)} is treated {'unlike' if unlike else 'alike'}"
             contradicted[box], proven[box] = True, 0.0
             if len(messages) < _MOST_MESSAGES:
-                messages.append(f"In box {claims.nodes[box]}: {said}.")
+                messages.append(f"In box {claims.nodes[box]}: {failure}.")
     chance = drawn / max(int(whole.sum()), 1)
     failed = int(contradicted.sum())
-    messages += _said(claims, np.minimum(proven, claims.stated), len(left_open()), failed, chance)
+    messages += _outcome_messages(
+        claims, np.minimum(proven, claims.stated), len(left_open()), failed, chance
+    )
     return Outcome(count, failed, len(left_open()), tuple(messages))
 
 
@@ -205,7 +207,9 @@ def _in_order(
         yield left[start : start + _AGAIN_AT_ONCE], 0
 
 
-def _said(claims: Claims, proven: Float64, left_open: int, failed: int, chance: float) -> list[str]:
+def _outcome_messages(
+    claims: Claims, proven: Float64, left_open: int, failed: int, chance: float
+) -> list[str]:
     """Say what share of what is stated was proven once more: nothing of what is contradicted."""
     count = len(claims.nodes)
     again = count - left_open - failed
@@ -216,7 +220,7 @@ def _said(claims: Claims, proven: Float64, left_open: int, failed: int, chance: 
             share = float(claims.size @ proven[:, i]) / stated
             shares.append(f"{_percent(share, whole=again == count)} of the {what} share")
     boxes = f"{again:,} of {count:,} boxes"
-    said = [f"Re-proved: {' and '.join(shares)} ({boxes})."]
+    messages = [f"Re-proved: {' and '.join(shares)} ({boxes})."]
     if left_open:
         tried = (
             "Every box of one kind was tried."
@@ -224,12 +228,12 @@ def _said(claims: Claims, proven: Float64, left_open: int, failed: int, chance: 
             else "Any box of one kind, however small, was among those that were tried with a "
             f"probability of at least {_percent(chance, whole=False)}."
         )
-        said.append(
+        messages.append(
             "The rest was checked by sums and samples only; with “fairdesk verify --all” every box "
             "is tried, however long that takes."
         )
-        said.append(tried)
-    return said
+        messages.append(tried)
+    return messages
 
 
 def _percent(share: float, *, whole: bool) -> str:

@@ -89,9 +89,9 @@ class ForestBounds:
         for nodes in self._levels:
             column, threshold = forest.column[nodes], forest.threshold[nodes]
             missing, left = gaps[:, column], forest.missing_left[nodes]
-            here = reached[:, nodes]
-            to_left = here & ((least[:, column] <= threshold) | (missing & left))
-            to_right = here & ((most[:, column] > threshold) | (missing & ~left))
+            reaching = reached[:, nodes]
+            to_left = reaching & ((least[:, column] <= threshold) | (missing & left))
+            to_right = reaching & ((most[:, column] > threshold) | (missing & ~left))
             reached[:, forest.left[nodes]] = to_left
             reached[:, forest.right[nodes]] = to_right
             axis = self._axis[column]

@@ -269,12 +269,12 @@ class Inquiry:
             solver.add(wanted([self._decided(each) for each in margins]))
             left = self._seconds - (perf_counter() - began)
             solver.set("timeout", max(1, round(1_000 * left)))
-            said = z3.unknown if self._stopped.is_set() else solver.check()
-            if said == z3.sat:
+            result = z3.unknown if self._stopped.is_set() else solver.check()
+            if result == z3.sat:
                 return Answer("sat", person.places(solver.model()))
         except z3.Z3Exception:  # interrupted, or out of memory: it has no answer
             return Answer("unknown")
-        return Answer("unsat" if said == z3.unsat else "unknown")
+        return Answer("unsat" if result == z3.unsat else "unknown")
 
     def _decided(self, margins: Sequence[OfZ3]) -> list[OfZ3]:
         """Tell of each decision when a member is decided so; none of the models' ties counts."""

@@ -701,19 +701,19 @@ class _Proof:
         arrays = self._arrays
         low, high = arrays["root_low"], arrays["root_high"]
         at = np.zeros(len(places), dtype=np.int64)
-        here = np.zeros(len(places), dtype=np.bool_)
+        inside = np.zeros(len(places), dtype=np.bool_)
         for root in range(len(low)):
-            own = ~here & (places >= low[root]).all(axis=1) & (places <= high[root]).all(axis=1)
+            own = ~inside & (places >= low[root]).all(axis=1) & (places <= high[root]).all(axis=1)
             at[own] = root
-            here |= own
-        going = np.flatnonzero(here & (arrays["first"][at] >= 0))
+            inside |= own
+        going = np.flatnonzero(inside & (arrays["first"][at] >= 0))
         while going.size:
             node = at[going]
             axis = arrays["axis"][node].astype(np.int64)
             beyond = places[going, axis] > arrays["cut"][node]
             at[going] = arrays["first"][node].astype(np.int64) + beyond
             going = going[arrays["first"][at[going]] >= 0]
-        return at[here]
+        return at[inside]
 
 
 def _between(size: int, share: float) -> tuple[int, int]:

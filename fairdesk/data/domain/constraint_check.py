@@ -63,18 +63,18 @@ def checked(attributes: Sequence[Attribute], table: Table, text: str) -> Checked
     SpecError
         When it cannot be read, or an attribute cannot follow another as it says.
     """
-    said = parse(text, attributes)
+    constraint = parse(text, attributes)
     rows = encode(attributes, table)
-    if isinstance(said, Dependence):
-        followable = _followable(attributes, (said,))
-        _, broken = learn(said, followable, table)
+    if isinstance(constraint, Dependence):
+        followable = _followable(attributes, (constraint,))
+        _, broken = learn(constraint, followable, table)
         names = [each.name for each in followable]
-        pair = [names.index(name) for name in said.names]
+        pair = [names.index(name) for name in constraint.names]
         decided = ~np.isnan(encode(followable, table)[:, pair]).any(axis=1)
     else:
-        broken, decided = ~said.holds(rows), said.decided(rows)
+        broken, decided = ~constraint.holds(rows), constraint.decided(rows)
     return Checked(
-        said.text,
+        constraint.text,
         len(rows),
         int(broken.sum()),
         int((~decided).sum()),
@@ -107,15 +107,15 @@ def constrained_domain(
     SpecError
         When a text cannot be read, or nothing can be asked about the domain.
     """
-    said = [parse(text, attributes) for text in texts]
-    dependences = [each for each in said if isinstance(each, Dependence)]
+    parsed = [parse(text, attributes) for text in texts]
+    dependences = [each for each in parsed if isinstance(each, Dependence)]
     followable = _followable(attributes, dependences)
     determined = {each.text: learn(each, followable, table)[0] for each in dependences}
-    for each in said:
+    for each in parsed:
         parse(each.text, followable)  # may speak of a missing cell that is no value any more
     return Domain(
         followable,
-        tuple(dict.fromkeys(each.text for each in said)),
+        tuple(dict.fromkeys(each.text for each in parsed)),
         tuple(determined.values()),
         tuple(unseen),
     )

@@ -275,8 +275,8 @@ def parse(text: str, attributes: Sequence[Attribute]) -> Constraint | Dependence
     reader = _Reader(text, attributes)
     if tree.data == "determined":
         return reader.dependence(tree)
-    (said,) = _sides(tree)
-    return Constraint(reader.formula(said), tuple(attributes))
+    (side,) = _sides(tree)
+    return Constraint(reader.formula(side), tuple(attributes))
 
 
 @cache
@@ -364,24 +364,24 @@ class _Reader:
 
     def formula(self, tree: Tree[Token]) -> Formula:
         parts = _sides(tree)
-        said: Formula
+        formula: Formula
         match tree.data:
             case "implies":
-                said = Implies(self.formula(parts[0]), self.formula(parts[1]))
+                formula = Implies(self.formula(parts[0]), self.formula(parts[1]))
             case "disjunction":
-                said = Or(tuple(self.formula(part) for part in parts))
+                formula = Or(tuple(self.formula(part) for part in parts))
             case "conjunction":
-                said = And(tuple(self.formula(part) for part in parts))
+                formula = And(tuple(self.formula(part) for part in parts))
             case "opposite":
-                said = Not(self.formula(parts[0]))
+                formula = Not(self.formula(parts[0]))
             case "exclusion":
-                said = Not(self._membership(parts[0], parts[1:]))
+                formula = Not(self._membership(parts[0], parts[1:]))
             case "membership":
-                said = self._membership(parts[0], parts[1:])
+                formula = self._membership(parts[0], parts[1:])
             case _:
                 left, sign, right = parts
-                said = self._comparison(left, _SIGNS.get(sign, str(sign)), right)
-        return said
+                formula = self._comparison(left, _SIGNS.get(sign, str(sign)), right)
+        return formula
 
     def _comparison(self, left: Tree[Token], sign: str, right: Tree[Token]) -> Formula:
         first, second = self._valued(left), self._valued(right)
@@ -471,22 +471,22 @@ class _Reader:
 
     def _term(self, tree: Tree[Token]) -> Term:
         parts = _sides(tree)
-        said: Term
+        result: Term
         match tree.data:
             case "number":
-                said = Number(self._number(tree))
+                result = Number(self._number(tree))
             case "negative":
                 term = self._term(parts[1])
-                said = Number(-term.number) if isinstance(term, Number) else Negative(term)
+                result = Number(-term.number) if isinstance(term, Number) else Negative(term)
             case "product":
-                said = Product(self._term(parts[0]), self._term(parts[1]))
+                result = Product(self._term(parts[0]), self._term(parts[1]))
             case "sum":
-                said = Sum(str(parts[1]), self._term(parts[0]), self._term(parts[2]))
+                result = Sum(str(parts[1]), self._term(parts[0]), self._term(parts[2]))
             case "divided":
-                said = Divided(self._term(parts[0]), self._divisor(parts[1]))
+                result = Divided(self._term(parts[0]), self._divisor(parts[1]))
             case _:
-                said = self._name(tree)
-        return said
+                result = self._name(tree)
+        return result
 
     def _divisor(self, token: Token) -> float:
         by = self._finite(token)

@@ -275,15 +275,15 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         SpecError
             When one cannot be read, or speaks of what determines what without what was learned.
         """
-        said = [parse(text, self.attributes) for text in self.constraints]
+        parsed = [parse(text, self.attributes) for text in self.constraints]
         learned = {(each.attribute, each.by) for each in self.determined}
-        for each in said:
+        for each in parsed:
             if isinstance(each, Dependence) and (each.attribute, each.by) not in learned:
                 raise SpecError(
                     f"What follows by “{each.text}” was not learned from the data.",
                     remedy="Set up the audit again from its data.",
                 )
-        return tuple(each for each in said if isinstance(each, Constraint))
+        return tuple(each for each in parsed if isinstance(each, Constraint))
 
     @property
     def has_constraints(self) -> bool:

@@ -22,7 +22,7 @@ _ROWS = 100_000
 _GROUPS, _ROWS_OF_GROUP = 100, 20
 
 
-def leaks(table: Table, label: str, good: NDArray[np.bool_]) -> tuple[Problem, ...]:
+def leaks(table: Table, label: str, favourable: NDArray[np.bool_]) -> tuple[Problem, ...]:
     """Find the columns that tell the outcome almost alone.
 
     A column's values (numbers: in groups of equal size; missing cells: a group of their own) are
@@ -37,7 +37,7 @@ def leaks(table: Table, label: str, good: NDArray[np.bool_]) -> tuple[Problem, .
         The data.
     label : str
         The column of the outcome.
-    good : NDArray[np.bool_]
+    favourable : NDArray[np.bool_]
         ``(n,)``; which rows have the favourable outcome. Rows without a label are left out.
 
     Returns
@@ -54,7 +54,7 @@ def leaks(table: Table, label: str, good: NDArray[np.bool_]) -> tuple[Problem, .
     place = table.index(label)
     known = np.flatnonzero(~np.isnan(table.codes[:, place]))
     rows = known[:: max(1, -(-known.size // _ROWS))]
-    outcome = good[rows]
+    outcome = favourable[rows]
     if min(np.count_nonzero(outcome), np.count_nonzero(~outcome)) < FEWEST:
         return ()
     # halves at random, or an order of the rows would speak for the column

@@ -149,10 +149,10 @@ def canonical(table: Table, label: str, wanted: str) -> str:
             f"The label column “{label}” is empty.", remedy="Choose the column with the decision."
         )
     if not column.values and (compared := comparison(wanted)) is not None:
-        good = _COMPARE[compared.sign](present, compared.number)
-        if good.all() or not good.any():
+        true_of = _COMPARE[compared.sign](present, compared.number)
+        if true_of.all() or not true_of.any():
             raise SpecError(
-                f"“{wanted.strip()}” is true of {'every' if good.all() else 'no'} value of the "
+                f"“{wanted.strip()}” is true of {'every' if true_of.all() else 'no'} value of the "
                 f"label column “{label}”.",
                 remedy=f"Its values go from {column.text(present[0])} to "
                 f"{column.text(present[-1])}.",

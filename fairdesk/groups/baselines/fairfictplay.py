@@ -127,24 +127,24 @@ def _run(
             remedy="Protect attributes with fewer names, or allow fewer of them.",
         )
     features, profile = Features.of(study.domain.grouping, codes)
-    good = np.empty(len(asked), dtype=np.bool_)
+    favourable_mask = np.empty(len(asked), dtype=np.bool_)
     done = 0
     for part in Pace(1).parts(len(asked)):
-        good[part] = labels(study.predict(asked[part])) == study.favourable
-        done += len(good[part])
+        favourable_mask[part] = labels(study.predict(asked[part])) == study.favourable
+        done += len(favourable_mask[part])
         yield Progress("asking", done, len(asked), done, 0, study.queries)
-    if good.all() or not good.any():
+    if favourable_mask.all() or not favourable_mask.any():
         favourable = study.decisions[study.favourable]
         raise SpecError(
-            f"The model decides alike about all {len(good):,} people in the data: "
-            f"{'all' if good.all() else 'none'} of them get “{favourable}”.",
+            f"The model decides alike about all {len(favourable_mask):,} people in the data: "
+            f"{'all' if favourable_mask.all() else 'none'} of them get “{favourable}”.",
             why="Where there is one decision only, no subgroup can fare otherwise than others.",
             remedy="Check what is favourable and the threshold; or choose data that the model "
             "decides about in more than one way.",
         )
-    shuffled = rng.permutation(len(good))
-    fitted, held_out = np.split(shuffled, [len(good) // 2])
-    profiles = Profiles.of(features, profile[fitted], good[fitted])
+    shuffled = rng.permutation(len(favourable_mask))
+    fitted, held_out = np.split(shuffled, [len(favourable_mask) // 2])
+    profiles = Profiles.of(features, profile[fitted], favourable_mask[fitted])
     groups: list[Mask] = []
     measured: tuple[LinearGroup, ...] = ()
     for number in range(options.rounds):
@@ -158,7 +158,7 @@ def _run(
             best, inside = best.turned(), ~inside
         own = inside[profile[held_out]]
         if own.any() and not own.all():
-            measured += (_measured(features, best, own, good[held_out], study),)
+            measured += (_measured(features, best, own, favourable_mask[held_out], study),)
             yield Measured("fitting", measured)
     if not measured:
         raise SpecError(
@@ -237,26 +237,26 @@ class Profiles:
     ----------
     values : NDArray[np.float64]
         ``(u, f)``; as of `Features`.
-    people, good : NDArray[np.float64]
+    people, favourable : NDArray[np.float64]
         ``(u,)``; how many there are, perhaps none, and with the favourable decision.
     """
 
     values: Numbers
     people: Numbers
-    good: Numbers
+    favourable: Numbers
 
     @classmethod
-    def of(cls, features: Features, profile: NDArray[np.intp], good: Mask) -> Profiles:
+    def of(cls, features: Features, profile: NDArray[np.intp], favourable_mask: Mask) -> Profiles:
         """Count people by their profile, ``(n,)``."""
         many = len(features.values)
         people = np.bincount(profile, minlength=many).astype(np.float64)
-        favourable = np.bincount(profile[good], minlength=many).astype(np.float64)
+        favourable = np.bincount(profile[favourable_mask], minlength=many).astype(np.float64)
         return cls(features.values, people, favourable)
 
     def left(self, groups: Sequence[Mask]) -> Numbers:
         """Return what of the decisions ``(u,)`` groups do not foretell, summed by profile."""
         design = np.column_stack([np.ones(len(self.people)), *groups])
-        return self.good - self.people * (design @ self._nearest(design, self.good))
+        return self.favourable - self.people * (design @ self._nearest(design, self.favourable))
 
     def plane(self, left: Numbers) -> Numbers:
         """Give the weights of the plane through ``(u,)`` sums that is nearest by least squares."""
@@ -338,7 +338,7 @@ def _best_of(profiles: Profiles, left: Numbers, directions: Numbers) -> Directio
 
 
 def _measured(
-    features: Features, direction: Direction, inside: Mask, good: Mask, study: Study
+    features: Features, direction: Direction, inside: Mask, favourable_mask: Mask, study: Study
 ) -> LinearGroup:
     """Say how people fare who had no part in the fitting."""
     # only slow libraries have it, and the window's process loads none of them
@@ -346,23 +346,23 @@ def _measured(
 
     weights, bias = _plain(features, direction)
     people, others = int(inside.sum()), int((~inside).sum())
-    hits, others_hits = int(good[inside].sum()), int(good[~inside].sum())
+    hits, others_hits = int(favourable_mask[inside].sum()), int(favourable_mask[~inside].sum())
     low, high = confint_proportions_2indep(
         hits, people, others_hits, others, compare="diff", method="newcomb", alpha=1 - CONFIDENCE
     )
     phi_in, phi_out = hits / people, others_hits / others
-    support = people / len(good)
+    support = people / len(favourable_mask)
     return LinearGroup(
         features=features.names,
         weights=tuple(weights.tolist()),
         bias=bias,
         outcome=study.decisions[study.favourable],
         support=support,
-        people=len(good),
+        people=len(favourable_mask),
         phi_in=phi_in,
         phi_out=phi_out,
         score=abs(phi_in - phi_out),
-        violation=support * abs(phi_in - float(good.mean())),
+        violation=support * abs(phi_in - float(favourable_mask.mean())),
         low=float(low),
         high=float(high),
     )

@@ -106,7 +106,7 @@ class _Groups:
     strides : NDArray[np.intp]
         ``(p,)``; what a step of each protected attribute adds to a group's number; 0 of those
         that are not in the set.
-    people, good : NDArray[np.int64]
+    people, favourable_counts : NDArray[np.int64]
         ``(g,)``; who was met, and who of them gets the favourable decision.
     """
 
@@ -114,18 +114,18 @@ class _Groups:
     values: Rows
     strides: NDArray[np.intp]
     people: NDArray[np.int64] = field(init=False)
-    good: NDArray[np.int64] = field(init=False)
+    favourable_counts: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin with nobody."""
         self.people = np.zeros(len(self.values), dtype=np.int64)
-        self.good = np.zeros(len(self.values), dtype=np.int64)
+        self.favourable_counts = np.zeros(len(self.values), dtype=np.int64)
 
     def add(self, places: NDArray[np.intp], favourable: NDArray[np.bool_]) -> None:
         """Count people: ``(m, p)`` places of their values among those compared, ``(m,)``."""
         group = places @ self.strides
         self.people += np.bincount(group, minlength=len(self.values))
-        self.good += np.bincount(group[favourable], minlength=len(self.values))
+        self.favourable_counts += np.bincount(group[favourable], minlength=len(self.values))
 
 
 def _sets(domain: Domain, together: int) -> list[_Groups]:
@@ -196,7 +196,7 @@ def _gaps(counts: list[_Groups], options: ThemisGroupsOptions) -> Iterator[Group
             each.names,
             each.values,
             each.people,
-            each.good,
+            each.favourable_counts,
             options.confidence,
             sets=len(counts),
         )

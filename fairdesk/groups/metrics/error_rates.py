@@ -13,7 +13,7 @@ from fairdesk.results.events import Bin, GroupLine, GroupTable, Rows
 BINS = 10
 
 
-def judged(table: GroupTable, groups: Groups, good: Mask, label: Rows) -> GroupTable:
+def judged(table: GroupTable, groups: Groups, favourable_mask: Mask, label: Rows) -> GroupTable:
     """Add error rates to a table of decisions.
 
     Parameters
@@ -22,14 +22,19 @@ def judged(table: GroupTable, groups: Groups, good: Mask, label: Rows) -> GroupT
         Made of ``groups``.
     groups : Groups
         The ``k`` people with decisions.
-    good : NDArray[np.bool_]
+    favourable_mask : NDArray[np.bool_]
         ``(k,)``; whether theirs is favourable.
     label : Rows
         ``(k,)``; 1 with the favourable label, 0 with another, NaN with none: these count nowhere.
     """
     counts = [
         groups.count(among).tolist()
-        for among in (label == 1, (label == 1) & good, label == 0, (label == 0) & good)
+        for among in (
+            label == 1,
+            (label == 1) & favourable_mask,
+            label == 0,
+            (label == 0) & favourable_mask,
+        )
     ]
     lines = [
         msgspec.structs.replace(
@@ -121,8 +126,8 @@ def calibrated(table: GroupTable, groups: Groups, scores: Rows, label: Rows) -> 
         table.lines, people.tolist(), expected.tolist(), observed.tolist(), strict=True
     ):
         bins = tuple(
-            Bin(i / BINS, (i + 1) / BINS, int(n), total / n, good / n)
-            for i, (n, total, good) in enumerate(zip(*counts, strict=True))
+            Bin(i / BINS, (i + 1) / BINS, int(n), total / n, favourable / n)
+            for i, (n, total, favourable) in enumerate(zip(*counts, strict=True))
             if n
         )
         lines.append(msgspec.structs.replace(line, calibration=bins))

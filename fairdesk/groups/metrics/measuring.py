@@ -94,7 +94,7 @@ class _Sample:
     ----------
     of, outcome
         As of `GroupTable`.
-    known, good : NDArray[np.bool_]
+    known, favourable_mask : NDArray[np.bool_]
         ``(n,)``; who has an outcome, and a favourable one.
     label : Rows, optional
         ``(n,)``; what decisions or scores are judged by: as of `Study`.
@@ -107,19 +107,19 @@ class _Sample:
     of: Literal["label", "decisions", "scores"]
     outcome: str
     known: Mask
-    good: Mask
+    favourable_mask: Mask
     label: Rows | None = None
     scores: Rows | None = None
     probable: bool = False
 
     def table(self, divisions: Sequence[Division], least_share: float) -> GroupTable:
         """Make the table of one or several attributes."""
-        groups, good = cross(divisions, self.known), self.good[self.known]
+        groups, favourable_mask = cross(divisions, self.known), self.favourable_mask[self.known]
         label = None if self.label is None else self.label[self.known]
         table = compared(
             counted(
                 groups,
-                good,
+                favourable_mask,
                 of=self.of,
                 outcome=self.outcome,
                 without=int((~self.known).sum()),
@@ -127,7 +127,7 @@ class _Sample:
             )
         )
         if self.scores is None:
-            return table if label is None else judged(table, groups, good, label)
+            return table if label is None else judged(table, groups, favourable_mask, label)
         scores = self.scores[self.known]
         # where all are equal, rounding would make a deviation of its own
         deviation = float(scores.std()) if np.ptp(scores) else 0.0
@@ -202,13 +202,13 @@ def _recorded(study: Study, options: MeasureOptions, label: Rows | None) -> Iter
         return
     for wanted, name in _wanted(study, options):
         if wanted == study.favourable:
-            good = study.decided == 1
+            favourable_mask = study.decided == 1
         elif len(study.decisions) == 2:
-            good = study.decided == 0
+            favourable_mask = study.decided == 0
         else:
             # of an unfavourable decision it is not known which of them it was
             continue
-        yield _Sample("decisions", name, known, good, _judge(study, wanted, label))
+        yield _Sample("decisions", name, known, favourable_mask, _judge(study, wanted, label))
 
 
 def _answered(
@@ -234,11 +234,17 @@ def _answered(
         middle = np.median(own)
         # of an estimated number the smaller may be the favourable ones
         falls = card.scores == VALUES and place == 0
-        scores, good = np.full(len(can), np.nan), np.zeros(len(can), dtype=np.bool_)
+        scores, favourable_mask = np.full(len(can), np.nan), np.zeros(len(can), dtype=np.bool_)
         scores[can] = own
-        good[can] = own < middle if falls else own > middle
+        favourable_mask[can] = own < middle if falls else own > middle
         yield _Sample(
-            "scores", name, can, good, _judge(study, place, label), scores, probable=probable
+            "scores",
+            name,
+            can,
+            favourable_mask,
+            _judge(study, place, label),
+            scores,
+            probable=probable,
         )
 
 

@@ -31,7 +31,9 @@ LEAST_SHARE = 0.02
 FOUR_FIFTHS = Fraction(4, 5)
 
 
-def outcomes(domain: Domain, table: Table, good: Mask, known: Mask) -> tuple[GroupTable, ...]:
+def outcomes(
+    domain: Domain, table: Table, favourable_mask: Mask, known: Mask
+) -> tuple[GroupTable, ...]:
     """Count the outcomes of every protected attribute's groups, and of their intersections.
 
     Parameters
@@ -41,7 +43,7 @@ def outcomes(domain: Domain, table: Table, good: Mask, known: Mask) -> tuple[Gro
         says.
     table : Table
         The data.
-    good, known : NDArray[np.bool_]
+    favourable_mask, known : NDArray[np.bool_]
         ``(n,)``; whether a row has the favourable outcome, and whether it has one at all.
 
     Returns
@@ -58,13 +60,14 @@ def outcomes(domain: Domain, table: Table, good: Mask, known: Mask) -> tuple[Gro
     if len(divisions) > 1 and math.prod(each.size for each in divisions) <= MOST_GROUPS:
         wanted.append(tuple(divisions))
     return tuple(
-        counted(cross(each, known), good[known], without=int((~known).sum())) for each in wanted
+        counted(cross(each, known), favourable_mask[known], without=int((~known).sum()))
+        for each in wanted
     )
 
 
 def counted(
     groups: Groups,
-    good: Mask,
+    favourable_mask: Mask,
     *,
     of: Literal["label", "decisions", "scores"] = "label",
     outcome: str = "",
@@ -77,14 +80,14 @@ def counted(
     ----------
     groups : Groups
         The ``k`` people whose outcome is known, by groups.
-    good : NDArray[np.bool_]
+    favourable_mask : NDArray[np.bool_]
         ``(k,)``; whether theirs is favourable.
     of, outcome, without
         As of `GroupTable`.
     least_share : float
         Groups with a smaller share of the people of known group are shown, and not compared.
     """
-    people, favourable = groups.count().tolist(), groups.count(good).tolist()
+    people, favourable = groups.count().tolist(), groups.count(favourable_mask).tolist()
     known = groups.known.tolist()
     everybody = sum(n for n, so in zip(people, known, strict=True) if so)
     total = sum(s for s, so in zip(favourable, known, strict=True) if so)
@@ -95,7 +98,7 @@ def counted(
         groups.values, groups.codes, known, people, favourable, strict=True
     ):
         low, high = wilson(s, n) if n else (0.0, 1.0)
-        whole = everybody if so else len(good)
+        whole = everybody if so else len(favourable_mask)
         lines.append(
             GroupLine(
                 values=values,
@@ -116,7 +119,7 @@ def counted(
         outcome=outcome,
         attributes=groups.attributes,
         people=everybody,
-        unknown=len(good) - everybody,
+        unknown=len(favourable_mask) - everybody,
         without=without,
         favourable=total,
         reference=_highest(lines),

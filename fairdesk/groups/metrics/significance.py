@@ -128,7 +128,7 @@ def mid_p(favourable: int, people: int, other_favourable: int, other_people: int
     everybody, successes = people + other_people, favourable + other_favourable
     possible = np.arange(max(0, successes - other_people), min(people, successes) + 1)
     probability = hypergeom.pmf(possible, everybody, successes, people)
-    here = probability[favourable - possible[0]]
-    less = probability[probability < here * (1 - _ROUNDED)].sum()
-    alike = probability[np.abs(probability - here) <= here * _ROUNDED].sum()
+    observed = probability[favourable - possible[0]]
+    less = probability[probability < observed * (1 - _ROUNDED)].sum()
+    alike = probability[np.abs(probability - observed) <= observed * _ROUNDED].sum()
     return float(min(1.0, less + alike / 2))

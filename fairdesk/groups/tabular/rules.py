@@ -198,8 +198,8 @@ def _rates(
     known = (cells >= 0) & ~np.isnan(favourable)
     size = there.max(initial=0) + 1
     rows = np.bincount(cells[known], minlength=size)
-    good = np.bincount(cells[known], favourable[known], minlength=size)
-    return np.asarray((good / np.maximum(rows, 1))[there])
+    favourable_rows = np.bincount(cells[known], favourable[known], minlength=size)
+    return np.asarray((favourable_rows / np.maximum(rows, 1))[there])
 
 
 def _runs_of_names(attribute: Attribute, codes: NDArray[np.float64], bins: int) -> Rules:

@@ -399,13 +399,13 @@ def _terms(known: Known) -> Iterator[TermRate]:
         for term, written in enumerate(own):
             if not asked and not occurs[category, term]:
                 continue
-            good = table.values(known.study.favourable)[:, term] if asked else np.zeros(1)
+            values = table.values(known.study.favourable)[:, term] if asked else np.zeros(1)
             yield TermRate(
                 category=lexicon.categories[category],
                 term=written,
                 occurs=occurs[category, term],
                 texts=asked,
-                rate=float(good.mean()),
+                rate=float(values.mean()),
                 tried=0 if flips is None else asked,
                 flips=0 if flips is None else int((flips[:, term] >= 0).sum()),
                 examples=() if flips is None else tuple(_examples(known, table, flips, term)),

@@ -132,9 +132,9 @@ class _Shrinking:
             went = np.zeros(len(at), dtype=np.bool_)
             for unit, gap in zip(order.T, np.take_along_axis(gaps, order, axis=1).T, strict=True):
                 apart = np.flatnonzero(gap > 0)
-                here = at[apart]
-                moved = np.where(self.units[unit[apart]], target[here], rows[here])
-                went[apart] |= self._keep(rows, target, here, moved)
+                moving = at[apart]
+                moved = np.where(self.units[unit[apart]], target[moving], rows[moving])
+                went[apart] |= self._keep(rows, target, moving, moved)
             at = at[went]
             changed.append(at)
         return np.unique(np.concatenate(changed))

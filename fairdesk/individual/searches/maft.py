@@ -109,21 +109,21 @@ class ZeroOrder:
 
     def _slopes(self, rows: Rows) -> Rows:
         if self._domain.has_constraints:
-            here = self._asked.predict(rows)
+            own = self._asked.predict(rows)
             there, sign = self._around_of_allowed(rows)
         else:
             keys, make = self._steps.around(rows, self._asked.keys(rows))
             answers = self._asked.answer(keys.ravel(), make)
             around = answers.reshape(*keys.shape, answers.shape[1])
-            here, there = around[:, 0], around[:, 1:]
+            own, there = around[:, 0], around[:, 1:]
             sign = np.where(self._steps.room(rows), 1.0, -1.0)
-        decided = labels(here)
-        if here.shape[1] == 1:
-            change = there[:, :, 0] - here
+        decided = labels(own)
+        if own.shape[1] == 1:
+            change = there[:, :, 0] - own
             sign = np.where(decided[:, None] == 1, sign, -sign)
         else:
             people = np.arange(len(rows))
-            change = there[people, :, decided] - here[people, decided, None]
+            change = there[people, :, decided] - own[people, decided, None]
         return np.asarray(sign * change, dtype=np.float64)
 
     def _around_of_allowed(self, rows: Rows) -> tuple[Scores, Rows]:

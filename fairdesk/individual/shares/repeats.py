@@ -88,9 +88,9 @@ class _Tally:
         self.whom, self._names = whom, names
         self.people = self._between = self._again = self._for = self._against = 0
 
-    def add(self, said: NDArray[np.bool_]) -> None:
+    def add(self, decisions: NDArray[np.bool_]) -> None:
         """Count ``(2, 2, n)`` decisions: query, row of the pair, pair."""
-        (a, b), (again_a, again_b) = said
+        (a, b), (again_a, again_b) = decisions
         one = (a != b).astype(np.int64) * (again_a != again_b) * np.where(a == again_a, 1, -1)
         other = (a != again_b).astype(np.int64) * (again_a != b) * np.where(a == again_a, 1, -1)
         both = one + other
@@ -174,10 +174,10 @@ def _queried(
     chosen = ranks.argmin(axis=1)
     alone = np.isinf(ranks[np.arange(n), chosen])
     pairs = np.concatenate([rows, domain.counterparts(rows, chosen)])
-    said = np.zeros((2, 2, n), dtype=np.bool_)
+    decisions = np.zeros((2, 2, n), dtype=np.bool_)
     some = np.flatnonzero(~np.tile(alone, 2))
-    for query in said.reshape(2, -1):
+    for query in decisions.reshape(2, -1):
         # in another order each time: nothing may hang on a row's place in its batch
         order = rng.permutation(some)
         query[order] = labels(context.cached_model.predict_anew(pairs[order])) == context.favourable
-    return said
+    return decisions

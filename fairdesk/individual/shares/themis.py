@@ -133,7 +133,7 @@ class Groups:
         self._total, self._sets = None if self._own_only else total, sets
         groups = len(self._values)
         self._people = np.zeros(groups, dtype=np.int64)
-        self._good = np.zeros(groups, dtype=np.int64)
+        self._favourable_counts = np.zeros(groups, dtype=np.int64)
         paired = not self._own_only and groups <= _MOST_PAIRED
         self._only = np.zeros((groups, groups), dtype=np.int64) if paired else None
 
@@ -142,16 +142,16 @@ class Groups:
         _, combination = block
         if self._own_only:
             group, groups = self._fellows.group[combination], len(self._values)
-            good = answers.of(combination) == self._favourable
+            favourable = answers.of(combination) == self._favourable
             self._people += np.bincount(group, minlength=groups)
-            self._good += np.bincount(group[good], minlength=groups)
+            self._favourable_counts += np.bincount(group[favourable], minlength=groups)
         else:
             members = self._fellows.members(combination)
-            good = np.take_along_axis(answers.labels, members, axis=1) == self._favourable
-            self._people += len(good)
-            self._good += good.sum(axis=0)
+            favourable = np.take_along_axis(answers.labels, members, axis=1) == self._favourable
+            self._people += len(favourable)
+            self._favourable_counts += favourable.sum(axis=0)
             if self._only is not None:
-                self._only += (good.T.astype(np.float64) @ ~good).astype(np.int64)
+                self._only += (favourable.T.astype(np.float64) @ ~favourable).astype(np.int64)
 
     def ends(self) -> tuple[float, float]:
         """Return between what the gap is, surely enough."""
@@ -164,7 +164,7 @@ class Groups:
             self._names,
             self._values,
             self._people,
-            self._good,
+            self._favourable_counts,
             self._confidence,
             self._total,
             sets=self._sets,
@@ -180,7 +180,7 @@ def greatest_gap(
     names: tuple[str, ...],
     values: Rows,
     people: NDArray[np.int64],
-    good: NDArray[np.int64],
+    favourable: NDArray[np.int64],
     confidence: float,
     total: int | None = None,
     *,
@@ -201,7 +201,7 @@ def greatest_gap(
         The attributes whose values make the groups.
     values : Rows
         ``(g, len(names))``; the codes of each group.
-    people, good : NDArray[np.int64]
+    people, favourable : NDArray[np.int64]
         ``(g,)``; who was asked about, and who of them gets the favourable decision.
     confidence : float
         Of the interval.
@@ -217,11 +217,11 @@ def greatest_gap(
     met = np.flatnonzero(people)
     if len(met) < 2:
         return None
-    met_people, met_good = people[met], good[met]
-    rates = met_good / met_people
+    met_people, met_favourable = people[met], favourable[met]
+    rates = met_favourable / met_people
     error = (1.0 - confidence) / sets
     if only is None:
-        low, high = anytime(met_good, met_people, 1.0 - error / len(values), total)
+        low, high = anytime(met_favourable, met_people, 1.0 - error / len(values), total)
         ends = float(low.max() - high.min()), _farthest(low, high)
     else:
         ends = _paired_ends(only, int(people[0]), error, total)

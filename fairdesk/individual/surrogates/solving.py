@@ -182,18 +182,20 @@ class ConstrainedSolver:
         """Hold an attribute as near to a code as it can be; give a model of it all."""
         place, (quantum, origin) = self._places[position], _quantum(self._domain, position)
         wanted = round((code - origin) / quantum)
-        least, here = 0, self._away(model, place, wanted)
-        while least < here:
+        least, distance = 0, self._away(model, place, wanted)
+        while least < distance:
             # first whether it can stay, then half of the way again and again
-            within = (least + here) // 2 if least else 0
+            within = (least + distance) // 2 if least else 0
             nearer = self._asked(place >= wanted - within, place <= wanted + within)
             if nearer is None:
                 least = within + 1
             else:
-                model, here = nearer, self._away(nearer, place, wanted)
-        if here:  # of two equally near ones the lower
-            lower = self._asked(place == wanted - here)
-            wanted, model = (wanted + here, model) if lower is None else (wanted - here, lower)
+                model, distance = nearer, self._away(nearer, place, wanted)
+        if distance:  # of two equally near ones the lower
+            lower = self._asked(place == wanted - distance)
+            wanted, model = (
+                (wanted + distance, model) if lower is None else (wanted - distance, lower)
+            )
         self._solver.add(place == wanted)
         return model
 

@@ -156,7 +156,10 @@ class _Pair:
     def _gaps(self, attribute: str) -> dict[Gap, tuple[Ends, float]]:
         if attribute not in self._known:
             grouped = next(each for each in self.after.grouped if each.name == attribute)
-            new, old = self.after.rows["test"].good, self.before.rows["test"].good
+            new, old = (
+                self.after.rows["test"].favourable_mask,
+                self.before.rows["test"].favourable_mask,
+            )
             self._known[attribute] = gap_changes(
                 grouped, new, old, self._label, self._rng, self.alpha
             )

@@ -28,18 +28,18 @@ def front(trials: Sequence[Trial], target: What) -> tuple[Trial, ...]:
         The same, in their order, with ``front`` set.
     """
     points = [(_of(trial, "accuracy"), _of(trial, target)) for trial in trials]
-    known = [(good, bad) for good, bad in points if good is not None and bad is not None]
+    known = [(gain, loss) for gain, loss in points if gain is not None and loss is not None]
     return tuple(
         msgspec.structs.replace(
             trial,
-            front=good is not None
-            and bad is not None
+            front=gain is not None
+            and loss is not None
             and not any(
-                other >= good and least <= bad and (other, least) != (good, bad)
+                other >= gain and least <= loss and (other, least) != (gain, loss)
                 for other, least in known
             ),
         )
-        for trial, (good, bad) in zip(trials, points, strict=True)
+        for trial, (gain, loss) in zip(trials, points, strict=True)
     )
 
 

@@ -94,19 +94,19 @@ class Gaps:
     ends: dict[Gap, Ends]
 
 
-def gaps(grouped: Grouped, good: Mask, label: Mask) -> Gaps:
+def gaps(grouped: Grouped, favourable_mask: Mask, label: Mask) -> Gaps:
     """Measure how far groups are apart.
 
     Parameters
     ----------
     grouped : Grouped
         Of the ``n`` rows.
-    good, label : NDArray[np.bool_]
+    favourable_mask, label : NDArray[np.bool_]
         ``(n,)``; whether the decision is favourable, and whether the label is.
     """
     if len(grouped.groups) < 2:
         return Gaps(dict.fromkeys(GAPS), dict.fromkeys(GAPS, (None, None)))
-    rows = _rows(good, label)
+    rows = _rows(favourable_mask, label)
     sums = np.array([rows[places].sum(axis=0) for places in grouped.groups])
     people = np.array([float(len(places)) for places in grouped.groups])
     found = _figures(sums / people[:, None])
@@ -186,9 +186,9 @@ def _contenders(what: Gap, means: Numbers) -> Numbers:
     return np.where(np.isfinite(apart), apart, -1.0)
 
 
-def _rows(good: Mask, label: Mask) -> Numbers:
+def _rows(favourable_mask: Mask, label: Mask) -> Numbers:
     """``(n, 3)``; favourable, should be, both."""
-    return np.column_stack([good, label, good & label]).astype(np.float64)
+    return np.column_stack([favourable_mask, label, favourable_mask & label]).astype(np.float64)
 
 
 def _figures(means: Numbers) -> dict[Gap, Numbers]:

@@ -81,7 +81,7 @@ class Answered:
     ----------
     right : NDArray[np.bool_]
         ``(n,)``; whether it decides as the label has it, among its own classes.
-    good, label : NDArray[np.bool_]
+    favourable_mask, label : NDArray[np.bool_]
         ``(n,)``; whether the decision is favourable, and whether the label is.
     scores : NDArray[np.float64], optional
         ``(n,)``; of the favourable decision; ``None`` of a model that only decides.
@@ -90,7 +90,7 @@ class Answered:
     """
 
     right: Mask
-    good: Mask
+    favourable_mask: Mask
     label: Mask
     scores: Numbers | None
     probable: bool
@@ -284,7 +284,7 @@ def _answered(
     scores = np.concatenate(answers_so_far)
     return Answered(
         right=np.concatenate(own) == mitigation.target[places],
-        good=labels(scores) == mitigation.favourable,
+        favourable_mask=labels(scores) == mitigation.favourable,
         label=mitigation.good[places] == 1,
         scores=own_scores(scores, mitigation.favourable, model)
         if Capability.SCORES in card.can
@@ -366,7 +366,9 @@ def _share(what: Literal["share_domain", "share_data"], where: Where, hits: Mask
 
 def _of_groups(verdict: Verdict) -> Iterator[Measure]:
     answered = verdict.rows["test"]
-    found = [(each, gaps(each, answered.good, answered.label)) for each in verdict.grouped]
+    found = [
+        (each, gaps(each, answered.favourable_mask, answered.label)) for each in verdict.grouped
+    ]
     for what in GAPS:
         for attribute, gaps_found in found:
             low, high = gaps_found.ends[what]

@@ -571,12 +571,12 @@ def _reason(error: ModelError | MemoryError | ImportError) -> str:
 
 def _why_none(portions: list[Trial], target: str, labels: str) -> str:
     """Say that nothing was shown to help, and what may be the cause."""
-    said = "It did not work: no portion was shown to lower the discrimination"
+    outcome = "It did not work: no portion was shown to lower the discrimination"
     if any(each.verdict == "costly" for each in portions):
-        return f"{said} without costing more accuracy than was allowed."
+        return f"{outcome} without costing more accuracy than was allowed."
     if any(each.verdict == "worse" for each in portions):
         return (
-            f"{said}, and one was shown to raise it. The labels of the added rows may "
+            f"{outcome}, and one was shown to raise it. The labels of the added rows may "
             "contradict those of the data: try another source of labels."
         )
     most = max(each.percent for each in portions)
@@ -586,7 +586,7 @@ def _why_none(portions: list[Trial], target: str, labels: str) -> str:
         else "The model may learn too little from the rows that were added, or their labels may "
         "hang on the same attributes as its decisions."
     )
-    return f"{said}. The greatest added {most:.1f} % of the training rows. {cause}"
+    return f"{outcome}. The greatest added {most:.1f} % of the training rows. {cause}"
 
 
 def _counted(count: int, what: str) -> str:

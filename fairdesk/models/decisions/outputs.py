@@ -127,18 +127,18 @@ def of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
     return rounded
 
 
-def first_line(error: BaseException, said: str | None = None, most: int = 300) -> str:
+def first_line(error: BaseException, message: str | None = None, most: int = 300) -> str:
     """Return the first line of what a library says, with the kind of error, not too long.
 
     Parameters
     ----------
     error : BaseException
         What it raised.
-    said : str, optional
+    message : str, optional
         Its words, where they are not those of the error as they stand.
     most : int
         So many characters.
     """
-    lines = (str(error) if said is None else said).strip().splitlines()
+    lines = (str(error) if message is None else message).strip().splitlines()
     text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     return text if len(text) <= most else f"{text[:most]}…"

@@ -120,7 +120,7 @@ def _numbers(
         return np.asarray(np.abs(own - recorded) <= _ROUNDED * np.maximum(1.0, np.abs(own)))
     if recorded.size and (recorded.min() < 0 or recorded.max() > 1):
         return None
-    ways = [np.abs(said - recorded) <= _ROUNDED for said in (own, 1.0 - own)]
+    ways = [np.abs(candidate - recorded) <= _ROUNDED for candidate in (own, 1.0 - own)]
     return np.asarray(max(ways, key=np.mean)) if recorded.size else None
 
 

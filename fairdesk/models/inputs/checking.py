@@ -42,8 +42,8 @@ def problems(
     """
     count = len(card.inputs)
     if len(mapping.inputs) != count:
-        said = f"The mapping is for {len(mapping.inputs)} inputs, and the model has {count}."
-        return (said,)
+        problem = f"The mapping is for {len(mapping.inputs)} inputs, and the model has {count}."
+        return (problem,)
     return (
         *_open(mapping.inputs, card),
         *_twice(mapping.inputs),

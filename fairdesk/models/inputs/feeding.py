@@ -156,18 +156,18 @@ class FedModel:
             When the model has no derivatives (`Capability.GRADIENTS` is not in its card), or
             refuses the rows.
         """
-        here, stepped = self._numbers(rows), self._stepped(rows)
+        numbers, stepped = self._numbers(rows), self._stepped(rows)
         model = cast("SmoothModel", self.opened)
         weights = self._weights(rows, column)
-        slopes = np.zeros(here.shape)
+        slopes = np.zeros(numbers.shape)
         for answer in np.flatnonzero(weights.any(axis=0)).tolist():
             asked = np.flatnonzero(weights[:, answer])
-            slope = model.gradients(here[asked], answer)
+            slope = model.gradients(numbers[asked], answer)
             slopes[asked] += weights[asked, answer, None] * slope
         # where there is no other code, nought is divided by nought
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             away = (stepped - rows)[:, self._positions]
-            changes = slopes * ((self._numbers(stepped) - here) / away)
+            changes = slopes * ((self._numbers(stepped) - numbers) / away)
         changes[~np.isfinite(changes)] = 0.0
         feeds = np.equal.outer(self._positions, range(len(self.attributes)))
         return np.asarray(changes @ feeds.astype(np.float64))

@@ -149,20 +149,20 @@ def check(
     """
     asked = FedModel(opened, mapping, attributes_for(mapping, table))
     rows = _rows(asked, table)
-    good, known = favourable_rows(table, label, favourable)
+    favourable_label, known = favourable_rows(table, label, favourable)
     if not known.any():
         raise DataError(
             f"No row has a value in the column “{label}”.", remedy="Choose another label column."
         )
     answers = _ask(asked, rows, np.flatnonzero(known))
     scores, kept = answers.scores, answers.rows
-    said = labels(scores) == mapping.favourable_class
+    favourable_mask = labels(scores) == mapping.favourable_class
     counted = np.zeros(len(rows), dtype=bool)
     counted[kept] = True
     decided = np.zeros(len(rows), dtype=bool)
-    decided[kept] = said
+    decided[kept] = favourable_mask
     score = favourable_scores(scores, mapping.favourable_class)
-    proof = agreement(decided, good, counted, auc(score, good[kept]))
+    proof = agreement(decided, favourable_label, counted, auc(score, favourable_label[kept]))
     names = mapping.decisions(opened.card)
     counts = np.bincount(labels(scores), minlength=len(names))
     recorded = compared(scores, kept, table, label, mapping, opened.card)
@@ -172,7 +172,7 @@ def check(
         *_of_label(table, label, favourable),
         *proof.warnings,
         *_of_order(proof, mapping),
-        *_other_ways(proof, asked, rows[kept], scores, good[kept]),
+        *_other_ways(proof, asked, rows[kept], scores, favourable_label[kept]),
     ]
     if recorded is not None and recorded.equal < 1 - _DIFFERS:
         warnings.append(
@@ -194,12 +194,14 @@ def check(
     )
 
 
-def agreement(said: Mask, wanted: Mask, counted: Mask, ranking: float | None = None) -> InputCheck:
+def agreement(
+    favourable_mask: Mask, recorded_mask: Mask, counted: Mask, ranking: float | None = None
+) -> InputCheck:
     """Count how far decisions agree with the label.
 
     Parameters
     ----------
-    said, wanted, counted : NDArray[np.bool_]
+    favourable_mask, recorded_mask, counted : NDArray[np.bool_]
         ``(n,)`` each: whether the decision is favourable, whether the label is, and whether both
         are known. At least one row is counted.
     ranking : float, optional
@@ -213,16 +215,22 @@ def agreement(said: Mask, wanted: Mask, counted: Mask, ranking: float | None = N
     if not counted.any():
         raise DataError("No row has both a label and a decision.", remedy="Choose other columns.")
     rows = int(counted.sum())
-    said, wanted = said[counted], wanted[counted]
+    favourable_mask, recorded_mask = favourable_mask[counted], recorded_mask[counted]
     confusion = (
-        (int((wanted & said).sum()), int((wanted & ~said).sum())),
-        (int((~wanted & said).sum()), int((~wanted & ~said).sum())),
+        (
+            int((recorded_mask & favourable_mask).sum()),
+            int((recorded_mask & ~favourable_mask).sum()),
+        ),
+        (
+            int((~recorded_mask & favourable_mask).sum()),
+            int((~recorded_mask & ~favourable_mask).sum()),
+        ),
     )
-    share = float(wanted.mean())
+    share = float(recorded_mask.mean())
     proof = InputCheck(
         rows=rows,
         left_out=len(counted) - rows,
-        accuracy=float((wanted == said).mean()),
+        accuracy=float((recorded_mask == favourable_mask).mean()),
         majority=max(share, 1 - share),
         auc=ranking,
         confusion=confusion,

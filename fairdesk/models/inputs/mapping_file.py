@@ -126,12 +126,12 @@ def parse(text: bytes) -> MapFile:
     return msgspec.json.decode(text.removeprefix(codecs.BOM_UTF8), type=MapFile)
 
 
-def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
+def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
     """Change a mapping, or what was proposed, as a file says.
 
     Parameters
     ----------
-    said : MapFile
+    mapping_file : MapFile
         The file's content.
     mapping : Mapping or Proposal
         What stays where the file says nothing.
@@ -147,8 +147,8 @@ def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
         to be filled in; the inputs are named.
     """
     names = input_names(card)
-    _refuse_gaps(said, mapping, names)
-    for entry in said.inputs:
+    _refuse_gaps(mapping_file, mapping, names)
+    for entry in mapping_file.inputs:
         if entry.name not in names:
             raise SpecError(
                 f"The mapping file names the input “{entry.name}”, which the model does not have.",
@@ -162,13 +162,17 @@ def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
                 why=error.what,
                 remedy=error.remedy,
             ) from error
-    if said.inputs:
-        matched = said.matched or "as the mapping file says"
+    if mapping_file.inputs:
+        matched = mapping_file.matched or "as the mapping file says"
         mapping = msgspec.structs.replace(mapping, matched=matched)
-    if not said.favourable and said.threshold is None and said.spread is None:
+    if (
+        not mapping_file.favourable
+        and mapping_file.threshold is None
+        and mapping_file.spread is None
+    ):
         return mapping
     try:
-        answer = _answer(said, mapping, card)
+        answer = _answer(mapping_file, mapping, card)
     except ModelError as error:
         raise SpecError(
             "What the mapping file says about the model's answers cannot be followed.",
@@ -178,10 +182,10 @@ def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
     return editing.answered(mapping, answer)
 
 
-def _refuse_gaps(said: MapFile, mapping: Mapping | Proposal, names: Sequence[str]) -> None:
+def _refuse_gaps(mapping_file: MapFile, mapping: Mapping | Proposal, names: Sequence[str]) -> None:
     """Refuse a file with entries that are still to be filled in."""
     made = {name for name, item in zip(names, mapping.inputs, strict=True) if item is not None}
-    gaps = [each.name for each in said.inputs if each.name in names and _is_gap(each, made)]
+    gaps = [each.name for each in mapping_file.inputs if each.name in names and _is_gap(each, made)]
     if gaps:
         raise SpecError(
             f"The mapping file does not say how these inputs are made: {listing(gaps)}.",
@@ -284,37 +288,37 @@ def _exactly(entry: Entry, mapping: M, position: int) -> M:
     return editing.put(mapping, position, item)
 
 
-def _answer(said: MapFile, mapping: Mapping | Proposal, card: ModelCard) -> Answer:
+def _answer(mapping_file: MapFile, mapping: Mapping | Proposal, card: ModelCard) -> Answer:
     now = mapping.answer if isinstance(mapping, Proposal) else mapping
     if card.scores == VALUES:
-        return _estimate(said, now)
-    if said.favourable:
-        places = [_class(name, card.classes) for name in said.favourable]
+        return _estimate(mapping_file, now)
+    if mapping_file.favourable:
+        places = [_class(name, card.classes) for name in mapping_file.favourable]
     elif now is not None:
         places = list(now.together or (now.favourable_class,))
     else:
         raise ModelError("It does not say which class is favourable.", remedy="Add “favourable”.")
-    threshold = said.threshold
+    threshold = mapping_file.threshold
     if threshold is None and now is not None:
         threshold = now.threshold
     return of_classes(card, sorted(set(places)), threshold)
 
 
-def _estimate(said: MapFile, now: Mapping | Answer | None) -> Answer:
-    compared = comparison(said.favourable[0]) if len(said.favourable) == 1 else None
-    if said.favourable and compared is None:
+def _estimate(mapping_file: MapFile, now: Mapping | Answer | None) -> Answer:
+    compared = comparison(mapping_file.favourable[0]) if len(mapping_file.favourable) == 1 else None
+    if mapping_file.favourable and compared is None:
         raise ModelError(
             "The model estimates a number, and what is favourable is no comparison.",
             remedy="Write it like “>= 50”.",
         )
     sign, limit = compared or (sign_of(now) if now is not None else ">=", None)
-    if said.threshold is not None:
-        limit = said.threshold
+    if mapping_file.threshold is not None:
+        limit = mapping_file.threshold
     if limit is None and now is not None:
         limit = now.threshold
     if limit is None:
         raise ModelError("It does not say from which number on.", remedy="Add “threshold”.")
-    spread = said.spread or (now.spread if now is not None else 1.0)
+    spread = mapping_file.spread or (now.spread if now is not None else 1.0)
     return of_estimate(sign, limit, spread)
 
 

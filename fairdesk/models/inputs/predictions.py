@@ -55,6 +55,6 @@ def check(
     SpecError
         When a favourable value is none of its column's.
     """
-    said, decided = favourable_rows(table, column, model_favourable)
+    favourable_mask, decided = favourable_rows(table, column, model_favourable)
     wanted, known = favourable_rows(table, label, favourable)
-    return agreement(said, wanted, decided & known)
+    return agreement(favourable_mask, wanted, decided & known)

@@ -97,11 +97,11 @@ def doubts(confusion: Confusion, ranking: float | None) -> Iterator[str]:
         As of `skill`; not without any row.
     """
     (true_good, false_bad), (false_good, true_bad) = confusion
-    rows, good = true_good + false_bad + false_good + true_bad, true_good + false_bad
-    if good in (0, rows):
+    rows, favourable = true_good + false_bad + false_good + true_bad, true_good + false_bad
+    if favourable in (0, rows):
         yield "All rows have the same label, so the agreement says nothing."
         return
-    accuracy, majority = (true_good + true_bad) / rows, max(good, rows - good) / rows
+    accuracy, majority = (true_good + true_bad) / rows, max(favourable, rows - favourable) / rows
     found = skill(ranking, confusion)
     name, value = "AUC", ranking
     if value is None:

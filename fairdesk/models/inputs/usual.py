@@ -242,11 +242,11 @@ def offers(
         except FairDeskError:
             continue  # what the model refuses is no offer
         found.append(Offer(key, title, prepared, tried.rows, tried.accuracy, tried.auc))
-    good = [offer for offer in found if _is_better(offer, proof)]
-    if not good:
+    better = [offer for offer in found if _is_better(offer, proof)]
+    if not better:
         return ()
-    plain = [offer for offer in found if "+" not in offer.key and offer not in good]
-    kept = [*good, *plain[: max(0, _FILLED - len(good))]]
+    plain = [offer for offer in found if "+" not in offer.key and offer not in better]
+    kept = [*better, *plain[: max(0, _FILLED - len(better))]]
     return tuple(offer for offer in found if offer in kept)
 
 

@@ -57,7 +57,7 @@ class Asked:
                 ) from error
             raise ModelError(
                 f"The model refused {rows:,} rows.",
-                why=f"ONNX Runtime says: {said(error)}",
+                why=f"ONNX Runtime says: {runtime_message(error)}",
                 remedy="Check that each input is made from the right column.",
             ) from error
         length = len(answer) if isinstance(answer, list) or answer.ndim else 1
@@ -97,7 +97,7 @@ def _filled_up(tensor: NDArray[Any], size: int) -> NDArray[Any]:
     return np.concatenate([tensor, *[tensor[-1:]] * (size - len(tensor))])
 
 
-def said(error: Exception) -> str:
+def runtime_message(error: Exception) -> str:
     """Return what ONNX Runtime says, without the place in its own source, which it tells first."""
     # it quotes names as the file has them, which need not be text
     text = (

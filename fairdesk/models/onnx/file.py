@@ -25,7 +25,7 @@ from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor, fill, fill_ma
 from fairdesk.models.dense.chain import ESTIMATE, Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
-from fairdesk.models.onnx.asking import Asked, said
+from fairdesk.models.onnx.asking import Asked, runtime_message
 from fairdesk.models.onnx.dense import dense_part
 from fairdesk.models.onnx.graph import NO_NODE, Graph
 from fairdesk.models.onnx.locales import lend
@@ -364,7 +364,7 @@ def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
             )
         except Exception as error:
             # any kind: ONNX Runtime has a dozen without a common base
-            message = said(error)
+            message = runtime_message(error)
             locale = _LOCALE.search(message)
             if locale and not warnings and lend(locale[1]):
                 warnings = (LENT.format(locale[1]),)

@@ -197,18 +197,18 @@ def network_as_onnx(network: DenseNetwork) -> bytes:
     size = 1 if card.takes is Takes.COLUMNS else width
     inputs = [helper.make_tensor_value_info(name, kind, [None, size]) for name in names]
     own = _unlike(names)
-    here = names[0] if len(names) == 1 else then("Concat", names, f"{own}joined", axis=1)
+    tensor = names[0] if len(names) == 1 else then("Concat", names, f"{own}joined", axis=1)
     if network.centre is not None:
         # in double precision: a large number with a small spread keeps its digits
-        here = then("Sub", [here, constant(f"{own}centre", network.centre)], f"{own}centred")
-        here = then("Cast", [here], f"{own}single", to=TensorProto.FLOAT)
+        tensor = then("Sub", [tensor, constant(f"{own}centre", network.centre)], f"{own}centred")
+        tensor = then("Cast", [tensor], f"{own}single", to=TensorProto.FLOAT)
     for i, layer in enumerate(network.layers, start=1):
         weights = constant(f"{own}weights {i}", layer.weights)
         bias = constant(f"{own}bias {i}", layer.bias)
-        here = then("Gemm", [here, weights, bias], f"{own}sums {i}")
-        here = _activated(layer.activation, here, f"{own}{{}} {i}".format, then, constant)
+        tensor = then("Gemm", [tensor, weights, bias], f"{own}sums {i}")
+        tensor = _activated(layer.activation, tensor, f"{own}{{}} {i}".format, then, constant)
     scores = f"{own if 'scores' in names else ''}scores"
-    then("Identity", [here], scores)
+    then("Identity", [tensor], scores)
     units = network.layers[-1].bias.size
     answer = helper.make_tensor_value_info(scores, TensorProto.FLOAT, [None, units])
     model = helper.make_model(
@@ -222,7 +222,7 @@ def network_as_onnx(network: DenseNetwork) -> bytes:
 
 def _activated(
     activation: Activation,
-    here: str,
+    tensor: str,
     called: Callable[[str], str],
     then: Callable[..., str],
     constant: Callable[[str, Any], str],
@@ -230,18 +230,18 @@ def _activated(
     """Append an activation; give the name of what comes out."""
     name, result = activation.name, called("activated")
     if name == "linear":
-        return here
+        return tensor
     if name == "softmax":
-        return then("Softmax", [here], result, axis=1)
+        return then("Softmax", [tensor], result, axis=1)
     if name in _WITH_ALPHA:
-        return then(_WITH_ALPHA[name], [here], result, alpha=activation.alpha)
+        return then(_WITH_ALPHA[name], [tensor], result, alpha=activation.alpha)
     if name == "silu":
-        return then("Mul", [here, then("Sigmoid", [here], called("gate"))], result)
+        return then("Mul", [tensor, then("Sigmoid", [tensor], called("gate"))], result)
     if name == "relu" and np.isfinite(activation.ceiling):
         least = constant(called("least"), np.array(0, np.float32))
         most = constant(called("most"), np.array(activation.ceiling, np.float32))
-        return then("Clip", [here, least, most], result)
-    return then(_PLAIN[name], [here], result)
+        return then("Clip", [tensor, least, most], result)
+    return then(_PLAIN[name], [tensor], result)
 
 
 def _unlike(names: Sequence[str]) -> str:

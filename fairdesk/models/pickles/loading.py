@@ -314,7 +314,7 @@ def _refuse_misread(thing: object, path: Path, contents: Contents) -> None:
 
 def _unreadable(path: Path, contents: Contents, error: Exception) -> ModelError:
     wanted = wanted_environment(contents)
-    said = first_line(error)
+    message = first_line(error)
     if any(name.name in JOBLIB_FILES for name in contents.imports):
         return ModelError(
             f"“{path.name}” is one of several files: its numbers are in others.",
@@ -323,26 +323,26 @@ def _unreadable(path: Path, contents: Contents, error: Exception) -> ModelError:
         )
     if isinstance(error, CUT_OFF):
         return ModelError(
-            f"“{path.name}” is not whole: {said}",
+            f"“{path.name}” is not whole: {message}",
             why="A download or a copy was cut off, or changed it (as sending it as text does).",
             remedy="Get the file again and compare its size with the original’s.",
         )
     if not wanted and isinstance(error, (ImportError, AttributeError)):
         return ModelError(
             f"“{path.name}” asks for what the installed libraries do not have.",
-            why=f"It was saved with other versions, which it does not name. Python says: {said}",
+            why=f"It was saved with other versions, which it does not name. Python says: {message}",
             remedy="Ask its author which version of scikit-learn saved it (sklearn.__version__), "
             "and for the model saved again with a current one, or exported as ONNX.",
         )
     if not wanted:
         return ModelError(
             f"“{path.name}” cannot be opened with the installed libraries.",
-            why=f"Python says: {said}",
+            why=f"Python says: {message}",
             remedy="Save the model again with joblib.dump(), or export it as ONNX.",
         )
     saved, present = spoken(wanted)
     return ModelError(
         f"“{path.name}” was saved with {saved}, and cannot be opened with {present}.",
-        why=f"It says: {said}",
+        why=f"It says: {message}",
         remedy=f"Open it with {saved} in an environment of its own.",
     )

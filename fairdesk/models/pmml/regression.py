@@ -255,9 +255,9 @@ class ScorecardPart:
             left = np.ones(scope.rows, bool)
             for predicate, worth in attributes:
                 true, unknown = predicate(scope, everybody)
-                here = left & true & ~unknown
-                points[here] = worth(scope)[here]
-                left &= ~here
+                chosen = left & true & ~unknown
+                points[chosen] = worth(scope)[chosen]
+                left &= ~chosen
             total = total + points
         return Answer(total[:, None])
 

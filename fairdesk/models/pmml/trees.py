@@ -222,35 +222,37 @@ class Trees:
         true, unknown = self.predicate(tree.root.predicate)(scope, rows)
         waiting = [(tree.root, np.flatnonzero(true & ~unknown))]
         while waiting:
-            node, here = waiting.pop()
+            node, places = waiting.pop()
             if not node.children:
-                answers[here] = node.answer
+                answers[places] = node.answer
                 continue
             for child in node.children:
-                true, unknown = self.predicate(child.predicate)(scope, rows[here])
-                waiting.append((child, here[true & ~unknown]))
+                true, unknown = self.predicate(child.predicate)(scope, rows[places])
+                waiting.append((child, places[true & ~unknown]))
                 stop = unknown & (tree.missing != "none")
-                self._lost(tree, node, here[stop], answers, waiting)
-                here = here[~true & ~stop] if tree.missing != "none" else here[~true | unknown]
+                self._lost(tree, node, places[stop], answers, waiting)
+                places = (
+                    places[~true & ~stop] if tree.missing != "none" else places[~true | unknown]
+                )
             if tree.falls_back:
-                answers[here] = node.answer
+                answers[places] = node.answer
         return answers
 
     @staticmethod
     def _lost(
         tree: Tree,
         node: Node,
-        here: Places,
+        places: Places,
         answers: Float64,
         waiting: list[tuple[Node, Places]],
     ) -> None:
         """Say what becomes of those for whom a predicate is unknown."""
-        if not here.size or tree.missing == "nullPrediction":
+        if not places.size or tree.missing == "nullPrediction":
             return
         if tree.missing == "lastPrediction":
-            answers[here] = node.answer
+            answers[places] = node.answer
         elif node.default >= 0:
-            waiting.append((node.children[node.default], here))
+            waiting.append((node.children[node.default], places))
         else:
             raise ModelError(
                 "The model does not say what to do where a cell is missing.",

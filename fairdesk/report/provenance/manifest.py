@@ -17,7 +17,7 @@ from fairdesk.audit.plan.spec import AuditSpec, OptionValue
 from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.digests import replayed, told_details
-from fairdesk.audit.store.records import PASSING, Ended, LogEntry, RunRecord
+from fairdesk.audit.store.records import PASSING, LogEntry, RunEnded, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
@@ -99,7 +99,7 @@ class RunOf(msgspec.Struct, frozen=True):
     queries: int
     rejected: int
     versions: dict[str, str]
-    sha256: Ended | None
+    sha256: RunEnded | None
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -258,7 +258,7 @@ def _made(
     )
 
 
-def _run(run: RunRecord, versions: dict[str, str], ended: Ended | None) -> RunOf:
+def _run(run: RunRecord, versions: dict[str, str], ended: RunEnded | None) -> RunOf:
     asked = msgspec.to_builtins(run.spec)
     plain = msgspec.to_builtins(type(run.spec)(run.spec.method))
     return RunOf(

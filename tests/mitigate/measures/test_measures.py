@@ -241,7 +241,7 @@ def test_of_classes_taken_together_too(tmp_path):
     assert verdict.measure("accuracy", "test").estimate == right.mean()
     assert verdict.measure("brier", "test") is None  # a margin is no probability
     good = labels(mitigation.model.predict(rows)) == mitigation.favourable
-    np.testing.assert_array_equal(verdict.rows["test"].good, good)
+    np.testing.assert_array_equal(verdict.rows["test"].favourable_mask, good)
 
 
 def test_at_another_threshold_scores_are_still_the_models_own(tmp_path):
