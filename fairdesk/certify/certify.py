@@ -216,7 +216,9 @@ class _Proof:
         self._kept = 0
         self._course, self._aside = Course(), list[Metric]()
         self._rows: tuple[Share, ...] = ()
-        self._refinery = Refinery(layout.space, layout.examiner, self._begun(), at_once=False)
+        self._refinery = Refinery(
+            layout.space, layout.examiner, self._previous_tree(), at_once=False
+        )
 
     def run(self) -> Iterator[Event]:
         """Prove, and tell."""
@@ -422,7 +424,7 @@ class _Proof:
 
     # -- what was begun ---------------------------------------------------------------------
 
-    def _begun(self) -> Tree | None:
+    def _previous_tree(self) -> Tree | None:
         """Take up what was proven before, if it was of the same question."""
         begun, space = self._ledger.begun, self._layout.space
         if begun is None:

@@ -144,7 +144,7 @@ class _Mining:
         self._check()
         # a part of the rows does where there are very many; in the order of the file otherwise
         count, most = len(self.people), MOST_ROWS
-        self.asked = (
+        self.queried = (
             np.arange(count)
             if count <= most
             else np.sort(self.rng.choice(count, most, replace=False))
@@ -160,7 +160,7 @@ class _Mining:
             Tallies(self.members, self.frequent.chosen, self.frequent.rows, self.outcomes.values)
             for _ in range(2)
         )
-        self.data.add(self.place[self.asked], self.untouched)
+        self.data.add(self.place[self.queried], self.untouched)
         yield from self._sample()
         yield self._measured(last=True)
         count = len(self.frequent.chosen)
@@ -186,13 +186,13 @@ class _Mining:
     def _ask_rows(self) -> Iterator[Event]:
         """Ask about the data's rows as they are."""
         results = []
-        total = len(self.asked)
+        total = len(self.queried)
         for part in Pace(1).parts(total):
-            results.append(self.study.predict(self.people[self.asked[part]]))
+            results.append(self.study.predict(self.people[self.queried[part]]))
             yield self._progress("data", min(part.stop, total), total)
         scores = np.concatenate(results)
         self.untouched = self.outcomes.of(scores)
-        self.favourable_values[self.asked] = labels(scores) == self.study.favourable
+        self.favourable_values[self.queried] = labels(scores) == self.study.favourable
 
     def _grow(self) -> Iterator[Event]:
         """Make the rules, and grow the rule sets that are frequent."""

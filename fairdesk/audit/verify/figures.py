@@ -95,11 +95,11 @@ def _differing(
             return
         for place, (first, second) in enumerate(zip(then, now, strict=True), start=1):
             yield from _differing(first, second, close, left_out, f"{path} {place}".strip())
-    elif not _alike(then, now, close):
+    elif not _equal(then, now, close):
         yield f"{path}: {_shown(then)} then, {_shown(now)} now"
 
 
-def _alike(then: object, now: object, close: float) -> bool:
+def _equal(then: object, now: object, close: float) -> bool:
     if isinstance(then, float) and isinstance(now, float):
         return then == now or abs(then - now) <= close * max(1.0, abs(then), abs(now))
     return type(then) is type(now) and then == now
@@ -184,7 +184,7 @@ def check_rule_sets(store: Store, ask: Ask) -> Check:
             )
             stated = (each.rows, each.support, each.data_in, each.data_out)
             tally.compare(
-                all(map(_near, stated, now)),
+                all(map(_agree, stated, now)),
                 f"Rule set {place} of run {run.id} is told to have {_four(stated)}; it has "
                 f"{_four(now)}.",
             )
@@ -210,7 +210,7 @@ def _observed(_rule: RuleSet, inside: NDArray[np.bool_], values: NDArray[np.floa
     return count, count / len(inside), shares[0], shares[1]
 
 
-def _near(stated: float | None, now: float | None) -> bool:
+def _agree(stated: float | None, now: float | None) -> bool:
     # a mean score is counted in 65,536ths
     return stated == now if stated is None or now is None else abs(stated - now) <= 2 * TOLERANCE
 

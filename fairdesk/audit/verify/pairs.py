@@ -94,9 +94,9 @@ def check_pairs(
     people = Tally("Each pair is two people of the domain who differ in what is protected only")
     looked = _Looked(domain, store.spec.mapping, ask)
     gammas = {run.id: _gamma(run) for run in store.runs()}
-    wanted = None if sample is None or sample >= total else _some(total, sample, seed)
+    wanted = None if sample is None or sample >= total else _sample_places(total, sample, seed)
     done, count = 0, total if wanted is None else len(wanted)
-    drawn = _drawn(store, wanted)
+    drawn = _selected_pairs(store, wanted)
     while some := list(islice(drawn, _AT_ONCE)):
         pairs = _Pairs.of(some, gammas)
         fine = _are_people(domain, pairs, people)
@@ -112,12 +112,12 @@ def check_pairs(
         yield from looked.checks()
 
 
-def _some(total: int, sample: int, seed: int) -> NDArray[np.int64]:
+def _sample_places(total: int, sample: int, seed: int) -> NDArray[np.int64]:
     """Draw places of pairs."""
     return np.random.default_rng(seed).choice(total, sample, replace=False)
 
 
-def _drawn(store: Store, wanted: NDArray[np.int64] | None) -> Iterator[Pair]:
+def _selected_pairs(store: Store, wanted: NDArray[np.int64] | None) -> Iterator[Pair]:
     """Yield the pairs at some places, or all."""
     if wanted is None:
         yield from store.each_pair(PairQuery())
@@ -158,7 +158,9 @@ class _Looked:
         self._domain, self._mapping, self._model = domain, mapping, ask
         self._decisions = Tally(ASKED_AGAIN)
         self._scores = Tally("The model, asked again, scores each pair as it is told")
-        self._alone = Tally("Changing one protected attribute alone is enough where it is told")
+        self._sufficient_alone = Tally(
+            "Changing one protected attribute alone is enough where it is told"
+        )
 
     def checks(self) -> Iterator[Check]:
         self._scores.remark(
@@ -167,7 +169,7 @@ class _Looked:
         )
         yield self._decisions.check()
         yield self._scores.check()
-        yield self._alone.check()
+        yield self._sufficient_alone.check()
 
     def at(self, pairs: _Pairs, fine: Mask) -> None:
         """Ask about pairs."""
@@ -176,7 +178,7 @@ class _Looked:
         n = len(pairs.rows)
         if lost := int((~fine).sum()):
             # whoever cannot be is not sent to the model
-            for tally in (self._decisions, self._scores, self._alone):
+            for tally in (self._decisions, self._scores, self._sufficient_alone):
                 tally.leave("The model is not asked about who is not in the domain.", lost)
         if not fine.any():
             return
@@ -198,9 +200,9 @@ class _Looked:
     def _decided(self, pairs: _Pairs, fine: Mask, answers: Scores, numbers: Sequence[int]) -> None:
         recorded, now = pairs.decided[:, fine], labels(answers)
         same = (recorded == now).all(axis=0)
-        close = (~_sure(answers) & (recorded != now)).any(axis=0)
+        close = (~_is_stable(answers) & (recorded != now)).any(axis=0)
         # two who are decided alike are a pair by the difference of their scores only
-        apart = _apart(answers, now[0]) > np.maximum(pairs.gamma[fine] - TOLERANCE, 0.0)
+        apart = _score_distance(answers, now[0]) > np.maximum(pairs.gamma[fine] - TOLERANCE, 0.0)
         counts = (now[0] != now[1]) | ((pairs.gamma[fine] > 0) & apart)
         for number, alike, near, count in zip(numbers, same, close, counts, strict=True):
             if alike and count:
@@ -251,15 +253,15 @@ class _Looked:
         recorded = pairs.alone[:, place]
         wrong = fine & np.where(recorded, ~maybe, surely)
         unclear = fine & ~wrong & (surely != maybe)
-        self._alone.agree(int((fine & ~wrong & ~unclear).sum()))
+        self._sufficient_alone.agree(int((fine & ~wrong & ~unclear).sum()))
         if unclear.any():
-            self._alone.leave(
+            self._sufficient_alone.leave(
                 "Some scores are so near the border that the decision may be either.",
                 int(unclear.sum()),
             )
         name = domain.names[position]
         for each in np.flatnonzero(wrong).tolist():
-            self._alone.differ(
+            self._sufficient_alone.differ(
                 f"Pair {pairs.numbers[each]:,}: to change “{name}” alone is "
                 + (
                     "not enough, and is told to be."
@@ -276,20 +278,20 @@ def _counts(
     both = np.stack([own, answers])
     mine, other = labels(both)
     flips = mine != other
-    apart = _apart(both, mine)
+    apart = _score_distance(both, mine)
     # where some member flips, only those count that do
     by_score = (recorded[0] == recorded[1]) & (gamma > 0)
     counts = np.where(by_score, apart > gamma, flips)
-    sure = np.where(by_score, np.abs(apart - gamma) > TOLERANCE, _sure(both).all(axis=0))
+    sure = np.where(by_score, np.abs(apart - gamma) > TOLERANCE, _is_stable(both).all(axis=0))
     return np.asarray(counts), np.asarray(sure)
 
 
-def _sure(scores: Scores) -> Mask:
+def _is_stable(scores: Scores) -> Mask:
     """Return which of ``(..., k)`` scores are farther from another decision than rounding leads."""
     return np.asarray(margin(scores) > TOLERANCE)
 
 
-def _apart(scores: Scores, decided: NDArray[np.intp]) -> Rows:
+def _score_distance(scores: Scores, decided: NDArray[np.intp]) -> Rows:
     """Tell how far ``(2, n, k)`` scores are apart, in the class decided for the first: ``(n,)``."""
     column = decided[:, None] if scores.shape[2] > 1 else np.zeros((len(decided), 1), np.intp)
     first, second = (np.take_along_axis(each, column, axis=1)[:, 0] for each in scores)
@@ -317,8 +319,8 @@ def check_distances(
     """
     tally = Tally("Pairs are as far from real people as is told")
     total = store.count(PairQuery())
-    wanted = _some(total, min(total, WEIGHED), seed)
-    pairs = [pair for pair in _drawn(store, wanted) if pair.distance is not None]
+    wanted = _sample_places(total, min(total, WEIGHED), seed)
+    pairs = [pair for pair in _selected_pairs(store, wanted) if pair.distance is not None]
     if not pairs or not len(people):
         tally.remark("No pair was compared with real people.")
         return tally.check()

@@ -128,15 +128,17 @@ class _Verification:
         self.tally = Tally(self._space)
         self._compared = compared_in(encoded)
         members = np.array([len(each) for each in self._compared])[self._space.groups]
-        self._alone = np.flatnonzero(members == 1)
-        asked = np.flatnonzero((members > 1) & ~self._space.unclear)
-        self._partitions = Partitions(self._space, asked, options.partition_size)
+        self._single_members = np.flatnonzero(members == 1)
+        undecided = np.flatnonzero((members > 1) & ~self._space.unclear)
+        self._partitions = Partitions(self._space, undecided, options.partition_size)
         self._verdicts = {"unsat": 0, "sat": 0, "unknown": 0}
 
     def run(self, rng: np.random.Generator) -> Iterator[Event | None]:
         """Ask about one partition after the other; give an event, or nothing, often."""
-        space, alone = self._space, self._alone
-        self.tally.add(space.low[alone], space.high[alone], alone, unlike=False)
+        space, single_members = self._space, self._single_members
+        self.tally.add(
+            space.low[single_members], space.high[single_members], single_members, unlike=False
+        )
         for low, high, root in self._partitions.shuffled(rng):
             began = perf_counter()
             allowed = space.may_be[space.groups[root]]

@@ -116,12 +116,12 @@ class ForestExaminer:
         queries = 0
         single = np.flatnonzero(verdict == kernels.SINGLE)
         if single.size:
-            same, asked = self._asked(low[single], groups[single])
+            same, asked = self._query_points(low[single], groups[single])
             verdict[single] = np.where(same, kernels.ALIKE, kernels.UNLIKE)
             queries += asked
         for box in np.flatnonzero(verdict == kernels.ASKED).tolist():
             points = _points(low[box], high[box])
-            same, asked = self._asked(points, np.full(len(points), groups[box]))
+            same, asked = self._query_points(points, np.full(len(points), groups[box]))
             unlike[box] = int((~same).sum())
             if unlike[box]:
                 example[box] = points[np.flatnonzero(~same)[0]]
@@ -144,7 +144,7 @@ class ForestExaminer:
             queries,
         )
 
-    def _asked(self, places: Places, group: Numbers) -> tuple[NDArray[np.bool_], int]:
+    def _query_points(self, places: Places, group: Numbers) -> tuple[NDArray[np.bool_], int]:
         """Ask the model whether points are alike: (n,), and how many rows that took."""
         domain = self._space.domain
         may_be = self._space.may_be[group]
@@ -506,12 +506,12 @@ class _Questions:
             first, second = np.maximum(first, -1), np.minimum(second, count - 1)
             if slope < 0:
                 self.turned[nodes] = True
-            self._settle(nodes, first, second, own.columns[at], axis)
+            self._close_gap(nodes, first, second, own.columns[at], axis)
         self.kind[nodes] = _CUT
         self.first[nodes], self.second[nodes] = first, second
         self.known[nodes] = np.where(second < 0, 0, np.where(first >= count - 1, 1, -1))
 
-    def _settle(
+    def _close_gap(
         self,
         nodes: NDArray[np.intp],
         first: Numbers,

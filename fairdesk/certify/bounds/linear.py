@@ -215,7 +215,7 @@ class LinearExaminer:
         bands = [(float(edges[0]), float(edges[1])), (float(edges[2]), last)]
         if bands[0][1] >= bands[1][0]:
             bands = [(bands[0][0], bands[1][1])]
-        found = self._asked(found, first, second, bands, low, group)
+        found = self._count_by_queries(found, first, second, bands, low, group)
         return replace(
             found,
             alike=found.alike * same,
@@ -302,7 +302,7 @@ class LinearExaminer:
                 points[:, term.axis] = term.low + place
         return points
 
-    def _asked(
+    def _count_by_queries(
         self,
         found: LinearCount,
         first: _Half,

@@ -82,17 +82,17 @@ class PointCounter:
         """How many points it counts in a second: as lately, or else as it is tried now."""
         if self._seconds > _TRYING:
             return self.points / self._seconds
-        return self._tried
+        return self._measured_speed
 
     @cached_property
-    def _tried(self) -> float:
+    def _measured_speed(self) -> float:
         rng, space = np.random.default_rng(0), self._space
         busy = np.flatnonzero(self._members[space.groups] > 1)
         points, spent, done = _TRIED, 0.0, 0
         while busy.size and spent < _TRYING and points <= _MOST_TRIED:
             # a slow model is not asked about more than it takes to see that
             root = rng.choice(busy, size=2 * self._threads)
-            low, high = _around(space, root, points, rng)
+            low, high = _boxes_in_roots(space, root, points, rng)
             started = perf_counter()
             self._count(low, high, space.groups[root])
             spent, done = perf_counter() - started, sum(sizes(low, high))
@@ -151,9 +151,11 @@ class PointCounter:
             if all(part is not None for part in parts):
                 return iter(cast("list[_Part]", parts))
             # the model itself says what is wrong with its answers
-        return self._asked(low, high, group)
+        return self._count_by_queries(low, high, group)
 
-    def _asked(self, low: Places, high: Places, group: NDArray[np.intp]) -> Iterator[_Part]:
+    def _count_by_queries(
+        self, low: Places, high: Places, group: NDArray[np.intp]
+    ) -> Iterator[_Part]:
         """Count by asking the model about row after row."""
         space = self._space
         at_once = max(1, _ROWS // space.may_be.shape[1])
@@ -257,7 +259,7 @@ def _places(low: Places, high: Places, number: Numbers) -> Places:
     return places
 
 
-def _around(
+def _boxes_in_roots(
     space: Space, root: NDArray[np.intp], most: int, rng: np.random.Generator
 ) -> tuple[Places, Places]:
     """Draw boxes of at most so many points inside roots."""
@@ -305,7 +307,7 @@ class _Compiled:
         self._members = np.asarray(space.may_be.sum(axis=1))
         side = len(space.may_be[0]) if len(space.may_be[0]) <= _MOST_PAIRED else 0
         self._side = side
-        self.order, owner, at, values = _written(columns)
+        self.order, owner, at, values = _kernel_columns(columns)
         masses = [_masses(space, i) for i in range(len(space.axes))]
         mass_at = np.cumsum([0, *(len(each) for each in masses)])[:-1]
         kind, limit, decision = rule
@@ -429,7 +431,7 @@ def _compiled(space: Space, fed: FedModel, columns: Columns) -> _Compiled | None
     return _Compiled(space, network, columns, (kind, limit, np.arange(2)))
 
 
-def _written(columns: Columns) -> tuple[Numbers, Numbers, Numbers, NDArray[np.float32]]:
+def _kernel_columns(columns: Columns) -> tuple[Numbers, Numbers, Numbers, NDArray[np.float32]]:
     """Write columns as the loops read them, and the order in which axes go."""
     from fairdesk.certify.counting.exhaustive_kernels import COMBINED, CONSTANT  # noqa: PLC0415 - as above
 

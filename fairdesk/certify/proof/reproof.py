@@ -231,10 +231,10 @@ class _Work:
         whole = (parts.low == self._low[parts.box]).all(axis=1)
         whole &= (parts.high == self._high[parts.box]).all(axis=1)
         points = volumes(parts.low, parts.high)
-        asked = np.asarray(points <= np.where(whole, SMALL, FEW))
-        self._ask(_Parts(*(each[asked] for each in parts)))
+        small = np.asarray(points <= np.where(whole, SMALL, FEW))
+        self._ask(_Parts(*(each[small] for each in parts)))
         # of parts of a kind the bounds tell all that a count would
-        counted = ~asked & whole & ~self._one_kind[parts.box]
+        counted = ~small & whole & ~self._one_kind[parts.box]
         for i in np.flatnonzero(counted).tolist():
             box = int(parts.box[i])
             shares = self._prover.count(parts.low[i], parts.high[i], int(self._group[box]))
@@ -244,7 +244,7 @@ class _Work:
                 self._proven[box] = shares
                 self._settle(np.array([box]))
         # its parts would be counted no better
-        divided = np.flatnonzero(~asked & ~counted & ~self._over[parts.box])
+        divided = np.flatnonzero(~small & ~counted & ~self._over[parts.box])
         if not len(divided) or not self._prover.divides:
             return
         np.add.at(self._divided, parts.box[divided], 1)

@@ -201,7 +201,7 @@ def _domain_check(header: Header, arrays: Arrays) -> Check:
     ]
     domain = header.domain
     low, high = (arrays[name].astype(np.int64) for name in ("root_low", "root_high"))
-    if not _apart(low, high):
+    if not _disjoint(low, high):
         messages.append("Some points are in two of the roots.")
     fixed = [
         i
@@ -238,7 +238,7 @@ def _is_whole(axis: AxisOf, domain: Domain) -> bool:
     return np.array_equal(np.sort(axis.codes), wanted[:, 0])
 
 
-def _apart(low: Places, high: Places) -> bool:
+def _disjoint(low: Places, high: Places) -> bool:
     """Return whether boxes share no point: by halving them along the axis that tells most apart."""
     waiting = [(low, high)]
     while waiting:

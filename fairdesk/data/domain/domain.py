@@ -469,7 +469,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         given = drawn = 0
         tries = batch
         while given < n:
-            rows = self._drawn(
+            rows = self._draw_unconstrained(
                 rng, min(tries, n - given) if not self.has_constraints else tries, people
             )
             drawn += len(rows)
@@ -489,7 +489,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             for start in range(0, max(len(rows), 1), batch):
                 yield rows[start : start + batch]
 
-    def _drawn(self, rng: np.random.Generator, n: int, people: Rows | None) -> Rows:
+    def _draw_unconstrained(self, rng: np.random.Generator, n: int, people: Rows | None) -> Rows:
         """Draw ``(n, d)`` people, whether or not they fulfil the constraints."""
         rows = np.empty((n, len(self.attributes)))
         # one attribute at a time: all at once would take NumPy twice as long

@@ -66,8 +66,8 @@ def read_excel(
         _check_parts(path)
     with readable(path), _explained(path), CalamineWorkbook.from_path(path) as book:
         tables = tuple(book.sheet_names)
-        asked = dialect.table if dialect is not None else ""
-        names = (table_named(asked, tables, path),) if asked else tables
+        table = dialect.table if dialect is not None else ""
+        names = (table_named(table, tables, path),) if table else tables
         # a page of notes before the data has a row or two
         for least, name in product((_TABLE_ROWS, 1), names):
             sheet = book.get_sheet_by_name(name)
@@ -98,12 +98,12 @@ def _filled_rows(sheet: CalamineSheet, numbers: list[int]) -> Iterator[list[Any]
             yield row
 
 
-def _cells(sheet: CalamineSheet, asked: Dialect | None, watch: Watch) -> tuple[Cells, bool]:
+def _cells(sheet: CalamineSheet, dialect: Dialect | None, watch: Watch) -> tuple[Cells, bool]:
     numbers: list[int] = []
     rows = _filled_rows(sheet, numbers)
     sample = list(islice(rows, _SAMPLE_ROWS))
-    if asked is not None and asked.format == "excel":
-        header = asked.header
+    if dialect is not None and dialect.format == "excel":
+        header = dialect.header
     else:
         header = guess_header([[as_text(cell) for cell in row] for row in sample])
     width, chunk = len(sample[0]), sample[int(header) :]

@@ -174,7 +174,7 @@ def _as_texts(values: pa.Array) -> pa.DictionaryArray:
     if _is_text(values.type):
         return _filled(values).dictionary_encode()
     encoded = values.dictionary_encode()
-    texts = pa.array(_written(encoded.dictionary), pa.string())
+    texts = pa.array(_as_text(encoded.dictionary), pa.string())
     return _filled(texts.take(encoded.indices)).dictionary_encode()
 
 
@@ -185,7 +185,7 @@ def _filled(texts: pa.Array) -> pa.StringArray:
     return compute.fill_null(texts, "") if texts.null_count else texts
 
 
-def _written(values: pa.Array) -> list[str]:
+def _as_text(values: pa.Array) -> list[str]:
     """Write values that are no texts as texts."""
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
         values = compute.cast(values, pa.timestamp(values.type.unit, "UTC"))

@@ -88,7 +88,7 @@ def packed(
     schema = pa.schema(fields, metadata=own.schema.metadata)
     first = [each.array(codes[:, i]) for i, each in enumerate(more, start=width)]
     last = [
-        _alike(column, own.column(place), codes[:, place], added[:, place])
+        _as_in_file(column, own.column(place), codes[:, place], added[:, place])
         for place, column in enumerate(columns[:width])
     ]
     last += [each.array(added[:, i]) for i, each in enumerate(more, start=width)]
@@ -151,7 +151,7 @@ def _read(path: Path, rows: int, most: int) -> Any:  # noqa: ANN401 - as above
     return own
 
 
-def _alike(
+def _as_in_file(
     column: Column,
     own: Any,  # noqa: ANN401 - as above
     codes: NDArray[np.float64],

@@ -82,19 +82,19 @@ def guess_content(layout: Dialect, cells: Cells) -> Dialect:
     return msgspec.structs.replace(layout, decimal=decimal, missing=missing)
 
 
-def with_content(how: Dialect, asked: Dialect | None, cells: Cells) -> Dialect:
+def with_content(how: Dialect, dialect: Dialect | None, cells: Cells) -> Dialect:
     """Complete the dialect of a file that is no text: as asked, else by what its cells hold.
 
     One that names a table, of a file whose format was not known, tells no more than that name.
     """
-    if asked is None or (asked.table and asked.format != how.format):
+    if dialect is None or (dialect.table and dialect.format != how.format):
         return guess_content(how, cells)
     return msgspec.structs.replace(
         how,
-        decimal=asked.decimal,
-        missing=asked.missing,
-        columns=asked.columns,
-        encoding_mended=asked.encoding_mended,
+        decimal=dialect.decimal,
+        missing=dialect.missing,
+        columns=dialect.columns,
+        encoding_mended=dialect.encoding_mended,
     )
 
 

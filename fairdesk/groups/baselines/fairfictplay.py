@@ -108,7 +108,7 @@ def _run(
 ) -> Iterator[Event]:
     codes = study.groups[study.inside]
     known = ~np.isnan(codes).any(axis=1)
-    codes, asked = codes[known], people[known]
+    codes, known_people = codes[known], people[known]
     if len(codes) < _LEAST_PEOPLE:
         raise SpecError(
             f"Only {len(codes):,} of the data’s rows can be asked about with all protected values "
@@ -127,12 +127,12 @@ def _run(
             remedy="Protect attributes with fewer names, or allow fewer of them.",
         )
     features, profile = Features.of(study.domain.grouping, codes)
-    favourable_mask = np.empty(len(asked), dtype=np.bool_)
+    favourable_mask = np.empty(len(known_people), dtype=np.bool_)
     done = 0
-    for part in Pace(1).parts(len(asked)):
-        favourable_mask[part] = labels(study.predict(asked[part])) == study.favourable
+    for part in Pace(1).parts(len(known_people)):
+        favourable_mask[part] = labels(study.predict(known_people[part])) == study.favourable
         done += len(favourable_mask[part])
-        yield Progress("asking", done, len(asked), done, 0, study.queries)
+        yield Progress("asking", done, len(known_people), done, 0, study.queries)
     if favourable_mask.all() or not favourable_mask.any():
         favourable = study.decisions[study.favourable]
         raise SpecError(
@@ -344,7 +344,7 @@ def _measured(
     # only slow libraries have it, and the window's process loads none of them
     from statsmodels.stats.proportion import confint_proportions_2indep  # noqa: PLC0415
 
-    weights, bias = _plain(features, direction)
+    weights, bias = _simplified(features, direction)
     people, others = int(inside.sum()), int((~inside).sum())
     hits, others_hits = int(favourable_mask[inside].sum()), int(favourable_mask[~inside].sum())
     low, high = confint_proportions_2indep(
@@ -368,7 +368,7 @@ def _measured(
     )
 
 
-def _plain(features: Features, direction: Direction) -> tuple[Numbers, float]:
+def _simplified(features: Features, direction: Direction) -> tuple[Numbers, float]:
     """Write the same function so that it can be read.
 
     Each person has one name of an attribute, so its weights may all be raised at the bias's cost:

@@ -166,17 +166,17 @@ def _run(
     for drawn in domain.draw(rng, sys.maxsize, BLOCK, one_per_fixed(domain, people)):
         rows = drawn[: options.most - done]
         for part in pace.parts(len(rows)):
-            asked = rows[part]
-            favourable = labels(study.predict(asked)) == study.favourable
+            block = rows[part]
+            favourable = labels(study.predict(block)) == study.favourable
             places = np.column_stack(
                 [
-                    each.nearest_compared(asked[:, i])
+                    each.nearest_compared(block[:, i])
                     for i, each in zip(domain.protected, protected, strict=True)
                 ]
             )
             for each in counts:
                 each.add(places, favourable)
-            done += len(asked)
+            done += len(block)
             if perf_counter() - reported > _TELL_SECONDS:
                 yield _measured(counts, options)
                 reported = perf_counter()

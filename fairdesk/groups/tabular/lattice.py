@@ -63,7 +63,7 @@ def leaders(
         sizes = np.concatenate([kept @ weight, size])
         own = np.arange(start, start + len(these))
         others = np.concatenate([places, own])
-        same = _alike(both, size[:, None], sizes, weight.sum()) >= ALIKE
+        same = _similarity(both, size[:, None], sizes, weight.sum()) >= ALIKE
         same |= _nested(both, (size, sizes), (gap[own], gap[others]), weight.sum())
         standing = others < start
         for row, i in enumerate(own.tolist()):
@@ -78,7 +78,7 @@ def leaders(
     return leader
 
 
-def _alike(
+def _similarity(
     both: NDArray[np.float32],
     size: NDArray[np.float32],
     sizes: NDArray[np.float32],

@@ -138,7 +138,7 @@ class RuleResults:
         order = self.ranked[: _LOOKED_AT if last else most]
         gap = (self.inside.mean - self.outside.mean)[order]
         leader = leaders(self.members, self.chosen[order], gap, rng)
-        kept = np.array(list(_few(leader, most)), dtype=np.intp)
+        kept = np.array(list(_reported_places(leader, most)), dtype=np.intp)
         position = np.full(len(order), -1)
         position[kept] = np.arange(len(kept))
         shown = order[kept]
@@ -213,7 +213,7 @@ class RuleResults:
         )
 
 
-def _few(leader: NDArray[np.intp], most: int) -> Iterator[int]:
+def _reported_places(leader: NDArray[np.intp], most: int) -> Iterator[int]:
     """Yield the places of which is told: leaders, and of each some of its variants."""
     if len(leader) <= most:
         yield from range(len(leader))

@@ -236,14 +236,14 @@ class SentenceScorer:
         for place, key in enumerate(keys):
             if key not in self._known:
                 new.setdefault(key, place)
-        answers = self._asked(texts, rows, new)
+        answers = self._score_new(texts, rows, new)
         scored = [answers[key] if key in answers else self._known[key] for key in keys]
         room = MOST_REMEMBERED - len(self._known)
         self._known.update(list(answers.items())[:room])
         decided, scores = zip(*scored, strict=True) if scored else ((), ())
         return np.array(decided, dtype=np.int16), np.array(scores, dtype=np.float64)
 
-    def _asked(
+    def _score_new(
         self, texts: Sequence[str], rows: Rows, new: Mapping[int, int]
     ) -> dict[int, tuple[int, float]]:
         """Ask about those sentences, by key, that stand at the given places."""

@@ -79,16 +79,16 @@ class Memory:
         kept = self._kept
         if kept is None:
             firsts, places = self._kernels.distinct(keys)
-            asked = np.ascontiguousarray(ask(firsts))
-            kept = np.empty((len(self._slots), asked.shape[1]), dtype=asked.dtype)
-            self._keep(keys[firsts], asked, kept)
-            return np.asarray(asked[places])
+            fresh = np.ascontiguousarray(ask(firsts))
+            kept = np.empty((len(self._slots), fresh.shape[1]), dtype=fresh.dtype)
+            self._keep(keys[firsts], fresh, kept)
+            return np.asarray(fresh[places])
         answers: Answer = np.empty((len(keys), kept.shape[1]), dtype=kept.dtype)
         missing, firsts, places = self._kernels.recall(keys, self._slots, kept, answers)
         if missing.size:
-            asked = np.ascontiguousarray(ask(firsts), dtype=kept.dtype)
-            self._keep(keys[firsts], asked, kept)
-            self._kernels.fill_in(answers, missing, places, asked)
+            fresh = np.ascontiguousarray(ask(firsts), dtype=kept.dtype)
+            self._keep(keys[firsts], fresh, kept)
+            self._kernels.fill_in(answers, missing, places, fresh)
         return answers
 
     def _keep(self, keys: Keys, answers: Answer, kept: Answer) -> None:

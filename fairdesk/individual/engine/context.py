@@ -304,14 +304,14 @@ class SearchContext:
         """
         if not self._booked:
             return None
-        rows, combination, answers = self._gathered()
+        rows, combination, answers = self._take_booked()
         if self.gamma:
-            far = self._counted(answers, combination).any(axis=1)
+            far = self._counting_members(answers, combination).any(axis=1)
             # others in the similar set are farther apart: one of these stands for the person
             near = np.flatnonzero(~far)
             combination[near] = answers.span()[1][near]
             rows[near] = self.domain.counterparts(rows[near], combination[near])
-        found, confirmed = self._paired(rows, combination, answers, phase)
+        found, confirmed = self._pairs_of(rows, combination, answers, phase)
         self.found += int(confirmed.sum())
         return Found(
             rows=found.rows[confirmed],
@@ -329,19 +329,19 @@ class SearchContext:
 
         They are asked about as `take` does, whatever was booked, and are not booked.
         """
-        return self._paired(rows, combination, self.ask(rows), phase)
+        return self._pairs_of(rows, combination, self.ask(rows), phase)
 
     def counts(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return which of ``(n, d)`` rows make a pair with another of their similar set, ``(n,)``.
 
         Nobody is booked.
         """
-        return np.asarray(self._counted(self.ask(rows), combination).any(axis=1))
+        return np.asarray(self._counting_members(self.ask(rows), combination).any(axis=1))
 
-    def _paired(
+    def _pairs_of(
         self, rows: Rows, combination: NDArray[np.intp], answers: CombinationScores, phase: str
     ) -> tuple[Found, NDArray[np.bool_]]:
-        counted = self._counted(answers, combination)
+        counted = self._counting_members(answers, combination)
         partner = np.where(counted, answers.distance(combination), -1).argmax(axis=1)
         # nobody is asked about who may not be: whoever has no partner is asked about twice
         partner = np.where(counted.any(axis=1), partner, combination)
@@ -349,7 +349,7 @@ class SearchContext:
         people = np.arange(len(rows))
         first = np.stack([answers.scores[people, each] for each in (combination, partner)])
         confirmed, scores = self._confirmed(pairs, first)
-        alone = self._alone(counted, combination)
+        alone = self._sufficient_alone(counted, combination)
         found = Found(pairs[0], pairs[1], scores[0], scores[1], alone, phase)
         return found, confirmed
 
@@ -365,7 +365,7 @@ class SearchContext:
             rejected=self.rejected,
         )
 
-    def _gathered(self) -> tuple[Rows, NDArray[np.intp], CombinationScores]:
+    def _take_booked(self) -> tuple[Rows, NDArray[np.intp], CombinationScores]:
         """Take what is booked: who, their combinations, and what was answered."""
         booked = self._booked
         self._booked = []
@@ -374,7 +374,7 @@ class SearchContext:
         rows, combinations, answers = zip(*booked, strict=True)
         return np.concatenate(rows), np.concatenate(combinations), joined(answers)
 
-    def _counted(
+    def _counting_members(
         self, answers: CombinationScores, combination: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """``(n, C)``; with which members each row makes a pair: those that flip, if any do."""
@@ -387,13 +387,13 @@ class SearchContext:
     def _confirmed(self, pairs: Rows, first: Scores) -> tuple[NDArray[np.bool_], Scores]:
         """Ask about ``(2, n, d)`` pairs anew: ``(n,)`` who still counts; ``(2, n, k)`` scores."""
         scores = first.copy()
-        confirmed = self._sure(first) & self._steady
+        confirmed = self._is_stable(first) & self._steady
         once = np.flatnonzero(confirmed)
         if once.size:
             again = scores[:, once] = self._query_again(pairs[:, once])
             self.requeried(first[:, once], again)
             same = (labels(again) == labels(first[:, once])).all(axis=0)
-            confirmed[once] = self._sure(again) & same & self._steady
+            confirmed[once] = self._is_stable(again) & same & self._steady
         twice = np.flatnonzero(~confirmed)
         if twice.size:
             again = scores[:, twice] = self._query_again(pairs[:, twice])
@@ -424,19 +424,19 @@ class SearchContext:
         own, other = labels(scores)
         counts = own != other
         if self.gamma:
-            counts |= _apart(scores) > self.gamma
+            counts |= _score_distance(scores) > self.gamma
         return np.asarray(counts)
 
-    def _sure(self, scores: Scores) -> NDArray[np.bool_]:
+    def _is_stable(self, scores: Scores) -> NDArray[np.bool_]:
         """``(n,)``; whether last bits cannot change that these ``(2, n, k)`` scores count."""
         own, other = labels(scores)
         sure = (own != other) & (margin(scores) > SURE).all(axis=0)
         if self.gamma:
-            sure |= (own == other) & (_apart(scores) > self.gamma + SURE)
+            sure |= (own == other) & (_score_distance(scores) > self.gamma + SURE)
         # a decision only, as a score: how near the border it was is not known
         return np.asarray(sure & (scores % 1 != 0).any(axis=(0, 2)))
 
-    def _alone(
+    def _sufficient_alone(
         self, counted: NDArray[np.bool_], combination: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
         """``(n, p)``; whether some change of this one protected attribute is enough."""
@@ -446,7 +446,7 @@ class SearchContext:
         return np.asarray((only & counted[:, :, None]).any(axis=1))
 
 
-def _apart(scores: Scores) -> NDArray[np.float32]:
+def _score_distance(scores: Scores) -> NDArray[np.float32]:
     """``(n,)``; how far the ``(2, n, k)`` scores of two people are apart, in the first's class."""
     decided = labels(scores[0])[:, None] if scores.shape[2] > 1 else np.zeros((1, 1), np.intp)
     own, other = (np.take_along_axis(each, decided, axis=1)[:, 0] for each in scores)

@@ -307,10 +307,10 @@ def confirmed(context: SearchContext, rows: Rows, partners: Rows) -> NDArray[np.
 
     The last bits of an answer may depend on a row's place in its batch: see `SearchContext.take`.
     """
-    asked = context.cached_model
+    model = context.cached_model
     n = len(rows)
-    scores = asked.predict_anew(np.concatenate([rows, partners]))
-    swapped = asked.predict_anew(np.concatenate([partners, rows]))
+    scores = model.predict_anew(np.concatenate([rows, partners]))
+    swapped = model.predict_anew(np.concatenate([partners, rows]))
     context.requeried(scores, np.roll(swapped, n, axis=0))
     first, second = labels(scores), labels(swapped)
     differ = first[:n] != first[n:]

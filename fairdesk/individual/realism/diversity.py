@@ -134,18 +134,18 @@ def representatives(
     codes = scaled(domain, rows[some])
     chosen: list[int] = []
     # the one farthest from anybody at all comes first: it is at an end
-    apart = _apart(codes, 0) if len(codes) else np.zeros(0)
+    apart = _distances(codes, 0) if len(codes) else np.zeros(0)
     while len(chosen) < min(k, len(codes)):
         farthest = int(apart.argmax())
         if chosen and apart[farthest] == 0:
             break
-        from_it = _apart(codes, farthest)
+        from_it = _distances(codes, farthest)
         apart = np.minimum(apart, from_it) if chosen else from_it
         chosen.append(farthest)
     return np.asarray(some[chosen], dtype=np.intp)
 
 
-def _apart(codes: Rows, one: int) -> NDArray[np.float64]:
+def _distances(codes: Rows, one: int) -> NDArray[np.float64]:
     return np.asarray(np.minimum(np.abs(codes - codes[one]), 1.0).mean(axis=1))
 
 

@@ -127,7 +127,7 @@ class _Shrinking:
         """
         changed: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)]
         while at.size:
-            gaps = self._apart(rows[at], target[at]) @ self.units[:, self.measured].T
+            gaps = self._differences(rows[at], target[at]) @ self.units[:, self.measured].T
             order = np.argsort(-gaps, axis=1, kind="stable")
             went = np.zeros(len(at), dtype=np.bool_)
             for unit, gap in zip(order.T, np.take_along_axis(gaps, order, axis=1).T, strict=True):
@@ -164,7 +164,7 @@ class _Shrinking:
     ) -> NDArray[np.bool_]:
         """Take over those of the moved rows that are nearer, allowed, and instances still."""
         moved = self.domain.apply_dependencies(moved)
-        apart, now = (self._apart(each, target[at]).sum(axis=1) for each in (moved, rows[at]))
+        apart, now = (self._differences(each, target[at]).sum(axis=1) for each in (moved, rows[at]))
         kept = apart < now - _ROUNDING
         kept[kept] = self.domain.allowed(moved[kept])
         if kept.any():
@@ -174,7 +174,7 @@ class _Shrinking:
             rows[at[kept]] = moved[kept]
         return np.asarray(kept)
 
-    def _apart(self, rows: Rows, target: Rows) -> Rows:
+    def _differences(self, rows: Rows, target: Rows) -> Rows:
         """How far each measured attribute is from the target's, 0 to 1: ``(n, m)``."""
         return np.minimum(np.abs(scaled(self.domain, rows) - scaled(self.domain, target)), 1.0)
 

@@ -298,7 +298,7 @@ class _Search:
         discriminated = np.ones(len(rows), dtype=np.bool_)
         for trial in range(limit):
             drawn, down = sigma.draw(rng, len(rows))
-            moved, went = self._moved(rows, drawn, down)
+            moved, went = self._step(rows, drawn, down)
             hit = context.check(moved, combination)
             if sigma.learns:
                 success = hit & self._unmet(moved)
@@ -314,7 +314,7 @@ class _Search:
             done = before * limit + len(rows) * (trial + 1)
             yield context.progress("local", done, everybody * limit)
 
-    def _moved(
+    def _step(
         self, rows: Rows, drawn: NDArray[np.intp], down: NDArray[np.bool_]
     ) -> tuple[Rows, NDArray[np.bool_]]:
         """Give where the walkers are after a step, ``(n, d)``, and who of them moved, ``(n,)``."""

@@ -89,7 +89,7 @@ class ZeroOrder:
     """
 
     def __init__(self, context: SearchContext, size: float) -> None:
-        self._domain, self._asked = context.domain, context.cached_model
+        self._domain, self._model = context.domain, context.cached_model
         self._steps = Steps(context.domain, size)
 
     def __call__(self, rows: Rows) -> Rows:
@@ -109,11 +109,11 @@ class ZeroOrder:
 
     def _slopes(self, rows: Rows) -> Rows:
         if self._domain.has_constraints:
-            own = self._asked.predict(rows)
-            there, sign = self._around_of_allowed(rows)
+            own = self._model.predict(rows)
+            there, sign = self._allowed_neighbours(rows)
         else:
-            keys, make = self._steps.around(rows, self._asked.keys(rows))
-            answers = self._asked.answer(keys.ravel(), make)
+            keys, make = self._steps.around(rows, self._model.keys(rows))
+            answers = self._model.answer(keys.ravel(), make)
             around = answers.reshape(*keys.shape, answers.shape[1])
             own, there = around[:, 0], around[:, 1:]
             sign = np.where(self._steps.room(rows), 1.0, -1.0)
@@ -126,7 +126,7 @@ class ZeroOrder:
             change = there[people, :, decided] - own[people, decided, None]
         return np.asarray(sign * change, dtype=np.float64)
 
-    def _around_of_allowed(self, rows: Rows) -> tuple[Scores, Rows]:
+    def _allowed_neighbours(self, rows: Rows) -> tuple[Scores, Rows]:
         """Ask about the neighbours who may be: ``(n, v, k)``; and in which direction they are."""
         steps, domain = self._steps, self._domain
         shape = len(rows), len(domain.varying)
@@ -140,5 +140,5 @@ class ZeroOrder:
         moved = np.where(fine[:, :, None], forward, backward)
         # whoever may not be is not asked about: the person themselves stand in
         moved = np.where(sign[:, :, None] == 0, rows[:, None, :], moved)
-        there = self._asked.predict(moved.reshape(-1, rows.shape[1]))
+        there = self._model.predict(moved.reshape(-1, rows.shape[1]))
         return there.reshape(*shape, there.shape[1]), sign

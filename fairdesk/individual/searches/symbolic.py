@@ -256,9 +256,9 @@ class _Search:
     def _queue(self, toggled: Iterable[Path], case: _Case, kind: float) -> None:
         """Queue whoever is on paths that were never visited."""
         for path in toggled:
-            if (asked := identity(path)) in self.visited:
+            if (key := identity(path)) in self.visited:
                 continue
-            self.visited.add(asked)
+            self.visited.add(key)
             confidence = average_confidence(path)
             rank = kind + confidence if kind == DIRECTED else kind - confidence
             self._put(_Case(rank, path, case.row))

@@ -136,14 +136,16 @@ def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
     first = len(counts)
     while first and math.prod(counts[first - 1 :]) <= _BLOCK:
         first -= 1
-    inner, _ = _written(domain, free[first:], counts[first:], np.arange(math.prod(counts[first:])))
+    inner, _ = _mixed_radix(
+        domain, free[first:], counts[first:], np.arange(math.prod(counts[first:]))
+    )
     outer = size // len(inner)
     at_once = max(1, _BLOCK // len(inner))
 
     def blocks() -> Iterator[Rows]:
         for start in range(0, outer, at_once):
             numbers = np.arange(start, min(start + at_once, outer))
-            codes, who = _written(domain, free[:first], counts[:first], numbers)
+            codes, who = _mixed_radix(domain, free[:first], counts[:first], numbers)
             rows = np.repeat(once[who, None, :], len(inner), axis=1)
             rows[:, :, free[:first]] = codes[:, None, :]
             rows[:, :, free[first:]] = inner
@@ -153,7 +155,7 @@ def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
     return size, blocks()
 
 
-def _written(
+def _mixed_radix(
     domain: Domain, positions: NDArray[np.intp], counts: list[int], numbers: NDArray[np.int64]
 ) -> tuple[Rows, NDArray[np.int64]]:
     """Write numbers in the mixed radix of attributes' values, the last one the fastest.
@@ -223,7 +225,7 @@ def _go_through(context: SearchContext, people: Rows, keep: int) -> Iterator[Eve
         for part in pace.parts(len(block)):
             rows = block[part]
             done += len(rows)
-            rows, combination, members, answers = _asked(context, rows)
+            rows, combination, members, answers = _score_combinations(context, rows)
             tried += len(rows)
             everybody += int(members.sum())
             sure = _discriminatory(context, rows, combination, answers)
@@ -266,7 +268,7 @@ _CONFIDENCE = 0.95
 _REMEDY = "Narrow the ranges, give numbers steps, or estimate the share instead."
 
 
-def _asked(
+def _score_combinations(
     context: SearchContext, rows: Rows
 ) -> tuple[Rows, NDArray[np.intp], NDArray[np.int64], CombinationScores]:
     """Ask about whole similar sets, not remembering what is never asked again.

@@ -250,9 +250,9 @@ def _paired_ends(
     """Return between what the greatest difference is, by who is favoured in one group only."""
     one, other = np.nonzero(~np.eye(len(only), dtype=np.bool_))
     low, high = np.zeros(only.shape), np.zeros(only.shape)
-    asked = np.full(len(one), people)
+    trials = np.full(len(one), people)
     low[one, other], high[one, other] = anytime(
-        only[one, other], asked, 1.0 - error / len(one), total
+        only[one, other], trials, 1.0 - error / len(one), total
     )
     least, most = low - high.T, high - low.T
     return float(least.max()), float(most[one, other].max())

@@ -52,13 +52,13 @@ class LocalLinear:
 
     def __init__(
         self,
-        asked: CachedModel,
+        model: CachedModel,
         domain: Domain,
         people: Rows,
         favourable_class: int,
         rng: np.random.Generator,
     ) -> None:
-        self._asked, self._domain, self._favourable = asked, domain, favourable_class
+        self._model, self._domain, self._favourable = model, domain, favourable_class
         # what follows from others has no weight of its own
         self._free = np.setdiff1d(np.flatnonzero(domain.low < domain.high), domain.following)
         self._quartiles = {
@@ -100,7 +100,7 @@ class LocalLinear:
             rows[:, self._free] = drawn
             rows = self._domain.apply_dependencies(rows)
             allowed[:] = self._domain.allowed(rows)
-            answers = self._asked.predict(rows[allowed])
+            answers = self._model.predict(rows[allowed])
             scores[allowed] = favourable_scores(answers, self._favourable)
             return scores
 

@@ -46,7 +46,7 @@ class LocalTrees:
 
     def __init__(
         self,
-        asked: CachedModel,
+        model: CachedModel,
         domain: Domain,
         people: Rows,
         samples: int,
@@ -58,7 +58,7 @@ class LocalTrees:
         from fairdesk.individual.surrogates import tree_kernels  # noqa: PLC0415
 
         self._row_keys, self._tree_paths = kernels.row_keys, tree_kernels.tree_paths
-        self._asked, self._domain = asked, domain
+        self._model, self._domain = model, domain
         self._samples, self._depth = samples, depth
         self._seed = rng.integers(2**63, dtype=np.uint64)
         free = np.concatenate([domain.varying, domain.protected])
@@ -84,10 +84,10 @@ class LocalTrees:
         list of Path
             Of each the path of their tree, empty where all samples are decided alike.
         """
-        samples, weights = self._around(rows)
+        samples, weights = self._draw_samples(rows)
         flat = samples.reshape(-1, samples.shape[2])
         asked = flat if beside is None else np.concatenate([flat, beside])
-        decided = labels(self._asked.predict(asked))[: len(flat)]
+        decided = labels(self._model.predict(asked))[: len(flat)]
         classes = decided.astype(np.int64).reshape(weights.shape)
         found, thresholds, above, confidence = self._tree_paths(
             samples,
@@ -109,7 +109,7 @@ class LocalTrees:
             for i, length in enumerate(lengths)
         ]
 
-    def _around(self, rows: Rows) -> tuple[Rows, Rows]:
+    def _draw_samples(self, rows: Rows) -> tuple[Rows, Rows]:
         """Draw samples around people, themselves first: ``(n, s, d)``; and weights ``(n, s)``."""
         domain, shape = self._domain, (len(rows), self._samples)
         samples = np.repeat(rows[:, None, :], self._samples, axis=1)

@@ -95,14 +95,14 @@ def undirected(path: Path, protected: frozenset[int], least: float) -> Iterator[
 
 def bounds(path: Path) -> dict[int, tuple[float, float]]:
     """Give what a path asks of each attribute: its code is above the first, at most the second."""
-    asked: dict[int, tuple[float, float]] = {}
+    limits: dict[int, tuple[float, float]] = {}
     for attribute, is_above, threshold, _ in path:
-        above, most = asked.get(attribute, (-math.inf, math.inf))
+        above, most = limits.get(attribute, (-math.inf, math.inf))
         if is_above:
-            asked[attribute] = max(above, threshold), most
+            limits[attribute] = max(above, threshold), most
         else:
-            asked[attribute] = above, min(most, threshold)
-    return asked
+            limits[attribute] = above, min(most, threshold)
+    return limits
 
 
 def follows(rows: Rows, path: Path) -> NDArray[np.bool_]:

@@ -164,10 +164,10 @@ class ConstrainedSolver:
             if math.isfinite(most):
                 self._solver.add(self._codes[position] <= constant(most))
         self._solver.add(*(self._codes[i] == constant(row[i]) for i in domain.fixed))
-        model = self._asked()
+        model = self._solved()
         for position in domain.varying.tolist():
             if model is not None:
-                model = self._near(position, float(row[position]), model)
+                model = self._closest(position, float(row[position]), model)
         for position in domain.protected.tolist():
             if model is not None:
                 model = self._near_compared(position, float(row[position]), model)
@@ -178,21 +178,21 @@ class ConstrainedSolver:
         fine = domain.contains(found)[0] and follows(found, path)[0]
         return np.asarray(found[0]) if fine else None
 
-    def _near(self, position: int, code: float, model: Any) -> Any:  # noqa: ANN401 - z3's models
+    def _closest(self, position: int, code: float, model: Any) -> Any:  # noqa: ANN401 - z3's models
         """Hold an attribute as near to a code as it can be; give a model of it all."""
         place, (quantum, origin) = self._places[position], _quantum(self._domain, position)
         wanted = round((code - origin) / quantum)
-        least, distance = 0, self._away(model, place, wanted)
+        least, distance = 0, self._distance_to(model, place, wanted)
         while least < distance:
             # first whether it can stay, then half of the way again and again
             within = (least + distance) // 2 if least else 0
-            nearer = self._asked(place >= wanted - within, place <= wanted + within)
+            nearer = self._solved(place >= wanted - within, place <= wanted + within)
             if nearer is None:
                 least = within + 1
             else:
-                model, distance = nearer, self._away(nearer, place, wanted)
+                model, distance = nearer, self._distance_to(nearer, place, wanted)
         if distance:  # of two equally near ones the lower
-            lower = self._asked(place == wanted - distance)
+            lower = self._solved(place == wanted - distance)
             wanted, model = (
                 (wanted + distance, model) if lower is None else (wanted - distance, lower)
             )
@@ -204,14 +204,14 @@ class ConstrainedSolver:
         term, compared = self._codes[position], self._domain.attributes[position].compared
         for each in sorted(compared, key=lambda each: abs(each - code)):
             equal = term == self._person.constant(each)
-            if (found := self._asked(equal)) is not None:
+            if (found := self._solved(equal)) is not None:
                 self._solver.add(equal)
                 return found
         return model
 
-    def _away(self, model: Any, place: Any, wanted: int) -> int:  # noqa: ANN401 - terms of z3
+    def _distance_to(self, model: Any, place: Any, wanted: int) -> int:  # noqa: ANN401 - terms of z3
         return abs(int(model.eval(place, model_completion=True).as_long()) - wanted)
 
-    def _asked(self, *more: Any) -> Any:  # noqa: ANN401 - a model of z3, or None
+    def _solved(self, *more: Any) -> Any:  # noqa: ANN401 - a model of z3, or None
         found = self._solver.check(*more)
         return self._solver.model() if found == self._z3.sat else None

@@ -197,7 +197,7 @@ def _figures(means: Numbers) -> dict[Gap, Numbers]:
     highest = rate.max(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = rate.min(axis=-1) / highest
-        errors = [_apart(hits / positive), _apart((rate - hits) / (1 - positive))]
+        errors = [_range(hits / positive), _range((rate - hits) / (1 - positive))]
     return {
         "impact_ratio": ratio,
         "rate_gap": highest - rate.min(axis=-1),
@@ -205,7 +205,7 @@ def _figures(means: Numbers) -> dict[Gap, Numbers]:
     }
 
 
-def _apart(rates: Numbers) -> Numbers:
+def _range(rates: Numbers) -> Numbers:
     """Return the greatest difference of those that are known; NaN of fewer than two."""
     several = np.isfinite(rates).sum(axis=-1) > 1
     rates = np.where(np.isfinite(rates), np.clip(rates, 0.0, 1.0), np.nan)

@@ -253,7 +253,7 @@ class Examiner:
         mitigation = self._workshop
         rows: dict[Where, Answered] = {}
         for where, places in self._places.items():
-            rows[where] = yield from _answered(mitigation, model, places)
+            rows[where] = yield from _query_rows(mitigation, model, places)
         hits: dict[Where, Mask] = {}
         if self._people:
             context = SearchContext(_Counted(mitigation, model), mitigation.domain)
@@ -267,7 +267,7 @@ class Examiner:
         return replace(verdict, measures=tuple(_measures(verdict)))
 
 
-def _answered(
+def _query_rows(
     mitigation: MitigationContext, model: FedModel, places: NDArray[np.intp]
 ) -> Generator[int, None, Answered]:
     """Ask about the rows at some places of the table."""

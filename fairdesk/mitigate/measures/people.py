@@ -61,7 +61,9 @@ def discriminated(context: SearchContext, people: Rows) -> Generator[int, None, 
         answers = context.ask(rows)
         discriminatory = hit[part] = answers.discriminatory
         if discriminatory.any() and not getattr(context.cached_model.model, "steady", False):
-            places, first, second = _near(context, rows[discriminatory], answers[discriminatory])
+            places, first, second = _close_hits(
+                context, rows[discriminatory], answers[discriminatory]
+            )
             near.append((part.start + np.flatnonzero(discriminatory)[places], first, second))
         yield len(rows)
     if near:
@@ -71,7 +73,7 @@ def discriminated(context: SearchContext, people: Rows) -> Generator[int, None, 
     return hit
 
 
-def _near(
+def _close_hits(
     context: SearchContext, rows: Rows, answers: CombinationScores
 ) -> tuple[NDArray[np.intp], Rows, Rows]:
     """Find who is a hit near a border only, and of each the two members to ask about anew."""

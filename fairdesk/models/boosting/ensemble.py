@@ -157,14 +157,16 @@ def gathered(trees: Sequence[Tree], width: int, groups: int) -> tuple[Tree, ...]
     both = np.zeros((2, width), np.bool_)
     for tree in trees:
         inner = np.flatnonzero(tree.column >= 0)
-        for looks, nodes in zip(both, _apart(inner, list(tree.sets)), strict=True):
+        for looks, nodes in zip(both, _by_split_kind(inner, list(tree.sets)), strict=True):
             looks[tree.column[nodes]] = True
     if both.all(axis=0).any():
         raise BrokenError("it looks at one input both as a number and as a category")
     return tuple(trees)
 
 
-def _apart(inner: NDArray[np.intp], sets: list[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _by_split_kind(
+    inner: NDArray[np.intp], sets: list[int]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the nodes that look for numbers, and those that look for categories."""
     named = np.isin(inner, sets)
     return inner[~named], inner[named]

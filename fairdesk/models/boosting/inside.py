@@ -115,27 +115,27 @@ def read_of(ensemble: Ensemble, scores: str) -> Read:
             raise OpaqueError("its trees take nought for a missing number")
         value = np.zeros((len(tree.column), groups))
         value[:, tree.group] = tree.value * ensemble.scale / ensemble.share
-        column, threshold = _asked(tree, sets, single=single, otherwise=ensemble.otherwise)
+        column, threshold = _splits_of(tree, sets, single=single, otherwise=ensemble.otherwise)
         grove.plant(column, (tree.left, tree.right), threshold, tree.missing_left, value)
     base = ensemble.base * ensemble.scale
     forest = grove.forest(base, decides, _SINGLE if single else _DOUBLE)
     return Read(_of_two(forest) if decides == "argmax" and groups == 2 else forest, sets.all())
 
 
-def _asked(
+def _splits_of(
     tree: Tree, sets: Sets, *, single: bool, otherwise: bool
 ) -> tuple[NDArray[np.int64], Float64]:
     """Return the column that each node looks at, and its threshold."""
     column = tree.column.copy()
     inner = np.where(column >= 0, tree.threshold, 0.0)
-    threshold = rounded_first(inner) if single else _nought_first(inner)
+    threshold = rounded_first(inner) if single else _zero_first(inner)
     for node, left in tree.sets.items():
         column[node] = sets.column(int(column[node]), left, otherwise)
         threshold[node] = 0.5
     return column, threshold
 
 
-def _nought_first(threshold: Float64) -> Float64:
+def _zero_first(threshold: Float64) -> Float64:
     """Write thresholds for numbers of which the tiniest are taken for nought."""
     below = np.where(threshold >= -TINY, np.nextafter(-TINY, -np.inf), threshold)
     return np.where(threshold >= 0, np.maximum(threshold, TINY), below)

@@ -82,7 +82,7 @@ class FedModel:
         # a constant may look at any column: it sees only how many rows there are
         self._positions = [positions.get(item.attribute, 0) for item in mapping.inputs]
         made = [
-            _made(item, attributes[position])
+            _maker_of(item, attributes[position])
             for item, position in zip(mapping.inputs, self._positions, strict=True)
         ]
         self._others = {i: each for i, each in enumerate(made) if not isinstance(each, _Number)}
@@ -161,9 +161,9 @@ class FedModel:
         weights = self._weights(rows, column)
         slopes = np.zeros(numbers.shape)
         for answer in np.flatnonzero(weights.any(axis=0)).tolist():
-            asked = np.flatnonzero(weights[:, answer])
-            slope = model.gradients(numbers[asked], answer)
-            slopes[asked] += weights[asked, answer, None] * slope
+            rows_weighted = np.flatnonzero(weights[:, answer])
+            slope = model.gradients(numbers[rows_weighted], answer)
+            slopes[rows_weighted] += weights[rows_weighted, answer, None] * slope
         # where there is no other code, nought is divided by nought
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             away = (stepped - rows)[:, self._positions]
@@ -301,7 +301,7 @@ def _recipes(positions: Sequence[int], numbers: Sequence[_Number]) -> _Recipes:
     )
 
 
-def _made(item: Input, attribute: Attribute) -> _Number | _Maker:
+def _maker_of(item: Input, attribute: Attribute) -> _Number | _Maker:
     """Return how an input is made from codes: as a number, or by a function of its own."""
     made = _first(item, attribute)
     if not item.then:

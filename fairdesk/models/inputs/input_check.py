@@ -147,14 +147,14 @@ def check(
     DataError
         When there is no such column, or the label has no such value.
     """
-    asked = FedModel(opened, mapping, attributes_for(mapping, table))
-    rows = _rows(asked, table)
+    fed = FedModel(opened, mapping, attributes_for(mapping, table))
+    rows = _rows(fed, table)
     favourable_label, known = favourable_rows(table, label, favourable)
     if not known.any():
         raise DataError(
             f"No row has a value in the column “{label}”.", remedy="Choose another label column."
         )
-    answers = _ask(asked, rows, np.flatnonzero(known))
+    answers = _ask(fed, rows, np.flatnonzero(known))
     scores, kept = answers.scores, answers.rows
     favourable_mask = labels(scores) == mapping.favourable_class
     counted = np.zeros(len(rows), dtype=bool)
@@ -166,13 +166,13 @@ def check(
     names = mapping.decisions(opened.card)
     counts = np.bincount(labels(scores), minlength=len(names))
     recorded = compared(scores, kept, table, label, mapping, opened.card)
-    repeated = _queried_again(asked, rows[kept], scores)
+    repeated = _queried_again(fed, rows[kept], scores)
     warnings = [
         *filter(None, (sentence(repeated),)),
         *_of_label(table, label, favourable),
         *proof.warnings,
         *_of_order(proof, mapping),
-        *_other_ways(proof, asked, rows[kept], scores, favourable_label[kept]),
+        *_other_ways(proof, fed, rows[kept], scores, favourable_label[kept]),
     ]
     if recorded is not None and recorded.equal < 1 - _DIFFERS:
         warnings.append(
@@ -184,10 +184,10 @@ def check(
         proof,
         warnings=tuple(warnings),
         inputs=tuple(item.name for item in mapping.inputs),
-        sample=_shown(asked, table, label, kept[:SAMPLE], rows, scores[:SAMPLE]),
+        sample=_shown(fed, table, label, kept[:SAMPLE], rows, scores[:SAMPLE]),
         predictions=tuple(zip(names, counts.tolist(), strict=True)),
         takes_missing=answers.takes_missing,
-        set_aside=_set_aside(asked, rows, counted, known, label),
+        set_aside=_set_aside(fed, rows, counted, known, label),
         checked_against="" if recorded is None else recorded.column,
         said_alike=None if recorded is None else recorded.equal,
         repeatability=repeated,
@@ -252,19 +252,19 @@ def show(opened: OpenedModel, table: Table, mapping: Mapping, label: str) -> tup
     DataError
         When there is no such column.
     """
-    asked = FedModel(opened, mapping, attributes_for(mapping, table))
-    rows = _rows(asked, table)
+    fed = FedModel(opened, mapping, attributes_for(mapping, table))
+    rows = _rows(fed, table)
     everyone = np.arange(len(rows))
     try:
-        return _shown(asked, table, label, everyone, rows, asked.predict(rows))
+        return _shown(fed, table, label, everyone, rows, fed.predict(rows))
     except ModelError:
         found: list[SampleRow] = []
         for i in everyone:
             try:
-                scores: Scores | None = asked.predict(rows[i : i + 1])
+                scores: Scores | None = fed.predict(rows[i : i + 1])
             except ModelError:
                 scores = None
-            found += _shown(asked, table, label, everyone[i : i + 1], rows, scores)
+            found += _shown(fed, table, label, everyone[i : i + 1], rows, scores)
         return tuple(found)
 
 
@@ -346,25 +346,25 @@ class _Scored(msgspec.Struct, frozen=True):
     takes_missing: tuple[str, ...]
 
 
-def _rows(asked: FedModel, table: Table) -> Rows:
-    return table.codes[:, [table.index(attribute.name) for attribute in asked.attributes]]
+def _rows(fed: FedModel, table: Table) -> Rows:
+    return table.codes[:, [table.index(attribute.name) for attribute in fed.attributes]]
 
 
-def _ask(asked: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Scored:
+def _ask(fed: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Scored:
     """Ask about the rows at ``kept``; without those whose missing cells the model refuses."""
     missing = np.isnan(rows[kept])
     holes = np.flatnonzero(missing.any(axis=0))
-    names = [attribute.name for attribute in asked.attributes]
+    names = [attribute.name for attribute in fed.attributes]
     try:
-        return _Scored(asked.predict(rows[kept]), kept, tuple(names[i] for i in holes))
+        return _Scored(fed.predict(rows[kept]), kept, tuple(names[i] for i in holes))
     except ModelError:
         if not holes.size or missing.any(axis=1).all():
             raise
-    taken = [i for i in holes.tolist() if _takes_missing(asked, rows[kept], missing, i)]
+    taken = [i for i in holes.tolist() if _takes_missing(fed, rows[kept], missing, i)]
 
     def without(columns: Sequence[int]) -> _Scored:
         complete = ~missing[:, columns].any(axis=1)
-        scores = asked.predict(rows[kept[complete]])
+        scores = fed.predict(rows[kept[complete]])
         answered = tuple(names[i] for i in taken if missing[complete, i].any())
         return _Scored(scores, kept[complete], answered)
 
@@ -374,34 +374,32 @@ def _ask(asked: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Scored:
         return without(holes.tolist())
 
 
-def _takes_missing(asked: FedModel, rows: Rows, missing: Mask, column: int) -> bool:
+def _takes_missing(fed: FedModel, rows: Rows, missing: Mask, column: int) -> bool:
     """Return whether the model answers for rows in which only this column's cell is missing."""
     alone = missing[:, column] & (missing.sum(axis=1) == 1)
     try:
-        asked.predict(rows[alone])
+        fed.predict(rows[alone])
     except ModelError:
         return False
     return bool(alone.any())
 
 
-def _queried_again(asked: FedModel, rows: Rows, scores: Scores) -> Repeatability:
+def _queried_again(fed: FedModel, rows: Rows, scores: Scores) -> Repeatability:
     """Query some rows again that got these scores; the same rows whenever it is checked."""
     rng = np.random.default_rng(0)
     some = chosen(len(rows), rng)
-    return query_again(asked.predict, rows[some], rng, scores[some])
+    return query_again(fed.predict, rows[some], rng, scores[some])
 
 
-def _set_aside(
-    asked: FedModel, rows: Rows, counted: Mask, known: Mask, label: str
-) -> dict[str, int]:
+def _set_aside(fed: FedModel, rows: Rows, counted: Mask, known: Mask, label: str) -> dict[str, int]:
     absent = {label: int((~known).sum())}
-    for i, attribute in enumerate(asked.attributes):
+    for i, attribute in enumerate(fed.attributes):
         absent[attribute.name] = int((np.isnan(rows[:, i]) & known & ~counted).sum())
     return {name: count for name, count in absent.items() if count}
 
 
 def _shown(
-    asked: FedModel,
+    fed: FedModel,
     table: Table,
     label: str,
     places: NDArray[np.intp],
@@ -409,7 +407,7 @@ def _shown(
     scores: Scores | None,
 ) -> tuple[SampleRow, ...]:
     """Show the rows at ``places`` with the scores that they got; none where refused."""
-    card, mapping = asked.opened.card, asked.mapping
+    card, mapping = fed.opened.card, fed.mapping
     column, codes = table.column(label), table.codes[:, table.index(label)]
     decided: Sequence[str] = [""] * len(places)
     own: Sequence[float | None] = [None] * len(places)
@@ -421,17 +419,17 @@ def _shown(
     return tuple(
         SampleRow(int(place) + 1, column.text(codes[place]), decision, score, sent)
         for place, decision, score, sent in zip(
-            places, decided, own, sent_to(asked, rows[places]), strict=True
+            places, decided, own, sent_to(fed, rows[places]), strict=True
         )
     )
 
 
-def sent_to(asked: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
+def sent_to(fed: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
     """Return what the model is sent for these rows, as plain values."""
-    if asked.opened.card.takes is Takes.MATRIX:
-        lines = asked.matrix(rows).tolist()
+    if fed.opened.card.takes is Takes.MATRIX:
+        lines = fed.matrix(rows).tolist()
     else:
-        lines = list(zip(*(values.tolist() for values in asked.columns(rows)), strict=True))
+        lines = list(zip(*(values.tolist() for values in fed.columns(rows)), strict=True))
     return [tuple(None if _is_nan(value) else value for value in line) for line in lines]
 
 
@@ -465,7 +463,7 @@ def _of_order(proof: InputCheck, mapping: Mapping) -> Iterator[str]:
 
 
 def _other_ways(
-    proof: InputCheck, asked: FedModel, rows: Rows, scores: Scores, wanted: Mask
+    proof: InputCheck, fed: FedModel, rows: Rows, scores: Scores, wanted: Mask
 ) -> Iterator[str]:
     """Try what may have been confused where the agreement is poor, and say what agrees better.
 
@@ -473,8 +471,8 @@ def _other_ways(
     """
     if proof.accuracy >= proof.majority:
         return
-    mapping = asked.mapping
-    names = mapping.decisions(asked.opened.card)
+    mapping = fed.mapping
+    names = mapping.decisions(fed.opened.card)
     some = slice(0, _TRIED_ROWS)
     ways: list[tuple[float, str]] = []
 
@@ -488,13 +486,13 @@ def _other_ways(
     for i, name in enumerate(names):
         if i != mapping.favourable_class:
             judge(scores, i, f"With “{name}” as the favourable answer")
-    for one, other in _confusable(mapping, asked, rows)[:_MOST_WAYS]:
+    for one, other in _confusable(mapping, fed, rows)[:_MOST_WAYS]:
         swapped = list(mapping.inputs)
         swapped[one], swapped[other] = swapped[other], swapped[one]
         tried = FedModel(
-            asked.opened,
+            fed.opened,
             msgspec.structs.replace(mapping, inputs=tuple(swapped)),
-            asked.attributes,
+            fed.attributes,
         )
         try:
             answers = tried.predict(rows[some])
@@ -508,29 +506,29 @@ def _other_ways(
             yield f"{way} it would agree in {share:.1%}."
 
 
-def _confusable(mapping: Mapping, asked: FedModel, rows: Rows) -> list[tuple[int, int]]:
+def _confusable(mapping: Mapping, fed: FedModel, rows: Rows) -> list[tuple[int, int]]:
     """Find pairs of inputs that look alike and exclude each other, like “male” and “female”."""
     binary = [
         i
         for i, item in enumerate(mapping.inputs)
-        if is_one_hot(item) or (item.how is How.AS_IS and _is_binary(item, asked))
+        if is_one_hot(item) or (item.how is How.AS_IS and _is_binary(item, fed))
     ]
     return [
         (one, other)
         for one, other in combinations(binary[:_MOST_WAYS], 2)
-        if _exclude_each_other(mapping.inputs[one], mapping.inputs[other], asked, rows)
+        if _exclude_each_other(mapping.inputs[one], mapping.inputs[other], fed, rows)
     ]
 
 
-def _is_binary(item: Input, asked: FedModel) -> bool:
-    attribute = next(each for each in asked.attributes if each.name == item.attribute)
+def _is_binary(item: Input, fed: FedModel) -> bool:
+    attribute = next(each for each in fed.attributes if each.name == item.attribute)
     return not attribute.values and (attribute.low, attribute.high) == (0.0, 1.0)
 
 
-def _exclude_each_other(one: Input, other: Input, asked: FedModel, rows: Rows) -> bool:
+def _exclude_each_other(one: Input, other: Input, fed: FedModel, rows: Rows) -> bool:
     if is_one_hot(one) or is_one_hot(other):
         return one.attribute == other.attribute
-    places = {attribute.name: i for i, attribute in enumerate(asked.attributes)}
+    places = {attribute.name: i for i, attribute in enumerate(fed.attributes)}
     together = rows[:, [places[one.attribute], places[other.attribute]]].sum(axis=1)
     return bool((together <= 1).all())
 

@@ -330,7 +330,7 @@ class _Proposer:
         self.problems += ones.problems
         self._refuse(columns.values(), ones.places.values())
         inputs = [
-            self._made(name, columns[name], ones.places.get(name), i)
+            self._propose_input(name, columns[name], ones.places.get(name), i)
             for i, name in enumerate(names)
         ]
         self._tell_groups(ones.places)
@@ -382,7 +382,9 @@ class _Proposer:
         )
         return {wanting[0]: left[0]}
 
-    def _made(self, name: str, column: Column | None, place: Place | None, at: int) -> Input | None:
+    def _propose_input(
+        self, name: str, column: Column | None, place: Place | None, at: int
+    ) -> Input | None:
         if place is not None:
             column = self.table.column(place.column)
             if column.kind is Kind.IGNORED:

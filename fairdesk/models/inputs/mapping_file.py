@@ -155,7 +155,7 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
                 remedy=f"Its inputs are: {listing(names, 40)}.",
             )
         try:
-            mapping = _made(entry, mapping, names.index(entry.name), card, table)
+            mapping = _apply_entry(entry, mapping, names.index(entry.name), card, table)
         except (ModelError, DataError) as error:
             raise SpecError(
                 f"The mapping file's entry for the input “{entry.name}” cannot be followed.",
@@ -241,7 +241,7 @@ def _entry(item: Input) -> Entry:
     )
 
 
-def _made(entry: Entry, mapping: M, position: int, card: ModelCard, table: Table) -> M:
+def _apply_entry(entry: Entry, mapping: M, position: int, card: ModelCard, table: Table) -> M:
     """Follow one entry."""
     if entry.value is not None:
         mapping = editing.constant(mapping, position, entry.value, card)

@@ -107,7 +107,7 @@ class OnnxModel:
     ----------
     card : ModelCard
         What it is.
-    asked : Asked
+    runner : Asked
         The loaded model.
     answer : _Answer
         What is asked for.
@@ -133,13 +133,13 @@ class OnnxModel:
     def __init__(
         self,
         card: ModelCard,
-        asked: Asked,
+        runner: Asked,
         answer: _Answer,
         network: DenseNetwork | None = None,
         forest: Forest | None = None,
     ) -> None:
         self._card = card
-        self._asked = asked
+        self._runner = runner
         self._answer = answer
         self._network = network
         self.forest = forest
@@ -155,11 +155,11 @@ class OnnxModel:
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
-        return self._scores([fill_matrix(self._asked.tensors[0], matrix)])
+        return self._scores([fill_matrix(self._runner.tensors[0], matrix)])
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        return self._scores(fill(self._asked.tensors, inputs))
+        return self._scores(fill(self._runner.tensors, inputs))
 
     def structure(self) -> ModelStructure:
         """Return what is inside.
@@ -192,7 +192,7 @@ class OnnxModel:
         return self._network.gradients(matrix, column)
 
     def _scores(self, tensors: list[NDArray[Any]]) -> Scores:
-        batches = self._asked(self._answer.name, tensors)
+        batches = self._runner(self._answer.name, tensors)
         scores = [self._from_answers(batch) for batch in batches]
         if len(scores) == 1:
             return scores[0]
@@ -279,11 +279,11 @@ def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
 
 def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str) -> OnnxModel:
     session, warnings = session_of(path, data)
-    asked = Asked(session, *_tensors(path, session, graph))
-    takes = taken(asked.tensors)
+    runner = Asked(session, *_tensors(path, session, graph))
+    takes = taken(runner.tensors)
     chosen, candidates = _choice(path, session, output)
-    answer = _answer(path, asked, graph, chosen)
-    network, sentence = _network(asked, graph, answer)
+    answer = _answer(path, runner, graph, chosen)
+    network, sentence = _network(runner, graph, answer)
     card = ModelCard(
         path=str(path),
         sha256=sha256(path),
@@ -306,12 +306,12 @@ def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str)
     )
     if network is not None:
         dense = DenseNetwork(card, network.layers, network.centre)
-        opened = OnnxModel(card, asked, answer, dense)
+        opened = OnnxModel(card, runner, answer, dense)
         opened.roundings = _roundings(network, graph)
         return opened
-    single = [tensor.name for tensor in asked.tensors if tensor.kind is np.float32]
+    single = [tensor.name for tensor in runner.tensors if tensor.kind is np.float32]
     forest = forest_of(graph, answer.name, single, answer.scores)
-    return OnnxModel(card, asked, answer, forest=forest)
+    return OnnxModel(card, runner, answer, forest=forest)
 
 
 UNBOUNDED = (
@@ -455,13 +455,13 @@ def _choice(path: Path, session: Any, output: str) -> tuple[Any, tuple[str, ...]
     several = len(scored) > 1 or len(labelled) > 1
     names = tuple(e.name for e in entries if e in scored + labelled) if several else ()
     if output:
-        asked = [e for e in scored + labelled if e.name == output]
-        if not asked:
+        chosen_outputs = [e for e in scored + labelled if e.name == output]
+        if not chosen_outputs:
             raise ModelError(
                 f"“{path.name}” has no output “{output}” that could decide.",
                 remedy=f"Choose one of: {', '.join(e.name for e in scored + labelled)}.",
             )
-        return asked[0], names
+        return chosen_outputs[0], names
     probable = [e for e in scored if "prob" in e.name.lower()]
     chosen = next(iter(probable or scored or labelled), None)
     if chosen is None:
@@ -472,10 +472,10 @@ def _choice(path: Path, session: Any, output: str) -> tuple[Any, tuple[str, ...]
     return chosen, names
 
 
-def _answer(path: Path, asked: Asked, graph: Graph, chosen: Any) -> _Answer:  # noqa: ANN401 - as above
+def _answer(path: Path, runner: Asked, graph: Graph, chosen: Any) -> _Answer:  # noqa: ANN401 - as above
     """Find out what an output is, from the operations that make it and from what it answers."""
     names = graph.class_names(chosen.name)
-    tried = _tried(asked, chosen.name)
+    tried = _answer_to_samples(runner, chosen.name)
     if chosen.type.startswith(_DICTIONARIES):
         keys = tuple(str(key) for key in tried[0]) if isinstance(tried, list) and tried else names
         values = np.array([list(row.values()) for row in tried or []], dtype=float)
@@ -496,7 +496,7 @@ def _answer(path: Path, asked: Asked, graph: Graph, chosen: Any) -> _Answer:  # 
             f"“{path.name}” does not say how many classes it tells apart.",
             remedy="Export it with a fixed number of outputs.",
         )
-    labels = [e for e in asked.session.get_outputs() if e.type in _KINDS and e.type not in _SCORES]
+    labels = [e for e in runner.session.get_outputs() if e.type in _KINDS and e.type not in _SCORES]
     if len(labels) == 1:
         names = names or graph.class_names(labels[0].name)
         if len(names) > 2 and width not in (1, len(names)):
@@ -531,7 +531,7 @@ def _scored(answer: _Answer, graph: Graph, values: NDArray[Any], width: int, pat
 _ROUNDING = 1e-4
 
 
-def _tried(asked: Asked, output: str) -> Any:  # noqa: ANN401 - a list of dictionaries or an array
+def _answer_to_samples(runner: Asked, output: str) -> Any:  # noqa: ANN401 - a list of dictionaries or an array
     """Ask about made-up rows: what comes out tells more than what the file declares.
 
     Returns
@@ -541,18 +541,18 @@ def _tried(asked: Asked, output: str) -> Any:  # noqa: ANN401 - a list of dictio
     """
     rng = np.random.default_rng(0)
     for spread in (3.0, 0.0):
-        rows = [_made_up(tensor, rng, spread) for tensor in asked.tensors]
+        rows = [_sample_tensor(tensor, rng, spread) for tensor in runner.tensors]
         try:
-            batches = asked(output, rows)
+            batches = runner(output, rows)
         except ModelError:
-            if asked.endless:
+            if runner.endless:
                 raise
             continue
         return batches[0]
     return None
 
 
-def _made_up(tensor: Tensor, rng: np.random.Generator, spread: float) -> NDArray[Any]:
+def _sample_tensor(tensor: Tensor, rng: np.random.Generator, spread: float) -> NDArray[Any]:
     shape = (_TRIED, *tensor.tail)
     if tensor.text:
         return np.full(shape, "", dtype=object)
@@ -564,9 +564,9 @@ def _made_up(tensor: Tensor, rng: np.random.Generator, spread: float) -> NDArray
     )
 
 
-def _network(asked: Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None, str]:
+def _network(runner: Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None, str]:
     """Read the model as dense layers, and describe them; none where they would answer otherwise."""
-    tensors = asked.tensors
+    tensors = runner.tensors
     if answer.scores == "labels" or any(tensor.text for tensor in tensors):
         return None, ""
     names = [tensor.name for tensor in tensors]
@@ -579,7 +579,7 @@ def _network(asked: Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None,
         return None, ""
     # weights may be too large for what they meet; then both do not agree
     with np.errstate(all="ignore"):
-        if plain.classes != len(answer.classes) or not _agree(plain, asked, answer):
+        if plain.classes != len(answer.classes) or not _agree(plain, runner, answer):
             return None, ""
     return plain, f" {network_sentence(plain.widths, plain.weights)}"
 
@@ -666,7 +666,7 @@ def _in_order(plain: Plain, order: Sequence[str], tensors: Sequence[Tensor]) -> 
     )
 
 
-def _agree(plain: Plain, asked: Asked, answer: _Answer) -> bool:
+def _agree(plain: Plain, runner: Asked, answer: _Answer) -> bool:
     """Ask both ways about made-up rows, as far from each other as the first layer tells apart."""
     card = ModelCard(
         path="",
@@ -680,7 +680,7 @@ def _agree(plain: Plain, asked: Asked, answer: _Answer) -> bool:
         scores=answer.scores,
     )
     network = DenseNetwork(card, plain.layers, plain.centre)
-    model = OnnxModel(card, asked, answer)
+    model = OnnxModel(card, runner, answer)
     steepest = np.abs(plain.layers[0].weights).max(axis=1).astype(np.float64)
     spread = 1 / np.where(steepest > 0, steepest, 1)
     rng = np.random.default_rng(1)
@@ -688,7 +688,7 @@ def _agree(plain: Plain, asked: Asked, answer: _Answer) -> bool:
         matrix = rng.normal(size=(_TRIED, len(spread))) * size
         if plain.centre is not None:
             matrix += plain.centre
-        if any(np.dtype(tensor.kind).kind != "f" for tensor in asked.tensors):
+        if any(np.dtype(tensor.kind).kind != "f" for tensor in runner.tensors):
             matrix = np.clip(np.round(matrix), 0, 1)
         try:
             expected = model.scores(list(matrix.T))

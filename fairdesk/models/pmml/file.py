@@ -143,7 +143,7 @@ def open_pmml(path: Path) -> PmmlModel:
         dictionary = Dictionary(root)
         model = model_of(root, dictionary)
         opened = PmmlModel(path, root, dictionary, model)
-        _tried(opened)
+        _check_names(opened)
     except NotReadError as error:
         raise _not_read(path, error) from error
     except RecursionError as error:
@@ -151,7 +151,7 @@ def open_pmml(path: Path) -> PmmlModel:
     return opened
 
 
-def _tried(opened: PmmlModel) -> None:
+def _check_names(opened: PmmlModel) -> None:
     """Ask about a row in which everything is missing: names that are not defined are found so.
 
     What such a row is answered, or that it is refused, does not matter.

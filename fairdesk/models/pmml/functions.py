@@ -29,7 +29,7 @@ def _numbers(column: Column) -> Float64:
     return cast(values, "number")[0].astype(np.float64)
 
 
-def _alike(first: Column, second: Column) -> Mask:
+def _equal(first: Column, second: Column) -> Mask:
     if "text" in (first.kind, second.kind) and first.kind != second.kind:
         texts = [cast(each.values, "text")[0] for each in (first, second)]
         return np.asarray(texts[0] == texts[1]).astype(bool)
@@ -71,8 +71,8 @@ _GATHERING: dict[str, Callable[..., Float64]] = {
     "product": np.nanprod,
 }
 _COMPARING: dict[str, Callable[[Column, Column], Mask]] = {
-    "equal": _alike,
-    "notEqual": lambda x, y: ~_alike(x, y),
+    "equal": _equal,
+    "notEqual": lambda x, y: ~_equal(x, y),
     "lessThan": lambda x, y: _numbers(x) < _numbers(y),
     "lessOrEqual": lambda x, y: _numbers(x) <= _numbers(y),
     "greaterThan": lambda x, y: _numbers(x) > _numbers(y),
@@ -159,7 +159,7 @@ def _logical(name: str, columns: list[Column]) -> Column:
         return _truth(column.missing == (name == "isMissing"), np.zeros(len(column.values), bool))
     if name in ("isIn", "isNotIn"):
         first, *others = columns
-        found = np.logical_or.reduce([_alike(first, other) for other in others])
+        found = np.logical_or.reduce([_equal(first, other) for other in others])
         return _truth(found == (name == "isIn"), first.missing)
     return _connected(name, [_verdict(column) for column in columns])
 

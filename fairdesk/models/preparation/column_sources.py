@@ -110,7 +110,7 @@ def sources_of(steps: Sequence[tuple[str, Any]], card: ModelCard) -> ColumnSourc
     made = Made(tuple((i,) for i in range(len(card.inputs))), (True,) * len(card.inputs))
     real = tuple((name, step) for name, step in steps if not _idle(step))
     for _, step in real:
-        made = _through(step, made)
+        made = _transformed(step, made)
     return ColumnSources(card, real, made.sources, made.smooth)
 
 
@@ -145,7 +145,7 @@ class Made:
 NOTHING_MADE = Made((), ())
 
 
-def _through(step: Any, given: Made) -> Made:  # noqa: ANN401, PLR0911, PLR0912 - one way for each kind
+def _transformed(step: Any, given: Made) -> Made:  # noqa: ANN401, PLR0911, PLR0912 - one way for each kind
     """Return what a fitted transformer makes of columns."""
     if _idle(step):
         return given
@@ -162,14 +162,14 @@ def _through(step: Any, given: Made) -> Made:  # noqa: ANN401, PLR0911, PLR0912 
     match kind:
         case "Pipeline":
             for _, part in step.steps:
-                given = _through(part, given)
+                given = _transformed(part, given)
             return given
         case "ColumnTransformer":
             return _side_by_side(step, given)
         case "FeatureUnion":
             made = NOTHING_MADE
             for _, part in step.transformer_list:
-                made = made if part == "drop" else made.beside(_through(part, given))
+                made = made if part == "drop" else made.beside(_transformed(part, given))
             return made
         case "OneHotEncoder":
             return _repeated(given, _one_hot_widths(step))
@@ -202,7 +202,7 @@ def _side_by_side(step: Any, given: Made) -> Made:  # noqa: ANN401 - a ColumnTra
         places = places_of(columns, names, len(given.sources))
         if not places or (isinstance(part, str) and part == "drop"):
             continue
-        made = made.beside(_through(part, given.chosen(places)))
+        made = made.beside(_transformed(part, given.chosen(places)))
     return made
 
 

@@ -355,7 +355,7 @@ class _Network:
                 rows = tf.gather(order, i)
                 given = [tf.gather(tensor, rows) for tensor in tensors]
                 with tf.GradientTape() as tape:
-                    each = self._each(given, tf.gather(targets, rows), training=True)
+                    each = self._row_losses(given, tf.gather(targets, rows), training=True)
                     loss = tf.reduce_mean(each * tf.gather(counts, rows))
                     whole = tf.add_n([loss, *model.losses])
                 optimiser.apply(tape.gradient(whole, weights), weights)
@@ -379,7 +379,7 @@ class _Network:
                 there = tf.cast(rows < tf.shape(counts)[0], tf.float32)
                 rows = tf.minimum(rows, tf.shape(counts)[0] - 1)
                 given = [tf.gather(tensor, rows) for tensor in tensors]
-                each = self._each(given, tf.gather(targets, rows), training=False)
+                each = self._row_losses(given, tf.gather(targets, rows), training=False)
                 return i + 1, total + tf.reduce_sum(each * tf.gather(counts, rows) * there)
 
             return tf.while_loop(lambda i, _: i < steps, step, (0, 0.0))[1]
@@ -400,7 +400,7 @@ class _Network:
             function, input_signature=signature, jit_compile=self._compiled, autograph=False
         )
 
-    def _each(self, given: list[Any], targets: Any, *, training: bool) -> Any:  # noqa: ANN401 - as above
+    def _row_losses(self, given: list[Any], targets: Any, *, training: bool) -> Any:  # noqa: ANN401 - as above
         """Return the loss of each row."""
         structure = getattr(self.model, "_inputs_struct", None)
         inputs: Any = given if len(given) > 1 else given[0]
@@ -440,7 +440,7 @@ def _opened_again(trained: Any, model: OpenedModel) -> OpenedModel:  # noqa: ANN
     try:
         trained.save(path)
         new = open_keras(path, trusted=model.card.needed_trust)
-        again = _alike(new, model.card, model)
+        again = _with_card_of(new, model.card, model)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -448,7 +448,7 @@ def _opened_again(trained: Any, model: OpenedModel) -> OpenedModel:  # noqa: ANN
     return again
 
 
-def _alike(new: OpenedModel, card: ModelCard, model: OpenedModel) -> OpenedModel:
+def _with_card_of(new: OpenedModel, card: ModelCard, model: OpenedModel) -> OpenedModel:
     """Return a network the card of the one that it was made from, but for its file."""
     card = msgspec.structs.replace(card, path=new.card.path, sha256=new.card.sha256)
     if isinstance(new, DenseNetwork):

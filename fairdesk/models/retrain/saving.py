@@ -88,15 +88,15 @@ def save(fed: FedModel, rows: Rows) -> Iterator[Saved]:
     card = inner.card
     check = _Check(fed, rows)
     if hasattr(inner, "estimator"):
-        yield _made("model.joblib", lambda: _joblib(inner, check))
-        yield _made("model.skops", lambda: _skops(inner, check))
-        yield _made("model.onnx", lambda: _estimator_as_onnx(inner, fed, check))
+        yield _written_file("model.joblib", lambda: _joblib(inner, check))
+        yield _written_file("model.skops", lambda: _skops(inner, check))
+        yield _written_file("model.onnx", lambda: _estimator_as_onnx(inner, fed, check))
     elif card.format.startswith("Keras"):
-        yield _made("model.keras", lambda: _keras(inner, check))
-        yield _made("model.onnx", lambda: _network_as_onnx(inner, check))
+        yield _written_file("model.keras", lambda: _keras(inner, check))
+        yield _written_file("model.onnx", lambda: _network_as_onnx(inner, check))
 
 
-def _made(name: str, make: Callable[[], tuple[bytes, str]]) -> Saved:
+def _written_file(name: str, make: Callable[[], tuple[bytes, str]]) -> Saved:
     """Make a file, or say why there is none."""
     try:
         content, note = make()

@@ -73,7 +73,11 @@ def refit_scikit(model: ScikitModel, training_set: TrainingBatch, seed: int) -> 
     with _quietly(model, len(training_set.targets)), _seeded(seed):
         estimator = _unfitted(model.estimator)
         _set_up(estimator, model.estimator, seed)
-        more = {} if training_set.weights is None else _weighed(estimator, training_set.weights)
+        more = (
+            {}
+            if training_set.weights is None
+            else _weight_arguments(estimator, training_set.weights)
+        )
         labels = np.asarray(model.estimator.classes_)[training_set.targets]
         estimator.fit(training_set.given, labels, **more)
     card = msgspec.structs.replace(model.card, sha256="")
@@ -121,7 +125,7 @@ def _unfitted(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
     """Copy an estimator without what it has learnt, and without searches and frozen classifiers."""
     from sklearn.base import clone  # noqa: PLC0415 - loaded with the model
 
-    estimator = _found(estimator)
+    estimator = _best_estimator(estimator)
     copy = clone(estimator)
     replaced: dict[str, Any] = {}
     # the outer parts come before what they are made of
@@ -135,7 +139,7 @@ def _unfitted(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
     return copy.set_params(**replaced)
 
 
-def _found(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
+def _best_estimator(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
     """Return what a search has found best, and what was frozen; else the estimator itself."""
     while True:
         if hasattr(estimator, "best_estimator_"):
@@ -148,7 +152,7 @@ def _found(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
 
 def _set_up(copy: Any, fitted: Any, seed: int) -> None:  # noqa: ANN401 - any estimator
     """Set what must not be as it was in an unfitted copy, and keep what it must know."""
-    fitted = _found(fitted)
+    fitted = _best_estimator(fitted)
     before = fitted.get_params()
     for name, value in copy.get_params().items():
         outer, _, last = name.rpartition("__")
@@ -183,7 +187,7 @@ def _best_rounds(booster: object) -> int:
 
 def _keep_values(copy: Any, fitted: Any) -> None:  # noqa: ANN401 - any estimator
     """Let encoders know the values that the fitted ones know."""
-    fitted = _found(fitted)
+    fitted = _best_estimator(fitted)
     known = getattr(fitted, "categories_", None)
     if type(copy).__name__ not in _ENCODERS or known is None:
         for own, theirs in _parts(copy, fitted):
@@ -215,8 +219,11 @@ def _parts(copy: Any, fitted: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
             yield part, named[name]
 
 
-def _weighed(estimator: Any, weights: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:  # noqa: ANN401 - any estimator
-    """Say how weights are handed to an estimator: of a pipeline, to its last step.
+def _weight_arguments(
+    estimator: Any,  # noqa: ANN401 - any estimator
+    weights: NDArray[np.float64],
+) -> dict[str, NDArray[np.float64]]:
+    """Return the keyword argument that hands weights to an estimator: of a pipeline, to its last step.
 
     Raises
     ------

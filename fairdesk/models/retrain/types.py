@@ -81,7 +81,7 @@ def refit(
 
         taught, held = _taught(fed, training_set), _taught(fed, held_out)
         trained = yield from refit_keras(model, taught, held, training, seed)
-    return FedModel(_around(fed.opened, trained), fed.mapping, fed.attributes)
+    return FedModel(_rewrap(fed.opened, trained), fed.mapping, fed.attributes)
 
 
 def innermost(opened: OpenedModel) -> OpenedModel:
@@ -142,17 +142,17 @@ def _rows(card: ModelCard, given: NDArray[np.float64] | Inputs) -> Any:  # noqa:
     return given if isinstance(given, np.ndarray) else rows_for(card, given)
 
 
-def _around(opened: OpenedModel, trained: OpenedModel) -> OpenedModel:
+def _rewrap(opened: OpenedModel, trained: OpenedModel) -> OpenedModel:
     """Put around a trained model what was around the one that was imported."""
     from fairdesk.models.inputs.companions import DescribedModel  # noqa: PLC0415 - as above
     from fairdesk.models.preparation.prepared import PreparedModel  # noqa: PLC0415
 
     if isinstance(opened, DescribedModel):
-        inner = _around(opened.described, trained)
+        inner = _rewrap(opened.described, trained)
         card = msgspec.structs.replace(opened.card, path=inner.card.path, sha256=inner.card.sha256)
         return DescribedModel(inner, card)
     if isinstance(opened, PreparedModel):
-        return PreparedModel(_around(opened.opened, trained), opened.before)
+        return PreparedModel(_rewrap(opened.opened, trained), opened.before)
     return trained
 
 

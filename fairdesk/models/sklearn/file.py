@@ -213,13 +213,13 @@ def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> Opene
     if len(outputs) > 1 and not output:
         notes.append(f"It has several outputs: {_list(outputs)}. “{chosen}” is used.")
     estimator = asked.estimator
-    gathered = _beside(found, asked, path)
+    gathered = _hints_in_file(found, asked, path)
     notes += gathered.notes
     card = _card(path, loaded, asked, gathered.hints(), (outputs, chosen), notes)
     opened = ScikitModel(card, estimator, asked)
     if gathered.before:
         return PreparedModel(opened, gathered.before)
-    return _tried(opened, asked)
+    return _checked_on_sample(opened, asked)
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ def _choose(found: _Found, path: Path, output: str) -> tuple[Asked, tuple[str, .
     return offered[chosen], tuple(offered), chosen
 
 
-def _beside(found: _Found, asked: Asked, path: Path) -> Preparation:
+def _hints_in_file(found: _Found, asked: Asked, path: Path) -> Preparation:
     """Take what lies beside the model in its file."""
     gathered = Preparation.of(Hints(), len(asked.inputs), asked.classes, named=asked.named)
     unused = gathered.take(found.others)
@@ -370,7 +370,7 @@ def _card(
     )
 
 
-def _tried(opened: ScikitModel, asked: Asked) -> ScikitModel:
+def _checked_on_sample(opened: ScikitModel, asked: Asked) -> ScikitModel:
     """Ask a model of another version once: some open and fail only when they are asked."""
     if not opened.card.warnings:
         return opened

@@ -195,9 +195,9 @@ class _WithNames:
 def _body(final: Any, opened: Answering) -> tuple[Layers | Forest, Read | None]:  # noqa: ANN401 - any estimator
     """Read what decides, and try whether it does."""
     read = read_trees(final)
-    asked = opened.of(final)
+    answering = opened.of(final)
     if read is not None:
-        if not _answers_so(asked, read.forest, _rows_for_trees(read), read):
+        if not _answers_so(answering, read.forest, _rows_for_trees(read), read):
             raise OpaqueError("its trees do not answer what their numbers say")
         return read.forest, read
     found = list(_layers(final, opened.asked.scores))
@@ -208,7 +208,7 @@ def _body(final: Any, opened: Answering) -> tuple[Layers | Forest, Read | None]:
             np.isfinite(x).all() for each in layers.layers for x in (each.weights, each.bias)
         ):
             raise OpaqueError("some of its weights are no finite numbers")
-        if _answers_so(asked, layers, _rows_for_layers(layers)):
+        if _answers_so(answering, layers, _rows_for_layers(layers)):
             return layers, None
     raise OpaqueError("it does not answer what its weights say")
 
@@ -332,10 +332,10 @@ def _rows_for_trees(read: Read) -> Float64:
 
 
 def _answers_so(
-    asked: Answering, body: Layers | Forest, rows: Float64, read: Read | None = None
+    answering: Answering, body: Layers | Forest, rows: Float64, read: Read | None = None
 ) -> bool:
     """Return whether an estimator answers for rows what a body's numbers say."""
-    final = asked.estimator
+    final = answering.estimator
     width = int(getattr(final, "n_features_in_", None) or rows.shape[1])
     given = np.zeros((len(rows), width))
     given[:, : min(rows.shape[1], width)] = rows[:, :width]
@@ -345,7 +345,7 @@ def _answers_so(
     if read is not None and read.names:
         given = np.column_stack([given, *(n.of(given[:, n.column]) for n in read.names)])
     numbers = _answers(body, given)
-    answers = asked.answer(given[:, :width]).astype(np.float64)
+    answers = answering.answer(given[:, :width]).astype(np.float64)
     if body.decides == "argmax":
         if answers.shape != numbers.shape:
             return False

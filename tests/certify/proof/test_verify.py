@@ -270,10 +270,10 @@ def test_many_roots_are_told_apart(n):
         upper[axis], lower[axis] = cut, cut + 1
         boxes += [(low, upper), (lower, high)]
     low, high = (np.array(each) for each in zip(*boxes, strict=True))
-    assert verify._apart(low, high)
+    assert verify._disjoint(low, high)
     which = int(rng.integers(n))
     low[which], high[which] = low[which - 1], high[which - 1]
-    assert not verify._apart(low, high)
+    assert not verify._disjoint(low, high)
 
 
 def test_people_who_are_said_not_to_be_are_caught(ruled):

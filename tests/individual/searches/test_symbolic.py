@@ -284,7 +284,7 @@ def test_samples_are_local_and_weighted_by_nearness(real_domain):
     assert np.abs(samples[:, 0] - here[0, 0]).max() < 0.1
     assert samples[:, 2].std() == pytest.approx(people[:, 2].std(), rel=0.5)
     assert set(samples[:, 1]) == {0, 1}
-    samples, weights = trees._around(here)
+    samples, weights = trees._draw_samples(here)
     assert weights[0, 0] == 1.0
     away = np.abs(samples[0, :, 2] - here[0, 2])
     assert weights[0][away > 0.8].mean() < weights[0][away < 0.2].mean()
@@ -433,7 +433,7 @@ def test_names_are_drawn_as_often_as_people_have_them():
         5,
         np.random.default_rng(0),
     )
-    samples, _ = trees._around(people[:1])
+    samples, _ = trees._draw_samples(people[:1])
     values, counts = np.unique(samples[0, :, 0], return_counts=True)
     assert values.tolist() == [0, 2, 3]
     np.testing.assert_allclose(counts / counts.sum(), [0.6, 0.1, 0.3], atol=0.03)
