@@ -176,7 +176,7 @@ def _search(
 
 
 def _without(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
-    """Say what can be said of a model that cannot be looked into."""
+    """Yield what can be reported of a model whose internal structure is not available."""
     if not enumeration.obstacle(context.domain):
         real, _ = context.domain.admit(people)
         size = enumeration.population(context.domain, real, _MOST_ASKED)
@@ -187,7 +187,7 @@ def _without(context: SearchContext, people: Rows, rng: np.random.Generator) -> 
 
 
 def _because(measured: Measured, opaque: str) -> Measured:
-    """Say of estimated shares why they are no proof."""
+    """Return estimated shares with a note why they are not proofs."""
     metrics = (
         msgspec.structs.replace(each, opaque=opaque) if isinstance(each, Share) else each
         for each in measured.figures
@@ -318,7 +318,7 @@ class _Proof:
     # -- what is told of it -----------------------------------------------------------------
 
     def _tell(self, *, force: bool = False) -> Iterator[Event]:
-        """Tell how far it is, not too often."""
+        """Yield how far the proof is, not too often."""
         yield from self._examples()
         if force or self._seconds - self._measured >= _MEASURE_SECONDS:
             self._measured = self._seconds
@@ -390,7 +390,7 @@ class _Proof:
         yield from self._kept_of(rows[wanted], combination[wanted])
 
     def _finish(self) -> Iterator[Event]:
-        """Say what there is to say at the end, and hand the certificate over."""
+        """Yield the last figures and the certificate."""
         refinery, tree = self._refinery, self._refinery.tree
         yield self._progress()
         yield from self._more_examples()

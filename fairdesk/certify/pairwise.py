@@ -34,7 +34,7 @@ Over = Callable[[float], bool]
 def look_aside(
     layout: Layout, people: Rows, rng: np.random.Generator, over: Over, *, pairs: bool = True
 ) -> Iterator[Metric | None]:
-    """Say what is proven of single attributes and of pairs of values.
+    """Yield what is proven of single attributes and of pairs of values.
 
     Parameters
     ----------

@@ -331,7 +331,7 @@ class Refinery:
         self._enqueue(open_)
 
     def _settle(self, nodes: NDArray[np.int64], found: Examined) -> None:
-        """Give leaves that are decided their verdicts."""
+        """Set the verdicts of leaves that are decided."""
         counted = found.unlike_sets >= 0
         points = sizes(found.low[counted], found.high[counted])
         exact = np.array([float(each) for each in points])
@@ -343,7 +343,7 @@ class Refinery:
     def _set_counted(
         self, nodes: NDArray[np.int64], unlike: NDArray[np.int64], points: Float64
     ) -> None:
-        """Give leaves their verdicts in which every point was asked about."""
+        """Set the verdicts of leaves in which every point was queried."""
         tree, share = self.tree, unlike / points
         tree.unlike[nodes], tree.alike[nodes] = share, 1.0 - share
         tree.verdict[nodes] = Verdict.COUNTED

@@ -61,7 +61,7 @@ def proven(
     estimated: Estimated | None = None,
     notes: Sequence[str] = (),
 ) -> tuple[Proven, Proven]:
-    """Say what is proven of the domain, and of the population.
+    """Return what is proven of the domain, and of the population.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def interval(inside: Side, outside: Side, alpha: Numbers | float) -> tuple[Numbe
 
 
 def _ends(side: Side, z: Numbers, alpha: Numbers) -> tuple[Numbers, Numbers]:
-    """Give an interval of each rate: Wilson's, far out in a tail the exact one if that is wider."""
+    """Return an interval of each rate: Wilson's; far out in a tail the exact one if it is wider."""
     from scipy.special import betaincinv  # noqa: PLC0415 - see above
 
     low, high = wilson(side.total, side.n, z)

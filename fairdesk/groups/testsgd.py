@@ -55,7 +55,7 @@ _TELL_SHARE = 10.0
 
 
 def unfit(options: TestSgdOptions, card: ModelCard, mapping: Mapping) -> str:
-    """Say why mean scores cannot be compared, where they are asked for; else empty."""
+    """Return why mean scores cannot be compared, where they are asked for; else empty."""
     if options.outcome != "score":
         return ""
     if card.scores == "probabilities" and mapping.threshold is None:
@@ -354,7 +354,7 @@ class _Mining:
         return tallies.sides(value, self.outcomes.squares)
 
     def _tell(self) -> Iterator[Event]:
-        """Tell the figures as they stand, now and then."""
+        """Yield the figures as they are, now and then."""
         if (began := perf_counter()) > self.due:
             yield self._measured()
             now = perf_counter()
@@ -408,7 +408,7 @@ class _Mining:
         return np.asarray(looks / self.members.ways(self.frequent.chosen))
 
     def _surprises(self) -> Iterator[str]:
-        """Say what is strange about the answers, and about how samples came about."""
+        """Yield notes on unexpected answers, and on how samples were drawn."""
         study, seen = self.study, np.flatnonzero(self.decided)
         if len(seen) == 1:
             yield (

@@ -26,7 +26,7 @@ OPENED = READABLE | {"keras-zip", "hdf5", "saved-model", "onnx", "pickle", "pmml
 
 
 def describe_format(path: Path) -> str:
-    """Tell a model file's format from its first bytes; nothing of it is run.
+    """Return a model file's format by its first bytes; nothing of it is run.
 
     Returns
     -------

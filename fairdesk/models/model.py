@@ -333,7 +333,7 @@ class Mapping(msgspec.Struct, frozen=True):
     spread: float = 1.0
 
     def decisions(self, card: ModelCard) -> tuple[str, ...]:
-        """Name what is decided between: two or more."""
+        """Return the names of the decisions: two or more."""
         return self.outcomes or card.classes
 
 

@@ -103,7 +103,7 @@ def _opened_within(
 
 
 def _refusal(path: Path, kind: str) -> ModelError:
-    """Say what the file is instead of a model: what, why and what to do."""
+    """Return the error for a file that is not a model: what it is, why, and what to do."""
     name = f"“{path.name}”"
     known = recognise(path) if kind in ("foreign", "text", "folder") else None
     if known is not None:

@@ -250,7 +250,7 @@ def _requirement(packages: dict[str, str], mismatch: str) -> Requirement:
 
 @contextmanager
 def way_out(requirement: Requirement | None) -> Iterator[None]:
-    """Let errors of a model that is opened and asked here name the environment that it needs.
+    """Add the environment that a model needs to the errors of opening and querying it.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ def _try_guest(guest: tuple[str, ...], path: Path) -> None:
 
 
 def _settle(half: Path, requirement: Requirement) -> Environment:
-    """Let an environment tell about itself, and give it its place."""
+    """Read an environment's own description, and move it to its place."""
     (libraries,) = (*half.glob("lib/python*/site-packages"), *half.glob("Lib/site-packages"))[:1]
     packages = {each.name.lower(): each.version for each in distributions(path=[str(libraries)])}
     listed = ", ".join(f"{name} {packages[name]}" for name in requirement.packages)

@@ -178,7 +178,7 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 
 def refusal(what: str, output: str) -> ModelError:
-    """Say in plain words why the installer failed.
+    """Return in plain words why the installer failed.
 
     Parameters
     ----------

@@ -344,7 +344,7 @@ def _free_bytes(folder: Path) -> int:
 
 
 def _signature(path: Path) -> Signature:
-    """Tell a file's state, or that of all in a folder; of a SQLite file also what is beside it.
+    """Return the state of a file, or of all in a folder; of SQLite also the files beside it.
 
     Raises
     ------

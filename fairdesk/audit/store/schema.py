@@ -189,7 +189,7 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
 
 
 def missing(path: Path) -> StoreError:
-    """Say that there is no such file."""
+    """Return the error for a file that does not exist."""
     return StoreError(
         f"There is no audit file “{path}”.", remedy="It may have been moved or deleted."
     )
@@ -366,7 +366,7 @@ def sqlite_errors_as_store_errors(path: Path) -> Iterator[None]:
 
 
 def plain_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """Say an SQLite error in plain words."""
+    """Return an SQLite error in plain words."""
     kind = getattr(error, "sqlite_errorname", "")
     if kind == "SQLITE_FULL":
         return StoreError(
@@ -400,7 +400,7 @@ def plain_error(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def damaged(path: Path) -> StoreError:
-    """Say that the file is no audit, or a damaged one."""
+    """Return the error for a file that is not an audit, or a damaged one."""
     return StoreError(
         f"The file “{path}” is no FairDesk audit, or it is damaged.",
         remedy="Choose another file, or take a copy from before it was damaged.",

@@ -218,7 +218,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let the file go. May be repeated."""
+        """Close the file. May be repeated."""
         with suppress(sqlite3.Error):
             self._connection.close()
 
@@ -829,7 +829,7 @@ class Store:
             return digests.run(self._connection, run_id)
 
     def weighed_fingerprint(self, first: int, last: int) -> str:
-        """Give the fingerprint of how plausible the findings of these numbers are, as it is now."""
+        """Return the SHA-256 of how plausible the findings of these numbers are, as it is now."""
         with sqlite_errors_as_store_errors(self.path), self._as_written():
             return digests.weighed(self._connection, first, last)
 
@@ -1040,7 +1040,7 @@ class Store:
 
     @contextmanager
     def _as_written(self) -> Iterator[None]:
-        """Say that the file is damaged when it holds what was never written to it."""
+        """Raise that the file is damaged when it holds what was never written to it."""
         try:
             yield
         except (*_MISFITS, KeyError) as error:

@@ -80,7 +80,7 @@ class Verified(msgspec.Struct, frozen=True):
 
 
 def is_audit(path: Path) -> bool:
-    """Tell by its content whether a file is an audit; else it may be a certificate.
+    """Return by its content whether a file is an audit; else it may be a certificate.
 
     Raises
     ------

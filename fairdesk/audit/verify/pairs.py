@@ -130,7 +130,7 @@ def _selected_pairs(store: Store, wanted: NDArray[np.int64] | None) -> Iterator[
 
 
 def _gamma(run: RunRecord) -> float:
-    """Tell from which difference of scores on a run counted people who are decided alike."""
+    """Return the difference of scores from which a run counted pairs with one decision."""
     return float(getattr(parse_options(run.spec.method, run.spec.options), "gamma", 0.0))
 
 
@@ -292,7 +292,7 @@ def _is_stable(scores: Scores) -> Mask:
 
 
 def _score_distance(scores: Scores, decided: NDArray[np.intp]) -> Rows:
-    """Tell how far ``(2, n, k)`` scores are apart, in the class decided for the first: ``(n,)``."""
+    """Return the distance of ``(2, n, k)`` scores, in the class decided for the first: ``(n,)``."""
     column = decided[:, None] if scores.shape[2] > 1 else np.zeros((len(decided), 1), np.intp)
     first, second = (np.take_along_axis(each, column, axis=1)[:, 0] for each in scores)
     return np.asarray(np.abs(first.astype(np.float64) - second))

@@ -180,7 +180,7 @@ def _wanted(store: Store, numbers: Sequence[int]) -> list[RunRecord]:
 
 
 def _before(run: RunRecord, runs: dict[int, RunRecord]) -> list[int]:
-    """Name the runs that a run works with."""
+    """Return the runs whose results a run uses."""
     if run.spec.continues:
         return [run.spec.continues]
     if run.spec.method != "repair-aequitas":
@@ -446,7 +446,7 @@ class _Repeating:
 
 
 def _needed(run: RunRecord) -> list[int]:
-    """Name the runs without which a run cannot be asked again."""
+    """Return the runs without which a run cannot be repeated."""
     return [run.spec.continues] if run.spec.continues else list(run.spec.pairs_of)
 
 
@@ -473,7 +473,7 @@ def _entries_before(store: Store, run: int) -> list[LogEntry]:
 
 
 def _otherwise(before: _Found, after: _Found, place: int) -> str:
-    """Say how the findings of two runs differ."""
+    """Return how the findings of two runs differ."""
     keys = [{row.tobytes() for row in each.people} for each in (before, after)]
     both = len(keys[0] & keys[1])
     if keys[0] == keys[1] and (before.people[place] == after.people[place]).all():

@@ -100,7 +100,7 @@ class Tally:
             self._alike += points
 
     def figures(self, notes: Sequence[str] = ()) -> tuple[Proven, Proven]:
-        """Say what is proven of the domain, and of the population."""
+        """Return what is proven of the domain, and of the population."""
         total, alike, unlike = self._space.total, self._alike, self._unlike
         certified, falsified = share_down(alike, total), share_down(unlike, total)
         self._course.add(self.seconds, certified, falsified)
@@ -136,7 +136,7 @@ class Tally:
 
 
 def compared_in(encoded: Encoded) -> list[NDArray[np.intp]]:
-    """Give of each group of the space the combinations that may be and that the model tells apart.
+    """Return for each group the allowed combinations that the model can distinguish.
 
     One stands for all that are the same to the model.
     """

@@ -195,7 +195,7 @@ class _Verification:
         return self._ledger.over or not self._left
 
     def progress(self) -> Progress:
-        """Say how far it is: partitions."""
+        """Return how many partitions are done."""
         total = max(self._partitions.count, 1)
         done = self.tally.boxes if self._partitions.count else 1
         scale = max(1, -(-total // _MOST_STEPS))

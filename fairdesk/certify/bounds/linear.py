@@ -451,7 +451,7 @@ def _added(sums: _Term, term: _Term) -> _Term:
 
 
 def _balanced(sums: _Term, term: _Term, pairs: int) -> tuple[int, int]:
-    """Tell to how many each of two is put together for so many pairs, moving both as little."""
+    """Return how many of each side to merge for so many pairs, with as little change to both."""
     own, other = len(sums.values), len(term.values)
     spans = np.ptp(sums.values), np.ptp(term.values)
     share = float(spans[0] / spans[1]) if spans[0] > 0 < spans[1] else 1.0

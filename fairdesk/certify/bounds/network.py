@@ -243,7 +243,7 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
 
 
 def _needs(encoded: Encoded) -> Numbers:
-    """Tell of each class which forms have to be above 0, ``(K, 2 F)``."""
+    """Return for each class which forms have to be above 0: ``(K, 2 F)``."""
     margins = encoded.margins
     needs = np.zeros((margins.decision.size, 2 * margins.offset.size), dtype=np.int64)
     for f, (winner, loser) in enumerate(zip(margins.winner, margins.loser, strict=True)):

@@ -166,7 +166,7 @@ class Tree:
         return rest
 
     def compact(self) -> Nodes:
-        """Let every node whose children are decided be a leaf; give the undecided leaves.
+        """Make a leaf of every node whose children are decided; return the undecided leaves.
 
         What is known of its children together is known of it, so that nothing is lost but where
         in it that was proven.
@@ -177,7 +177,7 @@ class Tree:
         return np.flatnonzero((self.first[: self.count] < 0) & (self.verdict[: self.count] == 0))
 
     def fold(self, most: int) -> None:
-        """Let siblings be one leaf again, those with the fewest undecided points first.
+        """Merge siblings into one leaf again, those with the fewest undecided points first.
 
         What is proven of two is proven of both together; how they were divided is forgotten, and
         would have to be found out again.
@@ -229,7 +229,7 @@ class Tree:
         return shares[0], shares[1], shares[2], shares[3]
 
     def _merge(self) -> bool:
-        """Let nodes be leaves whose two children are decided; tell whether there were any."""
+        """Merge nodes whose two children are decided; return whether there were any."""
         n = self.count
         inner = np.flatnonzero(self.first[:n] >= 0)
         one = self.first[inner].astype(np.int64)

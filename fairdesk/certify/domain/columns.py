@@ -154,7 +154,7 @@ _COMBINED = -1
 
 
 def _depends(space: Space, anatomy: ModelStructure, fed: FedModel) -> list[int | None]:
-    """Tell of each column its axis, `_COMBINED`, or ``None`` for a constant."""
+    """Return for each column its axis, `_COMBINED`, or ``None`` for a constant."""
     domain = space.domain
     source = {name: name for name in domain.names}
     for each in in_order(domain.determined):

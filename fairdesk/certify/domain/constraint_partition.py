@@ -74,7 +74,7 @@ def _spoken_of(space: Space) -> list[int]:
 def _kinds(
     space: Space, spoken: list[int], counts: list[int]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Tell for all values of the axes spoken of which combinations of protected values may be.
+    """Return the allowed combinations of protected values for all values of the axes involved.
 
     Returns
     -------

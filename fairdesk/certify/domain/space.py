@@ -82,7 +82,7 @@ class Axis:
         return np.asarray(self.weights[last] - self.weights[first])
 
     def reordered(self, order: NDArray[np.intp]) -> Axis:
-        """Give other numbers to the listed values: place ``i`` is now what was at ``order[i]``."""
+        """Renumber the listed values: place ``i`` is now what was at ``order[i]``."""
         own = np.zeros(self.count)
         own[self.known] = np.diff(self.weights)
         own = own[order]
@@ -162,7 +162,7 @@ class Space:
         return self.domain.apply_dependencies(rows)
 
     def conditions(self, low: Places, high: Places) -> tuple[Condition, ...]:
-        """Say what tells a box, ``(a,)`` and ``(a,)``, from the whole domain."""
+        """Return the conditions that define a box, ``(a,)`` and ``(a,)``, within the domain."""
         conditions = []
         for i, axis in enumerate(self.axes):
             first, last = int(low[i]), int(high[i])

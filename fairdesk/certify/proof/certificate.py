@@ -291,7 +291,7 @@ def about(
     domain: Domain,
     versions: dict[str, str],
 ) -> Header:
-    """Let a header speak of a model, how that is fed, and a domain as the auditor knows them."""
+    """Return a header with the auditor's own model, mapping, domain and versions."""
     return msgspec.structs.replace(
         header, model=_model_file(card), mapping=mapping, domain=domain, versions=versions
     )
@@ -323,7 +323,7 @@ def share_up(part: int, whole: int) -> float:
 
 
 def margin_sentence(margin: float) -> str:
-    """Say what was allowed for the rounding of the model's own arithmetic."""
+    """Return a sentence on the margin for rounding in the model's own arithmetic."""
     if not margin:
         return (
             "No answer is taken from a bound that rounding could move: every one was asked of the "

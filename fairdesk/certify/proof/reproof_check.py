@@ -210,7 +210,7 @@ def _in_order(
 def _outcome_messages(
     claims: Claims, proven: Float64, left_open: int, failed: int, chance: float
 ) -> list[str]:
-    """Say what share of what is stated was proven once more: nothing of what is contradicted."""
+    """Return messages on the share that was proven again; nothing of what is contradicted."""
     count = len(claims.nodes)
     again = count - left_open - failed
     shares = []

@@ -277,7 +277,7 @@ class Inquiry:
         return Answer("unsat" if result == z3.unsat else "unknown")
 
     def _decided(self, margins: Sequence[OfZ3]) -> list[OfZ3]:
-        """Tell of each decision when a member is decided so; none of the models' ties counts."""
+        """Return for each decision the condition that a member gets it; ties do not count."""
         z3, margin = self._z3, self._encoded.margins
         beats: dict[tuple[int, int], OfZ3] = {}
         for each, winner, loser in zip(margins, margin.winner, margin.loser, strict=True):
@@ -442,7 +442,7 @@ class _Person:
         return activation.name != "relu" or high > 0
 
     def _sum(self, layer: int, unit: int, constant: Fraction, values: Sequence[OfZ3]) -> OfZ3:
-        """Name what goes into a unit, so that it is written down once."""
+        """Return a named sum of what enters a unit, so that it is written once."""
         z3, context = self._z3, self._context
         terms = [
             _rational(z3, weights[unit], context) * value

@@ -846,7 +846,7 @@ def _space(header: Header, arrays: Arrays) -> Space:
 
 
 def _order(own: AxisOf, axis: Axis) -> NDArray[np.intp] | None:
-    """Tell at which of a certificate's places each place of an axis is; ``None``: at the same."""
+    """Return the place of each axis value in the certificate; ``None`` where they are equal."""
     if not own.codes or np.array_equal(own.codes, axis.codes):
         return None
     order = np.argsort(own.codes)

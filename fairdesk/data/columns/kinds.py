@@ -91,7 +91,7 @@ def as_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None
 
 
 def may_be_thousands(text: str, mark: str) -> bool:
-    """Tell whether a mark in a number may group its digits as well as begin a fraction: “1.234”."""
+    """Return whether a mark may group digits as well as begin a fraction: “1.234”."""
     return bool(_THOUSANDS[mark].fullmatch(text))
 
 

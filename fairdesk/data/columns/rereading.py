@@ -103,7 +103,7 @@ def check_reading(column: Column, reading: ColumnReading) -> None:
 
 
 def place_words(dialect: Dialect, lines: Sequence[int], rows: int) -> str:
-    """Say where cells are: “line 17”, “lines 17, 20, 31 and 4 more”."""
+    """Return where cells are, in words: “line 17”, “lines 17, 20, 31 and 4 more”."""
     word = "line" if dialect.format == "csv" else "row"
     shown = ", ".join(f"{line:,}" for line in lines[:_LINES])
     more = f" and {rows - _LINES:,} more" if rows > _LINES else ""
@@ -205,7 +205,7 @@ def counted_cells(count: int) -> str:
 
 
 def format_words(form: NumberFormat) -> str:
-    """Say how numbers are written, by an example."""
+    """Return how numbers are written, by an example."""
     return f"like “{written_like(form)}”"
 
 

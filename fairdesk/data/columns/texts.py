@@ -153,7 +153,7 @@ class Numbers:
 
 
 def text_ends(texts: pa.StringArray) -> NDArray[np.int32]:
-    """Give where texts end in their array's letters, ``(n + 1,)``: first where the first begins."""
+    """Return the begin of the first text in an array's letters, and all ends: ``(n + 1,)``."""
     return np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
 
 

@@ -217,7 +217,7 @@ class Constraint:
         return tuple(each.name for each in self.attributes if each.name in used)
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell for each row whether the constraint is not broken.
+        """Return for each row whether it keeps the constraint: ``(n,)``.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class Constraint:
         return np.asarray(~false)
 
     def decided(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell for each row whether its known cells are enough to decide: ``(n,)``."""
+        """Return for each row whether its known cells are enough to decide: ``(n,)``."""
         with np.errstate(all="ignore"):
             true, false = self.formula.truth(_RowTerms(self.attributes, rows))
         return np.asarray(true | false)
@@ -299,7 +299,7 @@ def _depth(tree: Tree[Token]) -> int:
 def _unexpected(
     text: str, error: UnexpectedInput, attributes: Sequence[Attribute]
 ) -> ConstraintError:
-    """Say where a text breaks off being a constraint, and what was expected there."""
+    """Return the error that names where a text stops being a constraint, and what was expected."""
     expected: set[str] = set(
         getattr(error, "accepts", None)
         or getattr(error, "allowed", None)

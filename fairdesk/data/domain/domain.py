@@ -320,7 +320,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return self.apply_dependencies(others)
 
     def apply_dependencies(self, rows: Rows) -> Rows:
-        """Let the attributes that are determined by others follow them.
+        """Set the attributes that others determine to the values that follow from those.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         )
 
     def allowed(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell for each of ``(n, d)`` rows within the ranges whether it fulfils the constraints.
+        """Return for each of ``(n, d)`` rows within the ranges whether it fulfils the constraints.
 
         One is broken where it is false, not where missing cells keep it from being decided.
         """
@@ -418,7 +418,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return np.clip(np.round(codes * grid) / grid, low, self.high[positions])
 
     def contains(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell for each row whether it is in the domain.
+        """Return for each row whether it is in the domain.
 
         In range, whole where it must be, on the attribute's step, and without a broken
         constraint.

@@ -148,7 +148,7 @@ class _Solver:
         return Witness("no pair", (), self._core(both), self._seconds)
 
     def _comparable(self) -> tuple[str, Any]:
-        """Say that two people are members of one similar set."""
+        """Return the condition that two rows are members of one similar set."""
         names, first, second = self._domain.names, self._person.codes, self._partner.codes
         protected = [names[i] for i in self._domain.protected]
         equal = [first[names[i]] == second[names[i]] for i in self._domain.others]
@@ -243,7 +243,7 @@ class UnknownPerson:
         return low + self._z3.ToReal(steps) * spacing
 
     def limit(self, attribute: Attribute) -> Any:  # noqa: ANN401 - a term of the solver
-        """Say that an attribute has one of its values."""
+        """Return the condition that an attribute has one of its values."""
         code = self.codes[attribute.name]
         if attribute.role is Role.PROTECTED:
             return self._any(code == self.constant(one) for one in attribute.compared)
@@ -252,7 +252,7 @@ class UnknownPerson:
         )
 
     def follows(self, attribute: str) -> Any:  # noqa: ANN401 - a term of the solver
-        """Say that an attribute has what follows from the one that determines it."""
+        """Return the condition that an attribute has the value that its determining one implies."""
         each = self._determined[attribute]
         return self._any(
             self._z3.And(
@@ -274,7 +274,7 @@ class UnknownPerson:
         return float(exact.as_fraction())
 
     def every(self, parts: Iterable[Any]) -> Any:  # noqa: ANN401 - a term of the solver
-        """Say that all of it is so."""
+        """Return the conjunction of conditions."""
         return self._z3.And(*parts)
 
     def known(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver

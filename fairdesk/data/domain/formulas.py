@@ -202,7 +202,7 @@ class Formula:
     level: ClassVar[int] = 4
 
     def truth(self, terms: Terms) -> tuple[Truth, Truth]:
-        """Tell where it is true, and where it is false; where cells are missing, maybe neither."""
+        """Return where it is true, and where false; where cells are missing, perhaps neither."""
         raise NotImplementedError
 
 

@@ -115,7 +115,7 @@ def unique_names(header: Iterable[str]) -> tuple[str, ...]:
 
 
 def _notes_on_names(header: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Say which names are not those of the header, a sentence for each of those."""
+    """Return a sentence for each name that is not the header's own."""
     return tuple(
         f"The file gives column {place} no name; here it is called “{name}”."
         if not cell.strip()

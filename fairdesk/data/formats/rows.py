@@ -157,6 +157,6 @@ def line_numbers(path: Path, dialect: Dialect, rows: set[int]) -> dict[int, int]
 
 
 def _spoken(delimiter: str) -> str:
-    """Name a delimiter in words."""
+    """Return a delimiter's name in words."""
     names = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
     return names.get(delimiter, f"“{delimiter}”")

@@ -141,7 +141,7 @@ def guess_encoding(path: Path) -> str:
 
 
 def _utf16(head: bytes, path: Path) -> str:
-    """Tell UTF-16 without a mark by the zero half of its characters."""
+    """Recognise UTF-16 without a mark by the zero half of its characters."""
     even, odd = head[::2].count(0), head[1::2].count(0)
     if odd > 0.4 * len(head) / 2 and not even:
         return "utf-16-le"

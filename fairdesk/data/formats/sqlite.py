@@ -128,7 +128,7 @@ class _Patience:
 
 
 def _tables(database: sqlite3.Connection) -> tuple[str, ...]:
-    """Name the tables that are stored, in their order of making."""
+    """Return the names of the stored tables, in the order in which they were made."""
     rows = database.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY rowid"
     )

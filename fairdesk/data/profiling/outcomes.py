@@ -88,7 +88,7 @@ def several(wanted: str, names: Sequence[str]) -> tuple[int, ...]:
 def favourable_rows(
     table: Table, label: str, favourable: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell for each row whether its label is favourable, and whether it has a label at all.
+    """Return for each row whether its label is favourable, and whether it has a label.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def problems(table: Table) -> tuple[Problem, ...]:
 
 
 def _of_reading(column: Column, dialect: Dialect) -> Iterator[Problem]:
-    """Tell of cells that are not what the rest of their column is."""
+    """Yield the problems with cells that are unlike the rest of their column."""
     name = f"“{column.name}”"
     if column.odd:
         yield _odd(column, dialect)
@@ -281,7 +281,7 @@ def _problem(column: Column, what: str) -> Problem:
 
 
 def _nothing_to_audit(column: Column, codes: NDArray[np.float64]) -> str:
-    """Say why a column does not describe people; empty when it may."""
+    """Return why a column does not describe people; empty when it may."""
     if is_prose(column, codes):
         return _PROSE
     if identifies(column, codes):
@@ -328,7 +328,7 @@ def _quoted(values: list[str]) -> str:
 
 
 def suggest_protected(table: Table) -> tuple[str, ...]:
-    """Name the columns that look like protected attributes, by their names and values.
+    """Return the columns that look like protected attributes, by their names and values.
 
     To be shown, never to be applied silently. Ignored columns and texts are left out.
     """
@@ -360,7 +360,7 @@ def _valued_protected(values: Iterable[str]) -> bool:
 
 
 def suggest_label(table: Table) -> str | None:
-    """Name the column that most looks like the decision or outcome; None when none does.
+    """Return the column that most looks like the outcome; ``None`` when none does.
 
     A usual name counts most, then two values, then the last place.
     """

@@ -259,7 +259,7 @@ class Profiles:
         return self.favourable - self.people * (design @ self._nearest(design, self.favourable))
 
     def plane(self, left: Numbers) -> Numbers:
-        """Give the weights of the plane through ``(u,)`` sums that is nearest by least squares."""
+        """Return the weights of the plane that fits ``(u,)`` sums best by least squares."""
         return self._nearest(np.column_stack([self.values, np.ones(len(left))]), left)[:-1]
 
     def _nearest(self, design: Numbers, sums: Numbers) -> Numbers:
@@ -340,7 +340,7 @@ def _best_of(profiles: Profiles, left: Numbers, directions: Numbers) -> Directio
 def _measured(
     features: Features, direction: Direction, inside: Mask, favourable_mask: Mask, study: Study
 ) -> LinearGroup:
-    """Say how people fare who had no part in the fitting."""
+    """Return the outcomes of individuals who had no part in the fitting."""
     # only slow libraries have it, and the window's process loads none of them
     from statsmodels.stats.proportion import confint_proportions_2indep  # noqa: PLC0415
 

@@ -249,7 +249,7 @@ def _answered(
 
 
 def own_scores(answers: Scores, decision: int, model: FedModel) -> Rows:
-    """Give a model's own scores of a decision, as `fairdesk.models.decisions.rule.told`: ``(n,)``.
+    """Return a model's scores of a decision, as `fairdesk.models.decisions.rule.told`: ``(n,)``.
 
     Of a model that estimates a number these are the numbers.
     """

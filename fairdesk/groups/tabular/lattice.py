@@ -24,7 +24,7 @@ _AT_ONCE = 250
 def leaders(
     members: Members, chosen: RuleSets, gap: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Tell of which earlier rule set each is a variant: ``(K,)``, -1 of one that stands for itself.
+    """Return the earlier rule set of which each is a variant: ``(K,)``; -1 for a leader.
 
     Two rule sets are alike as far as they divide people alike: the Jaccard index of their members,
     or that of those who are none, whichever is less; or the same of the one's members and the

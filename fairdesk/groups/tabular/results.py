@@ -123,7 +123,7 @@ class RuleResults:
     def rule_sets(
         self, rng: np.random.Generator, most: int = MOST_TOLD, *, last: bool
     ) -> tuple[RuleSet, ...]:
-        """Tell of the leading rule sets, and which of them are variants of another.
+        """Return the leading rule sets, and which of them are variants of another.
 
         Parameters
         ----------

@@ -128,7 +128,7 @@ def _check(attribute: Attribute, edges: Sequence[float]) -> None:
 
 
 def _unknown(attribute: Attribute, codes: NDArray[np.float64]) -> Iterator[str]:
-    """Say what becomes of people whose value is not known."""
+    """Yield notes on people whose value is not known."""
     if missing := int(np.isnan(codes).sum()):
         rows = "row" if missing == 1 else "rows"
         yield (

@@ -153,7 +153,7 @@ def _holds(rules: Rules, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
 def _combinations(
     columns: Sequence[NDArray[np.intp]],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give each distinct row of columns a number: that of every row, and a row of every number."""
+    """Return a number for each distinct row of columns: of every row, and a row of every number."""
     number = np.zeros(len(columns[0]), dtype=np.int64)
     size = 1
     for cells in columns:

@@ -133,7 +133,7 @@ class Known:
         return self._rates[key]
 
     def figures(self) -> Iterator[Metric]:
-        """Tell everything: rule sets by their outcome, then terms."""
+        """Yield all figures: rule sets by their outcome, then terms."""
         for outcome in self.outcomes:
             yield from _Results(self, outcome).figures()
         yield from _terms(self)
@@ -290,7 +290,7 @@ class _Results:
         )
 
     def _sweep(self) -> Iterator[Support]:
-        """Tell what would be found with more support asked for."""
+        """Yield what would be found with a higher minimum support."""
         theta = self._known.options.theta
         support = np.array([self._support[categories] for categories, _ in self._keys])
         for least in (theta, *(each for each in SWEEP if each > theta)):
@@ -387,7 +387,7 @@ def spread(counts: Sequence[int]) -> str:
 
 
 def _terms(known: Known) -> Iterator[TermRate]:
-    """Tell of each term how sentences fare that name it, and how many would with another."""
+    """Yield for each term the rate of sentences that name it, and how often another changes it."""
     lexicon, texts = known.lexicon, known.texts
     occurs = Counter(place for each in texts.named for place in set(each.terms))
     tables = {table.categories: table for table in known.tables}

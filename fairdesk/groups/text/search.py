@@ -300,7 +300,7 @@ class _Search:
         )
 
     def _tell(self) -> Iterator[Measured]:
-        """Tell what is known, unless that was done a moment ago."""
+        """Yield the figures, unless that was done a moment ago."""
         if perf_counter() > self._tell_from:
             yield self._measured()
 

@@ -229,7 +229,7 @@ class SentenceScorer:
         self._known: dict[int, tuple[int, float]] = {}
 
     def to(self, texts: Sequence[str], rows: Rows) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
-        """Give the decisions and the favourable one's scores: ``(m,)`` each; for the rest `ask`."""
+        """Return the decisions and the favourable decision's scores: ``(m,)`` each."""
         others = rows[:, self._others]
         keys = [hash((text, each.tobytes())) for text, each in zip(texts, others, strict=True)]
         new: dict[int, int] = {}

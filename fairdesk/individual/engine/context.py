@@ -75,7 +75,7 @@ class CombinationScores:
         return np.asarray(((self.labels != first[:, None]) & self.allowed).any(axis=1))
 
     def span(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-        """Tell of those who are all decided alike how far apart their scores are.
+        """Return how far scores are apart in sets whose members all get the same decision.
 
         Returns
         -------
@@ -212,7 +212,7 @@ class SearchContext:
             self._people.condemn(keys)
 
     def request_finish(self) -> None:
-        """Tell the search to come to an end, and to say what it came to."""
+        """Ask the search to finish, and to report its result."""
         self.over = True
 
     @property
@@ -354,7 +354,7 @@ class SearchContext:
         return found, confirmed
 
     def progress(self, phase: str, done: int, total: int) -> Progress:
-        """Say how far the search is, with the counts so far."""
+        """Return how far the search is, with the counts so far."""
         return Progress(
             phase,
             done,

@@ -85,7 +85,7 @@ def subsets(domain: Domain, most: int) -> list[Subset]:
 
 
 def names_of(domain: Domain, subset: Subset) -> tuple[str, ...]:
-    """Name the attributes of a set."""
+    """Return the names of a set's attributes."""
     return tuple(domain.names[domain.protected[place]] for place in subset)
 
 
@@ -215,7 +215,7 @@ def _let_in(context: SearchContext, blocks: Iterator[Block]) -> Iterator[Block]:
 def verdicts(
     context: SearchContext, block: Block, answers: CombinationScores, sets: Sequence[Subset]
 ) -> NDArray[np.bool_]:
-    """Tell of each person for which sets of protected attributes the decision hangs on them.
+    """Return for which sets of protected attributes each instance's decision changes.
 
     That is: some member of the similar set that differs from the person in these attributes only
     gets another decision, also when the two are asked anew in each other's place.
@@ -287,7 +287,7 @@ class SubsetMembers:
 
     @classmethod
     def of(cls, domain: Domain, subset: Subset) -> SubsetMembers:
-        """Tell them for a set of attributes."""
+        """Return the members for a set of attributes."""
         numbers = np.arange(len(domain.combinations))
         sizes = [len(domain.attributes[i].compared) for i in domain.protected]
         digits = np.array(np.unravel_index(numbers, sizes))

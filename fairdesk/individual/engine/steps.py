@@ -115,11 +115,11 @@ class Steps:
         return self._domain.apply_dependencies(moved)
 
     def room(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell along which attributes a whole step forwards stays in the range: ``(n, v)``."""
+        """Return along which attributes a whole step forwards stays in the range: ``(n, v)``."""
         return np.asarray(rows[:, self._columns] + self._steps[:, 0] <= self._steps[:, 2])
 
     def possible(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell along which attributes ``(n, d)`` rows can step, mended if need be: ``(n, v)``."""
+        """Return along which attributes ``(n, d)`` rows can step, mended if need be: ``(n, v)``."""
         shape = len(rows), len(self._columns)
         either = np.tile(self._tied.any(axis=1), (len(rows), 1))
         for sign in (1.0, -1.0):

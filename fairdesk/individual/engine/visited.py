@@ -78,6 +78,6 @@ class VisitedSet:
         self._kernels.condemn(keys, self._slots)
 
     def verdicts(self, keys: Keys) -> NDArray[np.bool_]:
-        """Tell of each of these, who are there, whether they are: ``(n,)``."""
+        """Return whether each of these visited instances was found discriminatory: ``(n,)``."""
         verdicts: NDArray[np.bool_] = self._kernels.verdicts(keys, self._slots)
         return verdicts

@@ -41,7 +41,7 @@ class Clusters:
     sizes: NDArray[np.intp]
 
     def of(self, rows: Rows) -> NDArray[np.intp]:
-        """Tell in which cluster each of ``(n, d)`` rows is, ``(n,)``."""
+        """Return the cluster of each of ``(n, d)`` rows: ``(n,)``."""
         return _assigned(_features(self.domain, self.names, rows), self.centres)
 
 

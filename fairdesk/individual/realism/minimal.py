@@ -180,7 +180,7 @@ class _Shrinking:
 
 
 def _units(domain: Domain) -> NDArray[np.bool_]:
-    """Give what is changed together, ``(units, d)``: each attribute alone, all fixed ones at once.
+    """Return what changes together, ``(units, d)``: each attribute alone, all fixed ones at once.
 
     What follows from others is changed by these.
     """

@@ -317,7 +317,7 @@ class _Search:
     def _step(
         self, rows: Rows, drawn: NDArray[np.intp], down: NDArray[np.bool_]
     ) -> tuple[Rows, NDArray[np.bool_]]:
-        """Give where the walkers are after a step, ``(n, d)``, and who of them moved, ``(n,)``."""
+        """Return the walkers after a step, ``(n, d)``, and which of them moved, ``(n,)``."""
         domain, everyone = self.domain, np.arange(len(rows))
         attribute = domain.varying[drawn]
         step = self.step[attribute]

@@ -145,7 +145,7 @@ def _sweep(
 
 
 def _progress(context: SearchContext, done: int, total: int, tried: int) -> Progress:
-    """Say how far it is; no finding is given out."""
+    """Return how far it is; findings are not reported."""
     return Progress("sizes", done, total, tried, 0, context.cached_model.queries)
 
 

@@ -264,5 +264,5 @@ class GradientWalks:
         return moved
 
     def _allowed(self, moved: Rows) -> NDArray[np.bool_]:
-        """Let what is determined follow, in place; tell who breaks no constraint then."""
+        """Apply dependencies in place; return which rows keep all constraints."""
         return self._domain.allowed(self._domain.apply_dependencies(moved))

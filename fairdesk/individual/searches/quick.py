@@ -104,12 +104,12 @@ def _searches(
 
 
 def _as(name: str, events: Iterator[Event]) -> Iterator[Event]:
-    """Name the phase of events by the method."""
+    """Yield events with the method's name as their phase."""
     for event in events:
         yield event if isinstance(event, Measured) else replace(event, phase=name)
 
 
 def _kinds(regions: Clusters, found: Found) -> set[Kind]:
-    """Tell of which kinds those are who were found."""
+    """Return the kinds of the pairs that were found."""
     traits = (regions.of(found.rows), found.alone, labels(found.row_scores))
     return set(map(tuple, np.unique(np.column_stack(traits).astype(np.intp), axis=0).tolist()))

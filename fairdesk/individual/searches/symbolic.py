@@ -317,5 +317,5 @@ class _Search:
         return [case.explanation or () for case in cases]
 
     def _person(self, case: _Case) -> bytes:
-        """Tell people apart, by what members of a similar set have in common."""
+        """Return a key of what the members of a similar set have in common."""
         return bytes((case.row[self.domain.others] + 0.0).data)  # -0.0 and 0.0 are one

@@ -44,7 +44,7 @@ class EnumerateOptions(msgspec.Struct, frozen=True):
 
 
 def obstacle(domain: Domain) -> str:
-    """Say in a clause why nobody can go through a domain; empty when it can be done."""
+    """Return in a clause why a domain cannot be enumerated; empty when it can."""
     if endless := _endless(domain):
         return (
             f"“{endless[0]}” may be any number with a fraction, so there is no end of people; "
@@ -83,7 +83,7 @@ def population(domain: Domain, real: Rows, most: int) -> int | None:
 
 
 def _endless(domain: Domain) -> list[str]:
-    """Name the attributes that have no end of values."""
+    """Return the names of attributes whose values have no end."""
     return [domain.names[i] for i in domain.varying if not domain.spacing[i]]
 
 

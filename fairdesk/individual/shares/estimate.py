@@ -311,7 +311,7 @@ class _Judge:
 
 
 def _measured(tallies: dict[Whom, list[Tally]]) -> Measured:
-    """Tell all shares, those of all attributes together first."""
+    """Return all shares, that of all attributes together first."""
     in_order = zip(*tallies.values(), strict=True)
     return Measured(
         "random", tuple(tally.share() for same in in_order for tally in same if tally.people)
@@ -319,7 +319,7 @@ def _measured(tallies: dict[Whom, list[Tally]]) -> Measured:
 
 
 def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
-    """Say how much there can be at most of what a search did not find.
+    """Yield an upper bound of the share that a search without findings may have missed.
 
     A small estimate over the domain, of at most `BOUND_PEOPLE` people and about `BOUND_SECONDS`: so
     that "none found" comes with "at most so many in a hundred".

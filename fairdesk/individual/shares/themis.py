@@ -385,7 +385,7 @@ class _Search:
         return all(high - low <= 2 * self.options.margin for low, high in ends)
 
     def _measured(self) -> Measured:
-        """Tell all scores: of each set the causal one first."""
+        """Return all scores: of each set the causal one first."""
         figures: list[Share | GroupGap] = []
         for subset in sorted({*self.causal, *self.groups}, key=lambda each: (len(each), each)):
             if subset in self.causal and self.causal[subset].people:

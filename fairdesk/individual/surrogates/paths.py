@@ -94,7 +94,7 @@ def undirected(path: Path, protected: frozenset[int], least: float) -> Iterator[
 
 
 def bounds(path: Path) -> dict[int, tuple[float, float]]:
-    """Give what a path asks of each attribute: its code is above the first, at most the second."""
+    """Return a path's bounds per attribute: the code is above the first, at most the second."""
     limits: dict[int, tuple[float, float]] = {}
     for attribute, is_above, threshold, _ in path:
         above, most = limits.get(attribute, (-math.inf, math.inf))

@@ -121,7 +121,7 @@ class _Pair:
         return Change(new.what, new.of, new.rows, self.against, difference, low, high, p, test)
 
     def _sure(self, new: Measure, difference: float) -> tuple[Ends, float | None, str]:
-        """Say how sure a difference is: its interval, p, and the test."""
+        """Return a difference's interval, its p-value, and the test."""
         after, before, where = self.after, self.before, new.rows
         ends: Ends = (None, None)
         p: float | None = None

@@ -134,7 +134,7 @@ class Verdict:
 
 
 def key(measure: Measure) -> tuple[str, str, str]:
-    """Tell measures apart: what, of whom, on which rows."""
+    """Return what identifies a measure: what, of which rows' group, on which part."""
     return measure.what, measure.of, measure.rows
 
 
@@ -294,7 +294,7 @@ def _query_rows(
 
 
 def _measures(verdict: Verdict) -> Iterator[Measure]:
-    """Tell what is chosen by, then the results in the order in which they are read."""
+    """Yield what is chosen by, then the results in the order in which they are read."""
     yield _accuracy(verdict, "validation")
     yield from _target(verdict)
     yield _accuracy(verdict, "test")
@@ -308,7 +308,7 @@ def _measures(verdict: Verdict) -> Iterator[Measure]:
 
 
 def _target(verdict: Verdict) -> Iterator[Measure]:
-    """Tell what is to fall, on those to choose by; nothing where it cannot be measured."""
+    """Yield the measure that is to fall, on the validation rows; nothing where undefined."""
     if verdict.target == "rule_score":
         yield _rule_score("validation", verdict.apart.get("validation"))
     elif "validation" in verdict.hits:
@@ -324,7 +324,7 @@ def _accuracy(verdict: Verdict, where: Where) -> Measure:
 
 
 def _of_scores(answered: Answered, seed: int) -> Iterator[Measure]:
-    """Tell how good scores are; of a model that only decides, nothing."""
+    """Yield how good scores are; nothing for a model that only decides."""
     scores, label = answered.scores, answered.label
     if scores is None:
         return

@@ -36,7 +36,7 @@ def drawn(context: SearchContext, real: Rows, count: int, rng: np.random.Generat
 
 
 def discriminated(context: SearchContext, people: Rows) -> Generator[int, None, Mask]:
-    """Tell who is discriminated against: somebody of their similar set is decided otherwise.
+    """Return which instances have a member in their similar set with another decision.
 
     Somebody whose similar set has but one member who may be is not. Nobody is asked about a second
     time, unless scores are at a border: where all of one decision are within `SURE` of another, the

@@ -93,7 +93,7 @@ class _Fruitless:
         self._in_row: list[str] = []
 
     def __call__(self, trial: Trial, best: Trial) -> str:
-        """Say why no portion is tried after this one; empty to go on."""
+        """Return why no portion is tried after this one; empty to go on."""
         if trial.number == best.number:
             self._in_row.clear()
         elif best.number != PLAIN and trial.verdict != "costly":

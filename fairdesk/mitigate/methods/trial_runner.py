@@ -322,7 +322,7 @@ class Repairing:
         return None
 
     def lowered(self, number: int, against: int) -> Literal["better", "worse", "open"]:
-        """Say whether a trial's target is shown to be below another's, on those it is chosen by."""
+        """Return whether a trial's target is shown below another's on the validation rows."""
         change = self._difference(self._tried[number], self._tried[against])
         if change.low is None or change.high is None:
             return "open"
@@ -409,7 +409,7 @@ class Repairing:
         return target_change(tried.verdict, other.verdict, other.trial.number, self.looks)
 
     def _measured_now(self, phase: str) -> Measured:
-        """Tell everything as it stands."""
+        """Return all figures as they are."""
         parts = self.parts
         repair = Repair(
             target=self.target,
@@ -570,7 +570,7 @@ def _reason(error: ModelError | MemoryError | ImportError) -> str:
 
 
 def _why_none(portions: list[Trial], target: str, labels: str) -> str:
-    """Say that nothing was shown to help, and what may be the cause."""
+    """Return that nothing was shown to help, and what may be the cause."""
     outcome = "It did not work: no portion was shown to lower the discrimination"
     if any(each.verdict == "costly" for each in portions):
         return f"{outcome} without costing more accuracy than was allowed."

@@ -103,7 +103,7 @@ class Ensemble:
                 model.fit(inputs, targets)
 
     def vote(self, rows: Rows) -> tuple[NDArray[np.int64], Rows]:
-        """Let the five vote on rows.
+        """Return the votes of the five models on rows.
 
         Returns
         -------

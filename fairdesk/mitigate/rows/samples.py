@@ -137,7 +137,7 @@ class Outcome:
         return np.asarray(np.where(other, scores, -np.inf).argmax(axis=1))
 
     def too_often(self, inside: Rows, outside: Rows) -> bool:
-        """Tell from scores in and out of the rule set whether it is given too often inside.
+        """Return whether the outcome is more frequent inside the rule set, by scores.
 
         Raises
         ------

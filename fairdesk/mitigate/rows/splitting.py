@@ -90,7 +90,7 @@ def _refuse_few(mitigation: MitigationContext, usable: int) -> None:
 
 
 def _groups(mitigation: MitigationContext, places: NDArray[np.intp]) -> Rows:
-    """Tell protected groups apart: ``(n, g)``; numbers by the nearest value that is compared."""
+    """Return protected groups by number, ``(n, g)``; numbers by the nearest value compared."""
     codes = mitigation.groups[places]
     return np.column_stack(
         [

@@ -24,7 +24,7 @@ BOOSTED = READABLE | {"xgboost-old", "xgboost-dump", "lightgbm-dump"}
 
 
 def kind_of(head: bytes) -> str:
-    """Tell files of boosted trees by how they begin; empty for all others.
+    """Return the kind of a file of boosted trees by its first bytes; empty for all others.
 
     Returns
     -------

@@ -58,7 +58,7 @@ class UnsupportedError(Exception):
 
 
 def untold_categories(places: list[int], names: tuple[str, ...]) -> list[str]:
-    """Say which inputs take categories by numbers that a file does not tell."""
+    """Return the inputs whose categories have numbers that the file does not state."""
     if not places:
         return []
     shown = ", ".join(f"“{names[i]}”" if names else f"input {i + 1}" for i in places[:6])

@@ -355,7 +355,7 @@ def _texts(categories: dict[str, Any]) -> list[str]:
 def _untold(
     body: Ensemble | Linear, codes: dict[int, dict[str, float]], names: tuple[str, ...]
 ) -> list[str]:
-    """Say which inputs take categories whose numbers the file does not tell."""
+    """Return the inputs whose categories have numbers that the file does not state."""
     if isinstance(body, Linear):
         return []
     places = [i for i in np.flatnonzero(body.categorical).tolist() if i not in codes]

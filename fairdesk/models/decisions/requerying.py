@@ -128,7 +128,7 @@ def query_again(
 
 
 def sentence(found: Repeatability) -> str:
-    """Say that a model is not repeatable, and why that is so; empty where it is."""
+    """Return why a model is not repeatable, in a sentence; empty where it is."""
     if found.holds:
         return ""
     decided = f", {found.decisions:,} of them another decision" if found.decisions else ""

@@ -150,12 +150,12 @@ def own_text(own: float, mapping: Mapping, card: ModelCard, *, second: bool) -> 
 
 
 def score_name(card: ModelCard) -> str:
-    """Say what a model's number is: ``"Score"``, or ``"Estimate"``."""
+    """Return what a model's number is called: ``"Score"``, or ``"Estimate"``."""
     return "Estimate" if card.scores == VALUES else "Score"
 
 
 def names_around(threshold: float, *, beyond: bool = False) -> tuple[str, str]:
-    """Name the two decisions that a threshold makes of an estimated number.
+    """Return the names of the two decisions that a threshold makes of an estimated number.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def names_around(threshold: float, *, beyond: bool = False) -> tuple[str, str]:
 
 
 def names_of_groups(classes: Sequence[str], together: Sequence[int]) -> tuple[str, str]:
-    """Name the two decisions that several favourable classes make: the others first."""
+    """Return the names of the two decisions of several favourable classes: the others first."""
     others = [name for i, name in enumerate(classes) if i not in together]
     return " or ".join(others), " or ".join(classes[i] for i in together)
 

@@ -67,7 +67,7 @@ class Taken:
 
 
 def taken(tensors: Sequence[Tensor]) -> Taken:
-    """Say what a model takes: one tensor of numbers is a matrix, anything else named columns."""
+    """Return what a model takes: one tensor of numbers is a matrix, anything else named columns."""
     accepts = tuple("text" if t.text else "number" for t in tensors for _ in range(t.width))
     first = tensors[0]
     if len(tensors) == 1 and not first.text and first.tail:

@@ -22,7 +22,7 @@ _SHOWN = 12
 def problems(
     mapping: Mapping | Proposal, card: ModelCard, table: Table, label: str = ""
 ) -> tuple[str, ...]:
-    """Say what keeps a model from being fed so: a sentence or two each; empty when nothing does.
+    """Return what is wrong with a mapping: a sentence or two each; empty when nothing is.
 
     Inputs that are made from nothing, from a column that is not there, ignored or the label
     itself, or exactly like another input; values without a number; numbers that an encoder does
@@ -102,7 +102,7 @@ def _always_other(item: Input) -> bool:
 def problems_of(
     item: Input, position: int, card: ModelCard, table: Table, label: str = ""
 ) -> Iterator[str]:
-    """Say what is wrong with one input, the model's at ``position``; as `problems`."""
+    """Yield what is wrong with one input, the model's at ``position``; as `problems`."""
     accepts = card.accepts[position] if position < len(card.accepts) else ""
     text = isinstance(item.constant, str) if item.how is How.CONSTANT else item.how is How.LABEL
     if accepts == "number" and text:
@@ -128,7 +128,7 @@ def problems_of(
 
 
 def _of_values(item: Input, column: Column, card: ModelCard, table: Table) -> Iterator[str]:
-    """Tell of values that the mapping, or an encoder, does not know."""
+    """Yield the problems with values that the mapping, or an encoder, does not know."""
     if item.how is How.CODE:
         if item.missing and item.missing not in item.codes and item.others is None:
             yield f"The input “{item.name}” has no number for a missing cell (“{item.missing}”)."

@@ -438,7 +438,7 @@ def _is_nan(value: float | str) -> bool:
 
 
 def _of_label(table: Table, label: str, favourable: str) -> Iterator[str]:
-    """Say how a label of many values was understood."""
+    """Yield how a label of many values was understood."""
     if comparison(favourable) is not None and not table.column(label).values:
         return
     values = table.counts(label)
@@ -450,7 +450,7 @@ def _of_label(table: Table, label: str, favourable: str) -> Iterator[str]:
 
 
 def _of_order(proof: InputCheck, mapping: Mapping) -> Iterator[str]:
-    """Say that an order that only was assumed may be wrong, where the model shows no skill."""
+    """Yield a warning that an assumed order may be wrong, where the model shows no skill."""
     found = skill(proof.auc, proof.confusion)
     hardly = found in (Skill.NONE, Skill.UNKNOWN) and 0 <= proof.accuracy - proof.majority < _HARDLY
     if mapping.matched == BY_POSITION and hardly:

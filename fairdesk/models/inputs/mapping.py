@@ -203,7 +203,7 @@ def input_names(card: ModelCard) -> tuple[str, ...]:
 
 
 def made_of(name: str, column: Column, table: Table, card: ModelCard, accepts: str = "") -> Input:
-    """Say how an input is made from a column, by what the column holds and the model takes.
+    """Return how an input is made from a column, by what the column holds and the model takes.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ class _Proposer:
         return self.card.accepts[at] if at < len(self.card.accepts) else ""
 
     def _refuse(self, columns: Iterable[Column | None], places: Iterable[Place]) -> None:
-        """Tell of inputs that no column may be given to: the label, and ignored columns."""
+        """Note the inputs that no column may be given to: the label, and ignored columns."""
         found = [column for column in columns if column is not None]
         found += [self.table.column(place.column) for place in places]
         if any(column.name == self.label for column in found):
@@ -544,7 +544,7 @@ class _Proposer:
         return [MISSING if text == token else text for text in texts]
 
     def _tell_groups(self, places: dict[str, Place]) -> None:
-        """Say which values of one-hot columns the model does not tell apart, and which are new."""
+        """Note values of one-hot columns that the model does not distinguish, and new ones."""
         groups: dict[str, set[str | None]] = {}
         strangers = [name for name, place in places.items() if place.value is None]
         misspelt = {places[name].column for name in strangers}
@@ -572,7 +572,7 @@ class _Proposer:
             )
 
     def _tell_numbered(self, inputs: Made) -> None:
-        """Say where numbers for names were only guessed."""
+        """Note where the numbers of categories were only guessed."""
         guessed = [
             item.attribute
             for item in inputs

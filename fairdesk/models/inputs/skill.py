@@ -89,7 +89,7 @@ def skill(ranking: float | None, confusion: Confusion) -> Skill:
 
 
 def doubts(confusion: Confusion, ranking: float | None) -> Iterator[str]:
-    """Say in plain words what looks wrong with how decisions and label agree.
+    """Yield in plain words what looks wrong with how decisions and label agree.
 
     Parameters
     ----------

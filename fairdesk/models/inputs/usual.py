@@ -255,7 +255,7 @@ def _rows_at(codes: Rows, places: np.ndarray[tuple[int], np.dtype[np.intp]]) -> 
 
 
 def _is_better(offer: Offer, proof: InputCheck) -> bool:
-    """Tell whether an offer agrees clearly better with the label in one way, and no worse else."""
+    """Return whether an offer agrees clearly better with the label in one way, else no worse."""
     gain = offer.accuracy - proof.accuracy
     ranked = 0.0 if offer.auc is None or proof.auc is None else offer.auc - proof.auc
     return max(gain, ranked) >= _GAIN and min(gain, ranked) >= -_LOSS
@@ -303,7 +303,7 @@ def refitted(mapping: Mapping) -> dict[Fit, tuple[str, ...]]:
 
 
 def scaling_sentence(fit: Fit, columns: tuple[str, ...]) -> str:
-    """Say which inputs are scaled by what the audited table gave."""
+    """Return a sentence that names the inputs scaled by figures of the audited table."""
     how = {
         Fit.STANDARDISE: "standardised with the means and standard deviations",
         Fit.RANGE: "scaled to 0..1 with the lowest and highest values",

@@ -127,7 +127,7 @@ def _dense(
 
 
 def format_of(version: str) -> str:
-    """Name the format: ``"Keras 3 network"``."""
+    """Return the name of the format: ``"Keras 3 network"``."""
     return f"Keras {version.partition('.')[0]} network".replace("  ", " ")
 
 
@@ -148,7 +148,7 @@ def choose(path: Path, outputs: Sequence[str], output: str) -> str:
 
 
 def learnt_from(loss: object, output: str, outputs: Sequence[str]) -> Learnt:
-    """Tell from the loss that a network was trained with what its answer is.
+    """Return what a network's answer is, by the loss that it was trained with.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def _described(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _outputs(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Name the layers that answer, of a functional model."""
+    """Return the names of a functional model's output layers."""
     if config.get("class_name") not in ("Functional", "Model"):
         return ()
     places = config["config"]["output_layers"]

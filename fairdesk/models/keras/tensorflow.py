@@ -435,7 +435,7 @@ def _call(keras: Any, model: Any, place: int) -> Call:  # noqa: ANN401 - Keras h
 
 
 def last_activation(maker: Any) -> str:  # noqa: ANN401 - as above
-    """Name the last activation of an output; empty when it is none that Keras names."""
+    """Return the name of an output's last activation; empty when Keras has no name for it."""
     operation = maker.operation if maker else None
     kind = type(operation).__name__
     if kind in ("Softmax", "Sigmoid", "Tanh"):

@@ -111,7 +111,7 @@ def _refuse_whole(node: Node) -> None:
 
 
 def _varying(graph: Graph, node: Node) -> str:
-    """Name the one input of an operation that depends on the model's inputs."""
+    """Return the name of the one input of an operation that depends on the model's inputs."""
     found = [name for name in node.inputs if name and graph.constant(name) is None]
     if len(set(found)) != 1 or len(found) != 1:
         raise NotPlainError(f"an operation “{node.operation}” of several values")

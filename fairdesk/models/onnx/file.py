@@ -508,7 +508,7 @@ def _answer(path: Path, runner: Asked, graph: Graph, chosen: Any) -> _Answer:  #
 
 
 def _scored(answer: _Answer, graph: Graph, values: NDArray[Any], width: int, path: Path) -> _Answer:
-    """Tell probabilities from scores without bounds and from estimated numbers."""
+    """Return whether scores are probabilities, numbers without bounds or estimates."""
     if width < 1 or width > MOST_INPUTS or (answer.dictionaries and width < 2):
         raise ModelError(
             f"“{path.name}” does not say how many classes it tells apart.",

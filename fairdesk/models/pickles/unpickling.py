@@ -308,7 +308,7 @@ def resolve(module: str, name: str) -> Thing:
 
 
 def _from_library(full: str, thing: Thing) -> Thing:
-    """Say what may be done with what a library has under a name."""
+    """Return what may be done with what a library has under a name."""
     if full in allowed_names.FUNCTIONS or allowed_names.is_scalar_or_ufunc(thing):
         return thing
     if not isinstance(thing, type):

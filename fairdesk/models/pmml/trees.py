@@ -246,7 +246,7 @@ class Trees:
         answers: Float64,
         waiting: list[tuple[Node, Places]],
     ) -> None:
-        """Say what becomes of those for whom a predicate is unknown."""
+        """Decide about the rows for which a predicate is unknown."""
         if not places.size or tree.missing == "nullPrediction":
             return
         if tree.missing == "lastPrediction":

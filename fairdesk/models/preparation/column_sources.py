@@ -232,7 +232,7 @@ def _repeated(given: Made, widths: Sequence[int]) -> Made:
 
 
 def _one_hot_widths(encoder: Any) -> list[int]:  # noqa: ANN401 - a OneHotEncoder
-    """Tell how many columns each input becomes: rare values may share one, one may be left out."""
+    """Return how many columns each input becomes: rare values may share one, or one is dropped."""
     rare = getattr(encoder, "infrequent_categories_", [None] * len(encoder.categories_))
     dropped = encoder.drop_idx_
     return [

@@ -274,7 +274,7 @@ def _count_taken(estimator: Any) -> int | None:  # noqa: ANN401 - any estimator
 
 
 def _why_none(estimator: Any) -> str:  # noqa: ANN401 - any estimator
-    """Say why no one width is what an estimator takes."""
+    """Return why an estimator takes no single width."""
     try:
         estimator.predict(np.zeros((1, 1)))
     except Exception as error:  # noqa: BLE001 - any kind: the model's own code runs

@@ -421,7 +421,7 @@ def _cloned(layer: Any) -> Any:  # noqa: ANN401 - Keras has no types
 
 
 def _grain(rows: int) -> int:
-    """Say to the next multiple of what a length is padded: at most half as much again."""
+    """Return the multiple to which a length is padded: at most half as much again."""
     return 1 << max(rows.bit_length() - 2, 0)
 
 

@@ -88,7 +88,7 @@ class Loss:
         return getattr(keras.losses, self.name)(**self.settings, **more)
 
     def targets(self, classes: NDArray[np.int64]) -> NDArray[np.float32] | NDArray[np.int32]:
-        """Say what the network should answer: ``(n, width)``, or ``(n, 1)`` classes."""
+        """Return what the network should answer: ``(n, width)``, or ``(n, 1)`` classes."""
         if self.name == _SPARSE:
             return classes[:, None].astype(np.int32)
         if self.width == 1:

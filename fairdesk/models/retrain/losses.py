@@ -74,12 +74,12 @@ class TrainingBatch:
 
 
 def why_not(opened: OpenedModel) -> str:
-    """Say in a sentence why a model cannot be trained again; empty when it can."""
+    """Return why a model cannot be trained again, in a sentence; empty when it can."""
     return why_card_not(opened.card)
 
 
 def why_card_not(card: ModelCard) -> str:
-    """Say the same of a model of which only the card is known."""
+    """Return the same of a model of which only the card is known."""
     if Capability.RETRAINS in card.can:
         return ""
     network = card.format.startswith("Keras")

@@ -274,7 +274,7 @@ def _network_as_onnx(model: OpenedModel, check: _Check) -> tuple[bytes, str]:
 
 @contextmanager
 def _refusal(library: str) -> Iterator[None]:
-    """Say in plain words why a library cannot write a model."""
+    """Raise in plain words why a library cannot write a model."""
     try:
         yield
     except (OSError, MemoryError):

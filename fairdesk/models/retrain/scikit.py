@@ -86,7 +86,7 @@ def refit_scikit(model: ScikitModel, training_set: TrainingBatch, seed: int) -> 
 
 @contextmanager
 def _quietly(model: ScikitModel, rows: int) -> Iterator[None]:
-    """Let an estimator's own code run: what it prints and warns of is nobody's, its errors are."""
+    """Run an estimator's own code without its output and warnings; its errors are passed on."""
     heard = io.StringIO()
     try:
         with alone(), warnings.catch_warnings(), redirect_stdout(heard), redirect_stderr(heard):
@@ -111,7 +111,7 @@ def _quietly(model: ScikitModel, rows: int) -> Iterator[None]:
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Let NumPy's global generator begin at a seed, and go on afterwards where it was."""
+    """Seed NumPy's global generator, and restore its state afterwards."""
     # it is scikit-learn's own when nothing else is given
     before = np.random.get_state()  # noqa: NPY002
     np.random.seed(seed % _SEEDS)  # noqa: NPY002
@@ -186,7 +186,7 @@ def _best_rounds(booster: object) -> int:
 
 
 def _keep_values(copy: Any, fitted: Any) -> None:  # noqa: ANN401 - any estimator
-    """Let encoders know the values that the fitted ones know."""
+    """Give encoders the categories that the fitted ones know."""
     fitted = _best_estimator(fitted)
     known = getattr(fitted, "categories_", None)
     if type(copy).__name__ not in _ENCODERS or known is None:
@@ -223,7 +223,7 @@ def _weight_arguments(
     estimator: Any,  # noqa: ANN401 - any estimator
     weights: NDArray[np.float64],
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the keyword argument that hands weights to an estimator: of a pipeline, to its last step.
+    """Return the keyword argument that hands weights to an estimator, or a pipeline’s last step.
 
     Raises
     ------

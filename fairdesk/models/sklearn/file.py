@@ -150,7 +150,7 @@ class ScikitModel:
 
 
 def other_versions(card: ModelCard) -> str:
-    """Name the versions that a model was saved with, and the way out when they are others."""
+    """Return a sentence on the versions that a model was saved with, where others are installed."""
     saved = dict(text.rsplit(" ", 1) for text in card.saved_with.split(", ") if " " in text)
     wanted = wanted_environment(Contents("pickle", saved))
     if not wanted:
@@ -314,7 +314,7 @@ def _hints_in_file(found: _Found, asked: Asked, path: Path) -> Preparation:
 
 
 def _thresholds(things: list[tuple[str, Any]]) -> Iterator[str]:
-    """Say which threshold lies beside a model: it is the auditor's to choose."""
+    """Yield a note on each threshold beside a model: it is the auditor's to choose."""
     for name, thing in things:
         number = isinstance(thing, (float, np.floating)) and 0 < thing < 1
         if number and words_of(name) & _THRESHOLD_WORDS and thing != 1 / 2:
