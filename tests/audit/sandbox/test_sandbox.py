@@ -58,11 +58,11 @@ os.chdir(sys.argv[1])
 from fairdesk.audit.sandbox import confining, folders, probe
 import msgspec
 wanted = sys.argv[2].split(",")
-layers = confining._layers(folders.here())
+layers = confining._layers(folders.current_sandbox())
 for name in wanted:
     if name:
         layers[name]()
-print(msgspec.json.encode(probe.try_out(folders.here(), wanted)).decode())
+print(msgspec.json.encode(probe.try_out(folders.current_sandbox(), wanted)).decode())
 """
 
 
