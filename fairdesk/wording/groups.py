@@ -11,56 +11,25 @@ from collections.abc import Iterable, Sequence
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import GroupGap, GroupTable, LinearGroup, Metric, RuleSearchSummary
 from fairdesk.wording import words
-from fairdesk.wording.group_columns import (
-    Column,
-    cells,
-    columns,
-    formula,
-    heads,
-)
 from fairdesk.wording.language import fixed, say, say_many
-from fairdesk.wording.rules import (
-    rule_phrase,
-)
 from fairdesk.wording.statements import Statement, unmeasured
 from fairdesk.wording.subgroups import (
-    CHANCE,
-    both_rates,
     by_category,
     category_statement,
-    count_text,
-    difference_texts,
     evidence_sentence,
     favourable,
-    flip_sentence,
     gap_statement,
     leaders,
     leaves_few,
     linear_statement,
-    margin_sentence,
     mined_sentence,
     mined_with,
-    rates,
     rule_set_sentence,
-    term_sentence,
-    untouched_text,
-    variants,
-    variants_text,
-    weights_text,
     widest_statement,
 )
 from fairdesk.wording.tables import (
-    group_text,
-    outcome_of,
-    table_sentences,
-    table_title,
     worst_of,
     worst_statement,
-)
-from fairdesk.wording.words import (
-    UNDEFINED,
-    p_text,
-    signed,
 )
 
 #: So many rule sets are told in sentences.
@@ -200,51 +169,3 @@ def _worst_table(spec: AuditSpec, tables: Sequence[GroupTable]) -> Statement:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-__all__ = [
-    "CHANCE",
-    "MOST_TOLD",
-    "UNDEFINED",
-    "Column",
-    "best_so_far",
-    "both_rates",
-    "by_category",
-    "category_statement",
-    "cells",
-    "columns",
-    "count_text",
-    "difference_texts",
-    "evidence_sentence",
-    "favourable",
-    "flip_sentence",
-    "formula",
-    "gap_statement",
-    "group_text",
-    "headline",
-    "heads",
-    "leaders",
-    "leaves_few",
-    "linear_statement",
-    "looked_at",
-    "margin_sentence",
-    "mined_sentence",
-    "mined_with",
-    "outcome_of",
-    "p_text",
-    "rates",
-    "rule_phrase",
-    "rule_set_sentence",
-    "sentences",
-    "signed",
-    "table_sentences",
-    "table_title",
-    "term_sentence",
-    "untouched_text",
-    "variants",
-    "variants_text",
-    "weights_text",
-    "widest_statement",
-    "worst_of",
-    "worst_statement",
-]

@@ -16,8 +16,11 @@ from fairdesk.results.events import (
     RuleSet,
     TermRate,
 )
-from fairdesk.wording import figures, words
+from fairdesk.wording import group_columns, words
 from fairdesk.wording import groups as group_words
+from fairdesk.wording import rules as rule_words
+from fairdesk.wording import subgroups as subgroup_words
+from fairdesk.wording import tables as table_words
 from tests.report.building import spec_of, write_people
 
 MINED = RuleSearchSummary("1", ("sex", "job", "age"), 0.05, 1_590, 2_340, 83_000, 0.049, 1.2)
@@ -151,7 +154,7 @@ def spec(table):
     ],
 )
 def test_a_rule_reads_as_words(spec, conditions, said):
-    assert group_words.rule_phrase(spec, conditions) == said
+    assert rule_words.rule_phrase(spec, conditions) == said
 
 
 def test_a_rule_knows_columns_that_the_model_is_not_given(table, spec):
@@ -159,30 +162,32 @@ def test_a_rule_knows_columns_that_the_model_is_not_given(table, spec):
     seen = tuple(each for each in spec.domain.attributes if each.name != "job")
     spec = msgspec.structs.replace(spec, domain=Domain(seen, unseen=unseen))
     job = (Condition("job", codes=(1.0,)),)
-    assert group_words.rule_phrase(spec, job) == "job = cook"
-    assert figures.rule_text(spec, job) == "“job” = cook"
+    assert rule_words.rule_phrase(spec, job) == "job = cook"
+    assert rule_words.rule_text(spec, job) == "“job” = cook"
 
 
 def test_bins_of_fractions_leave_out_their_upper_edge_with_signs_too(spec):
     condition = Condition("income", low=0.2, high=0.4, below=True)
-    assert figures.rule_text(spec, (condition,)) == "0.2 ≤ “income” < 0.4"
-    assert figures.rule_text(spec, (Condition("income", high=0.2, below=True),)) == "“income” < 0.2"
+    assert rule_words.rule_text(spec, (condition,)) == "0.2 ≤ “income” < 0.4"
+    assert (
+        rule_words.rule_text(spec, (Condition("income", high=0.2, below=True),)) == "“income” < 0.2"
+    )
 
 
 def test_a_rule_set_is_told_with_its_evidence(spec):
-    assert plain(group_words.rule_set_sentence(spec, RULE)) == (
+    assert plain(subgroup_words.rule_set_sentence(spec, RULE)) == (
         "age 40 and over, sex = male, job = cook or none: 20.7 % against 83.1 %"
     )
-    assert plain(group_words.evidence_sentence(spec, RULE, MINED)) == (
+    assert plain(subgroup_words.evidence_sentence(spec, RULE, MINED)) == (
         "62.4 percentage points lower (58.0 to 66.1 for all 1,590 rule sets together, 95 %); 412 "
         "applicants, 6.7 % of the data; corrected p below 0.0001; the untouched rows show it too "
         "(21.0 % against 80.0 %)."
     )
-    assert "for all rule sets together" in group_words.evidence_sentence(spec, RULE)
-    assert plain(group_words.margin_sentence(RULE)).startswith(
+    assert "for all rule sets together" in subgroup_words.evidence_sentence(spec, RULE)
+    assert plain(subgroup_words.margin_sentence(RULE)).startswith(
         "The paper’s own margin is 4.7 percentage points with 90.25 % confidence"
     )
-    assert "for the rows of the data alone" in group_words.margin_sentence(RULE)
+    assert "for the rows of the data alone" in subgroup_words.margin_sentence(RULE)
 
 
 @pytest.mark.parametrize(
@@ -199,32 +204,32 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
 )
 def test_what_is_uncertain_of_a_rule_set_is_told(spec, changes, said):
     rule = msgspec.structs.replace(RULE, **changes)
-    assert said in plain(group_words.evidence_sentence(spec, rule, MINED))
+    assert said in plain(subgroup_words.evidence_sentence(spec, rule, MINED))
 
 
 def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec):
     other, score = (msgspec.structs.replace(RULE, outcome=each) for each in ("0", ""))
-    assert plain(group_words.rates(spec, other)) == "“0” for 20.7 % against 83.1 %"
-    assert plain(group_words.rates(spec, score)) == "mean score 0.207 against 0.831"
+    assert plain(subgroup_words.rates(spec, other)) == "“0” for 20.7 % against 83.1 %"
+    assert plain(subgroup_words.rates(spec, score)) == "mean score 0.207 against 0.831"
 
 
 def test_what_was_examined_is_told(spec):
-    assert plain(group_words.mined_sentence(spec, MINED)) == (
+    assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
         "1,590 rule sets about sex, job and age describe at least 5 % of the data and were "
         "examined, of 2,340 counted: 83,000 applicants asked about, the widest margin 4.9 "
         "percentage points, 1.2 s."
     )
     none = msgspec.structs.replace(MINED, rule_sets=0)
-    assert plain(group_words.mined_sentence(spec, none)).startswith(
+    assert plain(subgroup_words.mined_sentence(spec, none)).startswith(
         "0 rule sets about sex, job and age describe at least 5 % of the data"
     )
     one = msgspec.structs.replace(MINED, rule_sets=1)
-    assert "1 rule set about sex, job and age describes" in group_words.mined_sentence(spec, one)
+    assert "1 rule set about sex, job and age describes" in subgroup_words.mined_sentence(spec, one)
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
     assert (
         "rule sets about terms of gender and religion describe at least 5 % of the texts that "
         "name anybody (640 texts)"
-    ) in plain(group_words.mined_sentence(spec, texts))
+    ) in plain(subgroup_words.mined_sentence(spec, texts))
 
 
 def test_the_headline_of_a_search_is_its_widest_difference(spec):
@@ -254,31 +259,31 @@ def test_each_outcome_has_its_own_rule_sets(spec):
     other = msgspec.structs.replace(MINED, outcome="0")
     second = msgspec.structs.replace(RULE, outcome="0", leader=-1)
     variant = msgspec.structs.replace(second, leader=0)
-    held = dict(group_words.mined_with((MINED, RULE, other, second, variant)))
+    held = dict(subgroup_words.mined_with((MINED, RULE, other, second, variant)))
     assert held == {MINED: (RULE,), other: (second, variant)}
-    assert group_words.leaders(held[other]) == (second,)
-    assert group_words.variants(held[other], second) == (variant,)
+    assert subgroup_words.leaders(held[other]) == (second,)
+    assert subgroup_words.variants(held[other], second) == (variant,)
 
 
 def test_terms_are_told_with_their_flips(spec):
     flip = Flip(3, "I am gay", "I am straight", "straight", 0.4, 0.6, "toxic", "fine")
     term = TermRate("gender", "gay", 31, 500, 0.412, 200, 62, (flip,))
-    assert plain(group_words.term_sentence(spec, term)) == (
+    assert plain(subgroup_words.term_sentence(spec, term)) == (
         "41.2 % of 500 texts get “1” with “gay” (gender) put in. 62 of 200 get another decision "
         "with some other term of gender. 31 texts of the data hold it."
     )
-    assert group_words.flip_sentence(flip) == (
+    assert subgroup_words.flip_sentence(flip) == (
         "“toxic” for “I am gay”, “fine” with “straight” instead."
     )
     long = msgspec.structs.replace(
         flip, text=f"{'a' * 500} gay {'b' * 500}", other=f"{'a' * 500} straight {'b' * 500}"
     )
-    shown = group_words.flip_sentence(long)
+    shown = subgroup_words.flip_sentence(long)
     assert "a gay b" in shown
     assert shown.count("…") == 2
     assert len(shown) < 320
     never = TermRate("gender", "queer", 0, 0, 0.0, 0, 0)
-    assert group_words.term_sentence(spec, never).startswith("0 texts could name")
+    assert subgroup_words.term_sentence(spec, never).startswith("0 texts could name")
     other = TermRate("gender", "straight", 3, 500, 0.61, 200, 62)
     (told,) = group_words.sentences(spec, (never, other, term))
     assert plain(told) == (
@@ -320,18 +325,18 @@ def test_linear_subgroups_and_gaps_are_told(spec):
 
 
 def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
-    worst = group_words.worst_statement(spec, TABLE)
+    worst = table_words.worst_statement(spec, TABLE)
     assert plain(worst.sentence) == (
         "0.67 is the lowest impact ratio by sex in the model’s decision “yes” (observed): 6.45 % "
         "of 2,435 applicants with sex = female against 9.65 % of 2,445 with sex = male; corrected "
         "p below 0.0001. That is below the four-fifths screening line; the line is no verdict."
     )
     assert (worst.evidence, worst.value) == ("observed", "0.67")
-    assert [plain(each) for each in group_words.table_sentences(spec, TABLE)] == [
+    assert [plain(each) for each in table_words.table_sentences(spec, TABLE)] == [
         "12 applicants of unknown group and 3 applicants without an outcome are left out."
     ]
     assert group_words.headline(spec, (TABLE,)) == worst
-    assert group_words.table_title(spec, TABLE) == "Model’s decision “yes”, by sex"
+    assert table_words.table_title(spec, TABLE) == "Model’s decision “yes”, by sex"
 
 
 def test_the_headline_speaks_of_decisions_before_labels(spec):
@@ -342,61 +347,61 @@ def test_the_headline_speaks_of_decisions_before_labels(spec):
 
 def test_the_favourable_decision_is_named_by_the_label_and_not_by_its_number(spec):
     numbered = msgspec.structs.replace(TABLE, outcome="1")
-    assert group_words.table_title(spec, numbered) == "Model’s decision “yes”, by sex"
+    assert table_words.table_title(spec, numbered) == "Model’s decision “yes”, by sex"
     assert "decision “yes”" in group_words.headline(spec, (numbered,)).sentence
     other = msgspec.structs.replace(TABLE, outcome="0")
-    assert group_words.table_title(spec, other) == "Model’s decision “0”, by sex"
+    assert table_words.table_title(spec, other) == "Model’s decision “0”, by sex"
     column = msgspec.structs.replace(spec, predictions="decided")
-    assert group_words.table_title(column, numbered) == "Decision “1”, by sex"
+    assert table_words.table_title(column, numbered) == "Decision “1”, by sex"
 
 
 def test_who_scores_above_the_median_is_not_called_favourable():
     scored = msgspec.structs.replace(TABLE, of="scores")
-    assert "Favourable" in group_words.heads(TABLE)
-    assert "Above" in group_words.heads(scored)
-    assert "Favourable" not in group_words.heads(scored)
+    assert "Favourable" in group_columns.heads(TABLE)
+    assert "Above" in group_columns.heads(scored)
+    assert "Favourable" not in group_columns.heads(scored)
 
 
 def test_cells_stand_under_their_heads_and_nothing_is_not_a_number(spec):
-    heads = group_words.heads(TABLE)
+    heads = group_columns.heads(TABLE)
     for line in TABLE.lines:
-        cells = group_words.cells(line, TABLE)
+        cells = group_columns.cells(line, TABLE)
         assert len(cells) == len(heads)
         assert not {"nan", "None", "NaN"} & {word for cell in cells for word in cell.split()}
-    black = dict(zip(heads, map(plain, group_words.cells(BLACK, TABLE)), strict=True))
+    black = dict(zip(heads, map(plain, group_columns.cells(BLACK, TABLE)), strict=True))
     assert black["sex"] == "female"
     assert black["Impact ratio"] == "0.67"
     assert black["Four fifths"] == "below"
     assert black["Test"] == "Z = −4.11"
     assert black["True positive rate"] == "undefined"
     assert black["Equal opportunity"] == "undefined"
-    white = dict(zip(heads, group_words.cells(WHITE, TABLE), strict=True))
+    white = dict(zip(heads, group_columns.cells(WHITE, TABLE), strict=True))
     assert white["Corrected p"] == "reference"
     no_labels = [
         msgspec.structs.replace(line, positives=None, negatives=None) for line in TABLE.lines
     ]
     plainer = msgspec.structs.replace(TABLE, lines=tuple(no_labels))
-    assert "Accuracy" not in group_words.heads(plainer)
+    assert "Accuracy" not in group_columns.heads(plainer)
 
 
 def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
     small = msgspec.structs.replace(BLACK, excluded=True, impact_ratio=None, below=None)
     unknown = msgspec.structs.replace(small, excluded=False, known=False)
     table = msgspec.structs.replace(TABLE, lines=(WHITE, small, unknown))
-    heads = group_words.heads(table)
+    heads = group_columns.heads(table)
     place = heads.index("Impact ratio")
-    shown = [plain(group_words.cells(line, table)[place]) for line in table.lines]
+    shown = [plain(group_columns.cells(line, table)[place]) for line in table.lines]
     assert shown == ["1.00", "too few", "not compared"]
-    worst = group_words.worst_statement(spec, table)
+    worst = table_words.worst_statement(spec, table)
     assert worst.sentence.startswith("No two groups by sex can be compared")
     assert not worst.value
-    told = group_words.table_sentences(spec, table)
+    told = table_words.table_sentences(spec, table)
     assert any("1 group of too small a share" in each for each in told)
 
 
 def test_each_figure_shows_its_formula_with_its_numbers(spec):
     def shown(name, line=BLACK):
-        return plain(group_words.formula(spec, TABLE, line, name))
+        return plain(group_columns.formula(spec, TABLE, line, name))
 
     assert shown("Rate") == "Rate = favourable / people = 157 / 2,435 = 6.45 %"
     assert shown("Impact ratio") == (
@@ -414,6 +419,6 @@ def test_each_figure_shows_its_formula_with_its_numbers(spec):
     )
     assert "157 of 2,435; of the reference (sex = male) 236 of 2,445" in shown("Test")
     assert shown("sex") == ""
-    for name in group_words.heads(TABLE)[1:]:
+    for name in group_columns.heads(TABLE)[1:]:
         for line in TABLE.lines:
             assert shown(name, line)

@@ -18,6 +18,8 @@ from fairdesk.results.events import (
     Share,
 )
 from fairdesk.wording import figures, words
+from fairdesk.wording import rules as rule_words
+from fairdesk.wording import subgroups as subgroup_words
 from tests.report.building import people_store, spec_of, write_people
 
 SHARE = Share(
@@ -134,12 +136,12 @@ def test_a_share_of_those_near_real_people_says_so(tmp_path):
 
 def test_gaps_and_likenesses_are_told(spec):
     gap = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.99, (1.0,), (0.0,), 0.6, 0.4)
-    said = plain(figures.gap_statement(spec, gap).sentence)
+    said = plain(subgroup_words.gap_statement(spec, gap).sentence)
     assert said.startswith("20.0 percentage points (17.0 to 23.0, 99 %) lie between")
     assert "sex = " in said
     assert said.endswith("among 4,000 applicants invented at random.")
     few = msgspec.structs.replace(gap, people=2, low=0.0, high=1.0, sets=3, unmet=2)
-    said = plain(figures.gap_statement(spec, few).sentence)
+    said = plain(subgroup_words.gap_statement(spec, few).sentence)
     assert "(0.0 to 100.0 for all 3 sets of attributes together, 99 %)" in said
     assert "That the two differ at all is not shown" in said
     assert "2 groups are not compared" in said
@@ -334,7 +336,7 @@ def test_an_estimate_of_the_rest_says_that_it_is_none_of_the_proof(spec, changes
     ],
 )
 def test_a_box_is_written_as_a_rule(spec, conditions, said):
-    assert figures.rule_text(spec, conditions) == said
+    assert rule_words.rule_text(spec, conditions) == said
 
 
 def test_regions_and_pairs_are_told_with_their_number_first(spec):

@@ -463,7 +463,7 @@ def _mostly(verdict: str, share: Fraction) -> str:
     if share == 1:
         text = f"100{words.NBSP}%"
     elif verdict == "undecided":
-        text = figures.shown_percent(float(share), 1)
+        text = words.shown_percent(float(share), 1)
     else:
         text = figures.percent_down(share, 1)
     return f"{MARKS[verdict]} {text} {verdict}"

@@ -33,8 +33,9 @@ from fairdesk.report.export.tables import (
 from fairdesk.report.writing import replacing
 from fairdesk.results.events import GroupTable, Metric, RuleSet
 from fairdesk.wording.decisions import class_texts
-from fairdesk.wording.groups import group_text, mined_with, outcome_of
 from fairdesk.wording.rules import rule_phrase
+from fairdesk.wording.subgroups import mined_with
+from fairdesk.wording.tables import group_text, outcome_of
 from fairdesk.wording.words import protected_names
 
 #: What is written of a group, and of a rule set, in this order.

@@ -31,6 +31,7 @@ from fairdesk.report.render.refined import icicle
 from fairdesk.report.sections.plan import allowed_values, compared_values
 from fairdesk.results.events import PairShare, Proven, Refinement, Region, Share
 from fairdesk.wording import figures, words
+from fairdesk.wording import rules as rule_words
 from fairdesk.wording.language import localised, say
 
 _STATISTICAL = (
@@ -301,8 +302,8 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
     facts.append(Fact("Undecided", f"{_exactly(undecided)} ({figures.percent_up(left, digits)})"))
     if proven.estimated is not None and proven.estimated.people:
         told = proven.estimated
-        ends = figures.interval(
-            told.low, told.high, told.confidence, figures.digits_of(told.low, told.high)
+        ends = words.interval(
+            told.low, told.high, told.confidence, words.digits_of(told.low, told.high)
         )
         facts.append(
             Fact(
@@ -311,7 +312,7 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
                     "{share} ({ends}) are treated unlike; statistical, not certified: of {people} "
                     "people drawn at random from the undecided boxes {unlike} are, and what is "
                     "proven of these boxes is taken off",
-                    share=figures.shown_percent(told.estimate, 1),
+                    share=words.shown_percent(told.estimate, 1),
                     ends=ends,
                     people=words.number(told.people),
                     unlike=words.number(told.unlike),
@@ -374,10 +375,10 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
         return []
     rows = tuple(
         (
-            figures.combination_text(spec, each.attributes, each.first),
-            figures.combination_text(spec, each.attributes, each.second),
-            figures.shown_percent(each.falsified, 2),
-            figures.shown_percent(each.certified, 2),
+            rule_words.combination_text(spec, each.attributes, each.first),
+            rule_words.combination_text(spec, each.attributes, each.second),
+            words.shown_percent(each.falsified, 2),
+            words.shown_percent(each.certified, 2),
             "exactly" if each.exact else "at least",
         )
         for each in sorted(pairs, key=lambda pair: -pair.falsified)
@@ -407,10 +408,10 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
             continue
         rows = tuple(
             (
-                figures.rule_text(spec, each.conditions),
+                rule_words.rule_text(spec, each.conditions),
                 _exactly(int(each.people)),
                 figures.least_percent(each.share),
-                figures.shown_percent(each.population, 2),
+                words.shown_percent(each.population, 2),
             )
             for each in found[:_REGIONS]
         )

@@ -25,9 +25,9 @@ from fairdesk.report.render import charts
 from fairdesk.report.render.drawing import PAPER, laid_out
 from fairdesk.report.sections import group_tables as groups
 from fairdesk.results.events import GroupLine, GroupTable
-from fairdesk.wording import groups as group_words
-from fairdesk.wording import words
-from fairdesk.wording.groups import Column
+from fairdesk.wording import group_columns, words
+from fairdesk.wording import tables as table_words
+from fairdesk.wording.group_columns import Column
 from fairdesk.wording.language import say
 from fairdesk.wording.tables import errors_statement, ratio_interval, worst_of
 
@@ -114,7 +114,7 @@ def errors(material: Material) -> Section:
     blocks: list[Block] = []
     for table in _shown(tables, _TOGETHER["scores"]):
         by = words.listed(table.attributes)
-        title = group_words.table_title(material.spec, table)
+        title = table_words.table_title(material.spec, table)
         if said := errors_statement(table):
             blocks.append(stated(said, (say("By {by}.", by=by), *_uncertain(table))))
         keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
@@ -156,7 +156,7 @@ def _uncertain(table: GroupTable) -> Iterator[str]:
             (widest.true_positives or 0, widest.positives),
             (best.true_positives or 0, best.positives),
         )
-        ends = (group_words.signed(100 * end, 1) for end in (low, high))
+        ends = (words.signed(100 * end, 1) for end in (low, high))
         yield (
             say(
                 "{widest} and {best} people with the favourable label; the "
@@ -193,7 +193,7 @@ def _shown(tables: Sequence[GroupTable], together: int) -> list[GroupTable]:
 
 
 def _what(material: Material, table: GroupTable) -> str:
-    outcome = group_words.outcome_of(material.spec, table)
+    outcome = table_words.outcome_of(material.spec, table)
     match table.of:
         case "label":
             return say(
@@ -225,11 +225,11 @@ def _what(material: Material, table: GroupTable) -> str:
 
 def _table(material: Material, table: GroupTable, *, optional: bool = False) -> list[Block]:
     """Say, draw and list what one table holds; of one that is optional only the lists."""
-    title = group_words.table_title(material.spec, table)
+    title = table_words.table_title(material.spec, table)
     blocks: list[Block] = []
     if not optional:
-        worst = group_words.worst_statement(material.spec, table)
-        rest = group_words.table_sentences(material.spec, table, errors=False)
+        worst = table_words.worst_statement(material.spec, table)
+        rest = table_words.table_sentences(material.spec, table, errors=False)
         if worst.value:
             blocks.append(stated(worst, (*_ratio_ends(table), *rest)))
         else:
@@ -240,7 +240,7 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
                 )
             )
         if len(table.attributes) == 1:
-            outcome = group_words.outcome_of(material.spec, table)
+            outcome = table_words.outcome_of(material.spec, table)
             share = (
                 say("above the median")
                 if table.of == "scores"
@@ -279,7 +279,7 @@ def _ratio_ends(table: GroupTable) -> Iterator[str]:
 
 def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
     """Compare each group with the reference: difference, odds, tests."""
-    made = {column.key: column for column in group_words.columns(table)}
+    made = {column.key: column for column in group_columns.columns(table)}
     lines = table.lines[:_SHOWN]
     best = table.lines[table.reference] if table.reference >= 0 else None
     reference = ", ".join(best.values) if best else "none"
@@ -354,7 +354,7 @@ def _grid(
     optional: bool = False,
 ) -> Grid:
     """List the groups, their values in one column."""
-    made = {column.key: column for column in group_words.columns(table)}
+    made = {column.key: column for column in group_columns.columns(table)}
     chosen = [made[key] for key in keys]
     lines = table.lines[:_SHOWN]
     if len(table.lines) > len(lines):
@@ -547,5 +547,5 @@ def _gaps(line: GroupLine, ends: Sequence[tuple[float, float]]) -> Iterator[str]
         if each is None or not each.people:
             yield "–"
             continue
-        gap = group_words.signed(100 * (each.observed - each.expected), 1)
+        gap = words.signed(100 * (each.observed - each.expected), 1)
         yield f"({gap})" if each.people < _FEW else gap

@@ -31,11 +31,13 @@ from fairdesk.results.events import (
     Variant,
 )
 from fairdesk.wording import groups as group_words
+from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.groups import by_category, linear_statement, p_text
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text, rule_phrase
+from fairdesk.wording.subgroups import by_category, linear_statement
+from fairdesk.wording.words import p_text
 
 #: Rule sets that are listed, and those of them that are drawn.
 _LISTED, _DRAWN = 20, 6
@@ -94,8 +96,8 @@ def _widest(spec: AuditSpec, run: RunRecord) -> tuple[str, str]:
     """Return whom the widest difference of a run is about, and how wide it is."""
     rules = [
         (each.score, rule_phrase(spec, each.conditions))
-        for _, sets in group_words.mined_with(run.figures)
-        for each in group_words.leaders(sets)
+        for _, sets in subgroup_words.mined_with(run.figures)
+        for each in subgroup_words.leaders(sets)
         if each.outcome
     ]
     gaps = [
@@ -109,7 +111,7 @@ def _widest(spec: AuditSpec, run: RunRecord) -> tuple[str, str]:
         if isinstance(each, GroupGap)
     ]
     lines = [
-        (each.score, group_words.weights_text(each))
+        (each.score, subgroup_words.weights_text(each))
         for each in run.figures
         if isinstance(each, LinearGroup)
     ]
@@ -124,7 +126,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks.append(Callout("Not to the end.", ended))
     said = group_words.headline(spec, run.figures)
     blocks.append(stated(said))
-    for place, (mined, sets) in enumerate(group_words.mined_with(run.figures), start=1):
+    for place, (mined, sets) in enumerate(subgroup_words.mined_with(run.figures), start=1):
         blocks += _rules(spec, mined, sets, f"{run.id}-{place}", said.sentence)
     terms = [each for each in run.figures if isinstance(each, TermRate)]
     blocks += _terms(material, terms, run.id)
@@ -193,19 +195,19 @@ def _rules(
 
     The first of them is told in a sentence, unless that was ``said`` before.
     """
-    examined: list[Block] = [Text(group_words.mined_sentence(spec, mined))]
+    examined: list[Block] = [Text(subgroup_words.mined_sentence(spec, mined))]
     examined += [Callout("Note.", note) for note in mined.notes]
-    leaders = group_words.leaders(sets)
+    leaders = subgroup_words.leaders(sets)
     if not leaders:
         return examined
     blocks: list[Block] = []
     first = leaders[0]
     rule = rule_phrase(spec, first.conditions)
     if rule not in said:
-        told = group_words.evidence_sentence(spec, first, mined)
+        told = subgroup_words.evidence_sentence(spec, first, mined)
         blocks.append(Text(_capital(told), lead=f"{_capital(rule)}."))
     examined.append(
-        Text(group_words.margin_sentence(first), lead="The paper’s confidence beside it.")
+        Text(subgroup_words.margin_sentence(first), lead="The paper’s confidence beside it.")
     )
     if mined.outcome:
         blocks.append(_chart(spec, leaders[:_DRAWN], key))
@@ -225,7 +227,7 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
                 rule_phrase(spec, each.conditions),
                 each.phi_in,
                 each.phi_out,
-                say("{n} points", n=group_words.signed(100 * (each.phi_in - each.phi_out), 1)),
+                say("{n} points", n=words.signed(100 * (each.phi_in - each.phi_out), 1)),
             )
             for each in leaders
         ],
@@ -251,16 +253,16 @@ def _listed(
     rows = [
         (
             rule_phrase(spec, each.conditions),
-            *group_words.both_rates(each),
-            *group_words.difference_texts(each),
+            *subgroup_words.both_rates(each),
+            *subgroup_words.difference_texts(each),
             p_text(each.p).replace("below", "<"),
             words.percent(each.support, 1.0),
-            group_words.untouched_text(each),
-            group_words.variants_text(mined, len(group_words.variants(sets, each))),
+            subgroup_words.untouched_text(each),
+            subgroup_words.variants_text(mined, len(subgroup_words.variants(sets, each))),
         )
         for each in leaders
     ]
-    many = len(group_words.leaders(sets))
+    many = len(subgroup_words.leaders(sets))
     shown = (
         say(
             "The first {rows} of {many} rule sets",
@@ -314,11 +316,11 @@ def _all_rules(
         rows=tuple(
             (
                 rule_phrase(spec, each.conditions),
-                *group_words.both_rates(each),
-                *group_words.difference_texts(each),
+                *subgroup_words.both_rates(each),
+                *subgroup_words.difference_texts(each),
                 p_text(each.p).replace("below", "<"),
                 words.percent(each.support, 1.0),
-                group_words.untouched_text(each),
+                subgroup_words.untouched_text(each),
             )
             for each in sets
         ),
@@ -398,11 +400,14 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
     asked = [each for terms_of_one in by_category(terms) for each in terms_of_one]
     held = [*asked, *(each for each in terms if not each.texts)]
     blocks: list[Block] = [
-        *(Text(group_words.category_statement(spec, each).sentence) for each in by_category(terms)),
+        *(
+            Text(subgroup_words.category_statement(spec, each).sentence)
+            for each in by_category(terms)
+        ),
         Grid(
             header=(
                 *("Category", "Term", "Texts with it in the data", "Texts asked"),
-                *(f"“{group_words.favourable(spec)}”", "Compared", "Changed"),
+                *(f"“{subgroup_words.favourable(spec)}”", "Compared", "Changed"),
             ),
             rows=tuple(
                 (
@@ -410,7 +415,7 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
                     each.term,
                     words.number(each.occurs),
                     words.number(each.texts),
-                    words.percent(each.rate, 1.0) if each.texts else group_words.UNDEFINED,
+                    words.percent(each.rate, 1.0) if each.texts else words.UNDEFINED,
                     words.number(each.tried),
                     words.number(each.flips),
                 )
@@ -453,7 +458,7 @@ def _examples(terms: Sequence[TermRate]) -> Iterator[Text]:
         new = next((flip for flip in term.examples if flip.row not in seen), None)
         if new is not None:
             seen.add(new.row)
-            yield Text(group_words.flip_sentence(new), lead=f"{term.term} ({term.category}).")
+            yield Text(subgroup_words.flip_sentence(new), lead=f"{term.term} ({term.category}).")
 
 
 def _capital(text: str) -> str:

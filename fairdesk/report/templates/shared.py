@@ -9,9 +9,9 @@ from fairdesk.report.blocks import Grid, Statement, stated
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections import findings
 from fairdesk.results.events import GroupLine, GroupTable
-from fairdesk.wording import figures, words
-from fairdesk.wording import groups as group_words
+from fairdesk.wording import figures, group_columns, words
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording.language import say
 from fairdesk.wording.tables import accuracy_statement
 
@@ -24,7 +24,7 @@ def statements(material: Material) -> tuple[Statement, ...]:
 
 def decided(material: Material) -> list[GroupTable]:
     """Return the tables of groups about the favourable decision; of one attribute, then of more."""
-    wanted = group_words.favourable(material.spec)
+    wanted = subgroup_words.favourable(material.spec)
     tables = [each for each in material.group_tables if each.of == "decisions"]
     held = [each for each in tables if each.outcome == wanted] or tables
     return sorted(held, key=lambda each: len(each.attributes))
@@ -164,7 +164,7 @@ def by_group(
     table: GroupTable, keys: tuple[str, ...], caption: str, key: str, most: int = 40
 ) -> Grid:
     """List the groups of a table with some of its columns, those with the lowest rates of many."""
-    made = {column.key: column for column in group_words.columns(table)}
+    made = {column.key: column for column in group_columns.columns(table)}
     chosen = [made[each] for each in keys if each in made]
     lines = table.lines
     if len(lines) > most:

@@ -41,6 +41,7 @@ from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import PairShare, Proven, Refinement, Region, Share
 from fairdesk.wording import figures, words
+from fairdesk.wording import rules as rule_words
 
 #: How long a run can be gone on with, in seconds; the second of them is offered first.
 _MORE = (60.0, 600.0, 3600.0)
@@ -92,7 +93,7 @@ def region_rows(spec: AuditSpec, regions: Iterable[Region]) -> list[tuple[Cell, 
     """Write a row per region, in their order."""
     return [
         (
-            Cell(_sentence_case(figures.rule_text(spec, each.conditions)), -place),
+            Cell(_sentence_case(rule_words.rule_text(spec, each.conditions)), -place),
             Cell(shown("alike", Fraction(str(each.share))), each.share),
             Cell(f"{int(each.people):,}", float(each.people)),
             Cell(figures.about_percent(each.population), each.population),

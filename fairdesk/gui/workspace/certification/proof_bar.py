@@ -29,9 +29,9 @@ class Guess(NamedTuple):
 
     def text(self) -> str:
         """Write it: ``41.0 % (38.1 to 44.0)``."""
-        digits = figures.digits_of(self.low, self.high)
+        digits = words.digits_of(self.low, self.high)
         return (
-            f"{figures.shown_percent(self.share, digits)} "
+            f"{words.shown_percent(self.share, digits)} "
             f"({100 * self.low:.{digits}f} to {100 * self.high:.{digits}f})"
         )
 
@@ -75,7 +75,7 @@ class Space:
     def text(self, verdict: str, share: Fraction) -> str:
         """Write a share: what is proven is at least that."""
         if self.exact:
-            return f"{figures.shown_percent(float(share), 2)} {verdict}"
+            return f"{words.shown_percent(float(share), 2)} {verdict}"
         least = "" if verdict == "undecided" else "at least "
         return f"{least}{shown(verdict, share)} {verdict}"
 

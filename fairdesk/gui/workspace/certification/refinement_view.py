@@ -25,7 +25,8 @@ from fairdesk.gui.charts.verdicts import MARKS, shown
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Condition, Refinement
-from fairdesk.wording import figures, words
+from fairdesk.wording import rules as rule_words
+from fairdesk.wording import words
 
 #: Of a run's examples at most so many are looked at for one that lies in a part.
 _MOST_LOOKED_AT = 2_000
@@ -40,8 +41,8 @@ def tree_of(spec: AuditSpec, refinement: Refinement) -> Tree:
     for part in told:
         above = told[part.parent].conditions if part.parent >= 0 else ()
         new = [each for each in part.conditions if each not in above]
-        rules.append(_capital(figures.rule_text(spec, part.conditions)))
-        steps.append(_capital(figures.rule_text(spec, new)))
+        rules.append(_capital(rule_words.rule_text(spec, part.conditions)))
+        steps.append(_capital(rule_words.rule_text(spec, new)))
     return Tree(
         told,
         tuple(rules),

@@ -75,7 +75,7 @@ def intervals(share: Share) -> str:
         )
     if share.exhaustive:
         return "Everybody was asked, so that the share is exact and has no interval."
-    digits = figures.digits_of(share.low, share.high)
+    digits = words.digits_of(share.low, share.high)
     once, anytime = (
         f"{100 * low:.{digits}f} to {100 * high:.{digits}f}{words.NBSP}%"
         for low, high in ((share.low, share.high), (share.anytime_low, share.anytime_high))
@@ -90,9 +90,9 @@ def intervals(share: Share) -> str:
 def short(share: Share) -> str:
     """Write a share with its interval for a bar or a cell: ``3.8 % (3.7 to 3.9)``."""
     if share.exhaustive:
-        return figures.shown_percent(share.estimate, 2)
-    digits = figures.digits_of(share.low, share.high)
-    value = figures.shown_percent(share.estimate, digits)
+        return words.shown_percent(share.estimate, 2)
+    digits = words.digits_of(share.low, share.high)
+    value = words.shown_percent(share.estimate, digits)
     return f"{value} ({100 * share.low:.{digits}f} to {100 * share.high:.{digits}f})"
 
 
@@ -171,7 +171,7 @@ def convergence(share: Share, many: str) -> Drawing:
         x_title=f"{many} asked",
         y_title="share",
         lines=tuple(lines) if len(people) > 1 else (),
-        y_digits=figures.digits_of(share.low, share.high),
+        y_digits=words.digits_of(share.low, share.high),
         y_unit=f"{words.NBSP}%",
         y_high=min(1.6 * settled, 100.0),
     )
@@ -218,7 +218,7 @@ def set_rows(
 def _group(spec: AuditSpec, names: Sequence[str], codes: Sequence[float], rate: float) -> str:
     attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
     values = [attributes[name].text(code) for name, code in zip(names, codes, strict=True)]
-    return f"{', '.join(values)}: {figures.shown_percent(rate, 1)}"
+    return f"{', '.join(values)}: {words.shown_percent(rate, 1)}"
 
 
 class SharePage(RunPage):

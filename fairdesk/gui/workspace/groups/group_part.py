@@ -22,7 +22,8 @@ from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups import Column, columns, table_sentences, table_title, worst_statement
+from fairdesk.wording.group_columns import Column, columns
+from fairdesk.wording.tables import table_sentences, table_title, worst_statement
 
 #: The columns of the tables that Local Law 144 asks for; they come first.
 LAW = ("people", "rate", "impact")

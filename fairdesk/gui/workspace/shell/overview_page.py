@@ -32,7 +32,7 @@ from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
 from fairdesk.report.sections.group_tables import Observed, observed, sentences
 from fairdesk.results.events import Share
 from fairdesk.wording import figures, words
-from fairdesk.wording import groups as group_words
+from fairdesk.wording import subgroups as subgroup_words
 
 #: What `Next.page` is for a run that estimates.
 ESTIMATE = "estimate"
@@ -470,7 +470,7 @@ class OverviewPage(QWidget):
         else:
             self._grouped.said.setText(figures.headline(spec, run).sentence)
             mined = mined_of(run)
-            more = group_words.mined_sentence(spec, mined[0]) if mined else ""
+            more = subgroup_words.mined_sentence(spec, mined[0]) if mined else ""
         self._grouped_more.setText(more)
         self._grouped_more.setVisible(bool(more))
         return run is not None

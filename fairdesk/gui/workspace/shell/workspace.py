@@ -734,9 +734,9 @@ def _share_standing(run: Run, telling: Sequence[Run] = ()) -> Standing:
     first = next(iter(telling_share(telling or (run,))), None)
     if first is None:
         return Standing(words.state_word(run.state), OF_STATE[run.state])
-    digits = 2 if first.exhaustive else figures.digits_of(first.low, first.high)
+    digits = 2 if first.exhaustive else words.digits_of(first.low, first.high)
     kind = "exact" if first.exact else "estimated"
-    told = f"{figures.shown_percent(first.estimate, digits)}, {kind}"
+    told = f"{words.shown_percent(first.estimate, digits)}, {kind}"
     return Standing(told, OF_STATE[run.state])
 
 

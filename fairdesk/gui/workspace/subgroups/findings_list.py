@@ -45,7 +45,7 @@ from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import ROOT, Index
 from fairdesk.gui.workspace.common.answering import Run, gaps
 from fairdesk.results.events import Conditions, LinearGroup, Metric, RuleSearchSummary, RuleSet
-from fairdesk.wording import groups as group_words
+from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase
 
@@ -90,7 +90,7 @@ class Finding:
     @cached_property
     def sentence(self) -> str:
         """Its rule and both rates."""
-        return group_words.rule_set_sentence(self.spec, self.rule_set)
+        return subgroup_words.rule_set_sentence(self.spec, self.rule_set)
 
     @cached_property
     def evidence(self) -> str:
@@ -126,7 +126,7 @@ def _signed(outcome: str, value: float) -> str:
 
 def greatest_text(run: Run) -> str:
     """Write the greatest difference that a run about groups found; empty where it has none."""
-    ranked = [told[0] for _, told in group_words.mined_with(run.figures) if told]
+    ranked = [told[0] for _, told in subgroup_words.mined_with(run.figures) if told]
     best = max(ranked, key=lambda each: each.score, default=None)
     if best is not None:
         return score_text(best.outcome, best.score)
@@ -143,14 +143,14 @@ def evidence_text(rule_set: RuleSet) -> str:
     points = f"{words.NBSP}points" if outcome else ""
     of = "texts" if any(each.term for each in rule_set.conditions) else "rows"
     support = f"{words.percent(rule_set.support, 1.0)} of {of}, {words.number(rule_set.rows)}"
-    corrected = f"p{words.NBSP}{group_words.p_text(rule_set.p)}"
+    corrected = f"p{words.NBSP}{words.p_text(rule_set.p)}"
     return f"{difference}{points} ({low} to {high})\n{support}  ·  {corrected}"
 
 
 def doubt_text(rule_set: RuleSet) -> str:
     """Say in a few words why a rule set must be read with care; mostly empty."""
     doubts = []
-    if rule_set.p > group_words.CHANCE:
+    if rule_set.p > subgroup_words.CHANCE:
         doubts.append("? Chance alone may have made it")
     if rule_set.holds_on_data is None:
         doubts.append("? The untouched rows cannot tell")
@@ -165,11 +165,13 @@ def findings_of(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[Finding, ..
     The highest scores come first; those that leave too few people outside last.
     """
     found = [
-        lead for mined, told in group_words.mined_with(figures) for lead in _led(spec, mined, told)
+        lead
+        for mined, told in subgroup_words.mined_with(figures)
+        for lead in _led(spec, mined, told)
     ]
 
     def rank(each: Finding) -> tuple[bool, float]:
-        few = group_words.leaves_few(each.mined, each.rule_set)
+        few = subgroup_words.leaves_few(each.mined, each.rule_set)
         return few, -each.rule_set.score
 
     return tuple(sorted(found, key=rank))
@@ -380,7 +382,7 @@ class _Model(QAbstractItemModel):
 def variants_text(finding: Finding) -> str:
     """Say how many variants are folded under a finding; empty where none are."""
     count = len(finding.variants)
-    told = group_words.variants_text(finding.mined, count)
+    told = subgroup_words.variants_text(finding.mined, count)
     return f"and {told} {'variant' if count == 1 else 'variants'}" if count else ""
 
 

@@ -34,7 +34,7 @@ from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods
 from fairdesk.gui.workspace.subgroups.rule_detail import RuleDetail
 from fairdesk.gui.workspace.subgroups.supports_view import SupportsView
 from fairdesk.results.events import Conditions, Metric, RuleSearchSummary
-from fairdesk.wording import groups as group_words
+from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 
 #: The method that finds rule sets.
@@ -378,7 +378,7 @@ class FindingsView(RunPage):
                 run.message if run.state == "done" else "",
             )
             return
-        told = group_words.mined_sentence(self._session.spec, first)
+        told = subgroup_words.mined_sentence(self._session.spec, first)
         best = next((each for each in self._findings if each.mined.outcome == chosen), None)
         so_far = " so far" if run.state in ("running", "paused") else ""
         self._headline.say(

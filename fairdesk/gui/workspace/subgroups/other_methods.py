@@ -18,7 +18,7 @@ from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import GroupGap, LinearGroup
-from fairdesk.wording import groups as group_words
+from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 
 #: The baselines, in the order in which they are told.
@@ -144,7 +144,7 @@ class OtherMethods(QWidget):
         said = Statement()
         said.say(
             "▨ Estimated, among people held out",
-            group_words.linear_statement(self._session.spec, group).sentence,
+            subgroup_words.linear_statement(self._session.spec, group).sentence,
         )
         return said, Weights(group)
 

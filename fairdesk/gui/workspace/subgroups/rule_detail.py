@@ -16,7 +16,7 @@ from fairdesk.gui.workspace.subgroups.findings_list import Finding
 from fairdesk.gui.workspace.subgroups.group_rates import Rates, rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import LatticeView, carried, steps_of
 from fairdesk.results.events import Conditions
-from fairdesk.wording import groups as group_words
+from fairdesk.wording import subgroups as subgroup_words
 
 _KEY = "Filled: samples asked of the model, an estimate. Hollow: the data as they are, untouched."
 _LATTICE = (
@@ -86,9 +86,9 @@ class RuleDetail(QWidget):
         self._statement.say(
             "▨ Estimated",
             finding.sentence,
-            group_words.evidence_sentence(spec, rule_set, finding.mined),
+            subgroup_words.evidence_sentence(spec, rule_set, finding.mined),
         )
-        self._key.setText(f"{_KEY} {group_words.margin_sentence(rule_set)}")
+        self._key.setText(f"{_KEY} {subgroup_words.margin_sentence(rule_set)}")
         self.chart.draw(rates_of(rule_set, self._session.many))
         told = carried(spec, rule_set)
         self._carried.setText(told)

@@ -36,7 +36,7 @@ from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
 from fairdesk.results.events import Flip, TermRate
-from fairdesk.wording import groups as group_words
+from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 
 _HEADER = ("Category", "Term", "Occurs", "Texts", "Rate", "Flips")
@@ -306,11 +306,11 @@ class WordsView(RunPage):
         notes = "\n".join(mined.notes) if mined is not None else ""
         ranked = sorted((each for each in terms if each.tried), key=_flipping)
         if ranked:
-            told = group_words.term_sentence(spec, ranked[0])
+            told = subgroup_words.term_sentence(spec, ranked[0])
             self._headline.say("◆ Shown by examples", told, notes)
             return
         going = run.state in ("running", "paused")
-        said = group_words.mined_sentence(spec, mined) if mined is not None else ""
+        said = subgroup_words.mined_sentence(spec, mined) if mined is not None else ""
         self._headline.say(
             "…" if going else "□ Nothing found",
             said or "No term is known yet.",
@@ -523,7 +523,7 @@ class TermDetail(QWidget):
         self._shown = (run, term)
         self._said.say(
             f"▨ {term.category}: {term.term}",
-            group_words.term_sentence(self._session.spec, term),
+            subgroup_words.term_sentence(self._session.spec, term),
         )
         parts.clear(self._flips)
         if term.examples:
@@ -591,7 +591,7 @@ class TermDetail(QWidget):
         card.body.addLayout(grid)
         row = parts.Words(f"from row {words.number(flip.row + 1)}", tone="quiet", size=0.85)
         card.body.addWidget(row)
-        card.setAccessibleName(group_words.flip_sentence(flip))
+        card.setAccessibleName(subgroup_words.flip_sentence(flip))
         return card
 
 
