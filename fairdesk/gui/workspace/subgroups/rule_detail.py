@@ -18,7 +18,7 @@ from fairdesk.gui.workspace.subgroups.lattice_view import LatticeView, carried, 
 from fairdesk.results.events import Conditions
 from fairdesk.wording import subgroups as subgroup_words
 
-_KEY = "Filled: samples asked of the model, an estimate. Hollow: the data as they are, untouched."
+_KEY = "Hatched: samples asked of the model, an estimate. Hollow: the data as they are, untouched."
 _LATTICE = (
     "Rules one step more general and more specific, those with the greatest differences. "
     "A rule that is a finding too is shown at a click."
