@@ -9,7 +9,6 @@ is proven only grows, so that whoever looks on may stop at any time, and go on l
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import replace
 from itertools import chain
 from time import perf_counter
 from typing import Annotated, cast
@@ -96,8 +95,8 @@ def search(
     Parameters
     ----------
     ledger : Ledger
-        The model under audit, a `FedModel`, and who may be asked about. What it has ``begun`` is
-        gone on with.
+        The model under audit, a `FedModel`, and who may be asked about. What its
+        ``previous_certificate`` proved is gone on with.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
     options : CertifyOptions
@@ -332,7 +331,8 @@ class _Proof:
         decided = 1.0 - refinery.undecided / max(refinery.space.total, 1)
         spent = min(1.0, self._seconds / limit) if limit else 0.0
         progress = self._ledger.progress("certify", int(_WHOLE * max(decided, spent)), _WHOLE)
-        return replace(progress, tried=refinery.boxes, queries=progress.queries + refinery.queries)
+        queries = progress.queries + refinery.queries
+        return msgspec.structs.replace(progress, tried=refinery.boxes, queries=queries)
 
     def _figures(
         self, estimated: Estimated | None = None, *, ended: bool = False
@@ -422,24 +422,26 @@ class _Proof:
         )
         yield self._progress()
 
-    # -- what was begun ---------------------------------------------------------------------
+    # -- what an earlier run proved -----------------------------------------------------------
 
     def _previous_tree(self) -> Tree | None:
         """Take up what was proven before, if it was of the same question."""
-        begun, space = self._ledger.begun, self._layout.space
-        if begun is None:
+        previous, space = self._ledger.previous_certificate, self._layout.space
+        if previous is None:
             return None
         try:
-            header = decoded(begun.header)
+            header = decoded(previous.header)
         except CertificateError:
             return None
         axes = [tuple(axis.codes.tolist()) for axis in space.axes]
         same = [axis.codes for axis in header.axes] == axes
-        roots = (begun.arrays["root_low"], space.low), (begun.arrays["root_high"], space.high)
+        roots = (previous.arrays["root_low"], space.low), (previous.arrays["root_high"], space.high)
         if not same or not all(np.array_equal(one, other) for one, other in roots):
             return None
         self._layout.examiner.margin = header.margin
-        return Tree.of(space, {name: begun.arrays[name] for name in KEPT if name in begun.arrays})
+        return Tree.of(
+            space, {name: previous.arrays[name] for name in KEPT if name in previous.arrays}
+        )
 
     @property
     def _seconds(self) -> float:

@@ -14,7 +14,7 @@ from fairdesk.results.events import Rows, Scores
 
 
 @dataclass
-class Study:
+class GroupContext:
     """The data of an audit as a method about groups sees them, and the model to ask.
 
     Attributes
@@ -85,4 +85,4 @@ class Study:
         return self.model.predict(rows)
 
 
-__all__ = ["Study"]
+__all__ = ["GroupContext"]

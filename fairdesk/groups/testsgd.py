@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import SpecError
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import SCORES_NOTE, Side
 from fairdesk.groups.tabular.results import MOST_TOLD, RuleResults
@@ -68,7 +68,7 @@ def unfit(options: TestSgdOptions, card: ModelCard, mapping: Mapping) -> str:
 
 
 def search(
-    study: Study, people: Rows, options: TestSgdOptions, rng: np.random.Generator
+    study: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Find the rule sets whose members fare most unlike others.
 
@@ -101,7 +101,9 @@ class _Outcomes:
         How many numbers are counted: one for each decision; of a score itself and its square.
     """
 
-    def __init__(self, study: Study, outcome: Literal["favourable", "each", "score"]) -> None:
+    def __init__(
+        self, study: GroupContext, outcome: Literal["favourable", "each", "score"]
+    ) -> None:
         self._favourable, self._scores = study.favourable, outcome == "score"
         self._decisions = (
             list(range(len(study.decisions))) if outcome == "each" else [study.favourable]
@@ -127,7 +129,7 @@ class _Mining:
     """One search, from the rules to the figures."""
 
     def __init__(
-        self, study: Study, people: Rows, options: TestSgdOptions, rng: np.random.Generator
+        self, study: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
     ) -> None:
         self.study, self.options, self.rng = study, options, rng
         self.began = perf_counter()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Condition, Rows, Scores
@@ -30,7 +30,7 @@ class MitigationContext:
         ``(n, g)``; the same rows as codes of ``domain.grouping``.
     inside : NDArray[np.bool_]
         ``(n,)``; who lies in the domain.
-    good : NDArray[np.float64]
+    label : NDArray[np.float64]
         ``(n,)``; 1 with the favourable label, 0 with another, NaN with none.
     target : NDArray[np.int64]
         ``(n,)``; the label as a position in the model's own classes
@@ -65,7 +65,7 @@ class MitigationContext:
     rows: Rows
     groups: Rows
     inside: NDArray[np.bool_]
-    good: NDArray[np.float64]
+    label: NDArray[np.float64]
     target: NDArray[np.int64]
     pairs: Rows
     partners: Rows
@@ -96,14 +96,14 @@ class MitigationContext:
         """Ask the repair to come to an end; from any thread."""
         self._over.set()
 
-    def study(self, model: FedModel) -> Study:
+    def group_context(self, model: FedModel) -> GroupContext:
         """See a model and the data as a method about groups does."""
-        return Study(
+        return GroupContext(
             domain=self.domain,
             rows=self.rows,
             groups=self.groups,
             inside=self.inside,
-            label=self.good,
+            label=self.label,
             decided=np.full(len(self.rows), np.nan),
             model=model,
             favourable=self.favourable,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any, Literal
 
@@ -20,8 +19,7 @@ Rows = NDArray[np.float64]
 Scores = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True, tag=True):
     """A batch of unique individual discriminatory instances, each re-checked on the model.
 
     Two decisions differ, or, where the method was told to count that too (Aequitas' gamma), two
@@ -51,8 +49,7 @@ class Found:
     phase: str
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True, tag=True):
     """How far a method is. Counts are running totals and never fall.
 
     Attributes
@@ -80,7 +77,7 @@ class Progress:
     tried: int
     found: int
     queries: int
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = msgspec.field(default_factory=dict)
     rejected: int = 0
 
 
@@ -873,8 +870,7 @@ Metric = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(msgspec.Struct, frozen=True, tag=True):
     """All figures of a run as they stand; they take the place of those told before.
 
     Attributes
@@ -889,8 +885,7 @@ class Measured:
     figures: tuple[Metric, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(msgspec.Struct, frozen=True, tag=True):
     """Everything that was proven, box by box: what a certificate file holds.
 
     It takes the place of the one that was told before.
@@ -910,7 +905,25 @@ class Certificate:
     arrays: dict[str, NDArray[Any]]
 
 
+#: What a method yields; these very structs cross from the guest to the app.
 Event = Found | Progress | Measured | Certificate | Augmented | Retrained
+
+
+def _arrays(found: Found) -> dict[str, NDArray[Any]]:
+    """Return the arrays of findings by their names."""
+    return {name: each for name, each in msgspec.structs.asdict(found).items() if name != "phase"}
+
+
+def concatenated(batches: Sequence[Found]) -> Found:
+    """Return findings of one phase, at least one batch of them, as one batch."""
+    parts = [_arrays(batch) for batch in batches]
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Found(**joined, phase=batches[0].phase)
+
+
+def selected(found: Found, where: NDArray[np.bool_]) -> Found:
+    """Return those findings for which ``where``, ``(n,)``, is true."""
+    return Found(**{name: each[where] for name, each in _arrays(found).items()}, phase=found.phase)
 
 
 def timed(events: Iterator[Event], seconds: dict[str, float] | None = None) -> Iterator[Event]:
@@ -926,4 +939,6 @@ def timed(events: Iterator[Event], seconds: dict[str, float] | None = None) -> I
             return
         spent = perf_counter() - started
         seconds[event.phase] = seconds.get(event.phase, 0.0) + spent
-        yield replace(event, seconds=dict(seconds)) if isinstance(event, Progress) else event
+        if isinstance(event, Progress):
+            event = msgspec.structs.replace(event, seconds=dict(seconds))
+        yield event

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -175,8 +174,7 @@ class Repair(msgspec.Struct, frozen=True, tag=True):
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Augmented:
+class Augmented(msgspec.Struct, frozen=True, tag=True):
     """The rows that a repair adds to the training data; a trial adds the first so many of them.
 
     Attributes
@@ -204,8 +202,11 @@ class Augmented:
     texts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Retrained:
+#: What a file of a retrained model may be called.
+ModelFileName = Literal["model.keras", "model.joblib", "model.skops", "model.onnx"]
+
+
+class Retrained(msgspec.Struct, frozen=True, tag=True):
     """A file of a model that a repair has trained.
 
     Attributes
@@ -215,18 +216,27 @@ class Retrained:
     trial : int
         Which trial's.
     name : str
-        The file's name: ``"model.keras"``, ``"model.joblib"``, ``"model.skops"``, ``"model.onnx"``.
-    told : str
+        The file's name.
+    note : str
         How it was checked, or why there is no such file (then it is empty): a whole sentence.
-    content : NDArray
-        Its bytes, as ``(n,)`` int8.
+    content : NDArray[np.int8]
+        Its bytes, ``(n,)``.
     """
 
     phase: str
     trial: int
-    name: str
-    told: str
-    content: NDArray[Any]
+    name: ModelFileName
+    note: str
+    content: NDArray[np.int8]
 
 
-__all__ = ["Augmented", "Change", "Measure", "Repair", "Retrained", "Trial", "What"]
+__all__ = [
+    "Augmented",
+    "Change",
+    "Measure",
+    "ModelFileName",
+    "Repair",
+    "Retrained",
+    "Trial",
+    "What",
+]

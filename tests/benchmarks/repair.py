@@ -35,7 +35,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.errors import FairDeskError
 from fairdesk.groups import testsgd as rules
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import uniform
 from fairdesk.mitigate.context import MitigationContext
@@ -135,7 +135,7 @@ def workshop_of(case: Case, folder: Path) -> MitigationContext:
         rows=domain.encode(table),
         groups=encode(domain.grouping, table),
         inside=inside,
-        good=np.where(known, good, np.nan),
+        label=np.where(known, good, np.nan),
         target=_target(good, known, mapping.favourable_class),
         pairs=none,
         partners=none,
@@ -271,7 +271,7 @@ def mitigated(name: str, seeds: Sequence[int]) -> list[Outcome]:
         return found
 
 
-def _worst(study: Study, seed: int) -> RuleSet:
+def _worst(study: GroupContext, seed: int) -> RuleSet:
     """Find the worst rule set that leaves enough people outside."""
     last = None
     options = rules.TestSgdOptions()
@@ -284,7 +284,7 @@ def _worst(study: Study, seed: int) -> RuleSet:
     return next(each for each in sets if each.support <= 1 - options.theta)
 
 
-def _of_study(study: Study) -> MitigationContext:
+def _of_study(study: GroupContext) -> MitigationContext:
     none = np.empty((0, len(study.domain.attributes)))
     known = ~np.isnan(study.label)
     assert study.model is not None
@@ -293,7 +293,7 @@ def _of_study(study: Study) -> MitigationContext:
         rows=study.rows,
         groups=study.groups,
         inside=study.inside,
-        good=study.label,
+        label=study.label,
         target=_target(study.label == 1, known, study.favourable),
         pairs=none,
         partners=none,

@@ -35,7 +35,7 @@ from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.errors import SpecError
 from fairdesk.groups import testsgd
 from fairdesk.groups.baselines import fairfictplay, themis_groups
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
@@ -173,7 +173,7 @@ def _fit(data: Any, label: str, words: Sequence[str], path: Path) -> float:
     return float(fitted.score(inputs, outcome))
 
 
-def opened(name: str, folder: Path) -> Study:
+def opened(name: str, folder: Path) -> GroupContext:
     """Open what was prepared, as the app does."""
     case = CASES[name]
     table = read_table(folder / "data.csv")
@@ -190,7 +190,7 @@ def opened(name: str, folder: Path) -> Study:
     inside = np.zeros(len(table.codes), dtype=np.bool_)
     inside[domain.places(table)] = True
     good, known = favourable_rows(table, case.label, case.favourable)
-    return Study(
+    return GroupContext(
         domain=domain,
         rows=domain.encode(table),
         groups=encode(domain.grouping, table),
@@ -212,7 +212,7 @@ class Run(NamedTuple):
     cpu: float
 
 
-def run(search: Callable[..., Any], study: Study, options: Any) -> Run:
+def run(search: Callable[..., Any], study: GroupContext, options: Any) -> Run:
     """Drive a method to its end."""
     study.queries, last, started, cpu = 0, None, perf_counter(), process_time()
     events: Sequence[Event] = search(
@@ -254,7 +254,7 @@ def measure(name: str, folder: Path, plain: int) -> tuple[list[str], list[list[s
 
 
 def _beside_plain(
-    study: Study, mined: RuleSearchSummary, sets: Sequence[RuleSet], cpu: float, plain: int
+    study: GroupContext, mined: RuleSearchSummary, sets: Sequence[RuleSet], cpu: float, plain: int
 ) -> list[str]:
     """Score some rule sets plainly, and count some; extrapolate to all, by the CPU's seconds."""
     options, rng = testsgd.TestSgdOptions(), np.random.default_rng(1)
@@ -281,7 +281,7 @@ def _beside_plain(
     ]
 
 
-def _worst(name: str, study: Study, sets: Sequence[RuleSet], ours: Run) -> list[list[str]]:
+def _worst(name: str, study: GroupContext, sets: Sequence[RuleSet], ours: Run) -> list[list[str]]:
     """Return the worst rule set, the worst that leaves enough people outside, and the paper's."""
     theta = testsgd.TestSgdOptions().theta
     balanced = next((each for each in sets if each.support <= 1 - theta), sets[0])
@@ -297,7 +297,7 @@ def _worst(name: str, study: Study, sets: Sequence[RuleSet], ours: Run) -> list[
     return lines
 
 
-def _others(name: str, study: Study) -> list[list[str]]:
+def _others(name: str, study: GroupContext) -> list[list[str]]:
     """Ask the same model by THEMIS and by the auditor of FairFictPlay; tell their worst group."""
     lines = []
     told = run(themis_groups.search, study, themis_groups.ThemisGroupsOptions(most=200_000))

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from fairdesk.data.domain.domain import Domain, Role, attribute_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.groups import testsgd
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.text.sentences import Lexicon, ask
 from fairdesk.groups.text.terms import TERMS
 from fairdesk.models.inputs.feeding import FedModel
@@ -98,7 +98,7 @@ def pipeline(path: Path, texts: Any, good: Any, _epochs: int) -> str:
 MODELS = {"cnn-lstm": (cnn_lstm, "model.keras"), "pipeline": (pipeline, "model.pkl")}
 
 
-def opened(corpus: Corpus, model: str, folder: Path, epochs: int) -> tuple[Study, float]:
+def opened(corpus: Corpus, model: str, folder: Path, epochs: int) -> tuple[GroupContext, float]:
     """Train a model, and open it with its data; and tell how often it is right about them."""
     import pandas as pd
 
@@ -115,7 +115,7 @@ def opened(corpus: Corpus, model: str, folder: Path, epochs: int) -> tuple[Study
     fed = FedModel(card, mapping, domain.attributes)
     right = float((labels(fed.predict(rows)) == good).mean())
     nothing = np.full(len(rows), np.nan)
-    study = Study(
+    study = GroupContext(
         domain,
         rows,
         np.empty((len(rows), 0)),
@@ -139,7 +139,7 @@ class Plain(NamedTuple):
     apart: float
 
 
-def plain(study: Study, chosen: list[RuleSet], options: testsgd.TestSgdOptions) -> Plain:
+def plain(study: GroupContext, chosen: list[RuleSet], options: testsgd.TestSgdOptions) -> Plain:
     """Score rule sets one after the other, sharing nothing; and tell how far from ours at most."""
     lexicon, rng = Lexicon(TERMS), np.random.default_rng(1)
     (place,) = study.domain.texts.tolist()

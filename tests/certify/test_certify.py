@@ -152,7 +152,7 @@ def test_a_stopped_run_can_be_gone_on_with(seed):
     first = measured(events)[0]
 
     context = made.context
-    context.begun = certificate
+    context.previous_certificate = certificate
     again = list(search(context, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)))
     begun = told(again, Measured)[0].figures[0]
     assert int(begun.certified_people) >= int(first.certified_people)

@@ -5,7 +5,7 @@ import numpy as np
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
 
@@ -51,7 +51,7 @@ def study_of(texts, reader, sizes=None, *, terms=None, missing=(), how=How.LABEL
     mapping = Mapping(inputs, "by name", favourable_class=len(reader.card.classes) - 1)
     nothing = np.full(len(rows), np.nan)
     domain = Domain((text, size))
-    return Study(
+    return GroupContext(
         domain,
         rows,
         np.empty((len(rows), 0)),

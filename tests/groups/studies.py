@@ -5,7 +5,7 @@ import numpy as np
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 
 
 def nominal(name, values, role=Role.VARIES, **more):
@@ -73,7 +73,7 @@ def study(answer, rows, domain=DOMAIN, unseen=None, decisions=("no", "yes"), **m
     unknown = np.full(len(rows), np.nan)
     inside = more.pop("inside", np.ones(len(rows), dtype=bool))
     favourable = more.pop("favourable", 1)
-    return Study(
+    return GroupContext(
         domain,
         rows,
         groups,

@@ -15,7 +15,7 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.groups import testsgd
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import Side, interval
 from fairdesk.groups.tabular.membership import members
@@ -89,7 +89,7 @@ def true_rates(rows):
 
 
 def study_of(rows, domain=DOMAIN, model=None):
-    return Study(
+    return GroupContext(
         domain=domain,
         rows=rows,
         groups=rows[:, :2],

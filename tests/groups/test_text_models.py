@@ -13,7 +13,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.data.domain.domain import Domain, Role, attribute_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.groups import testsgd
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
@@ -154,7 +154,7 @@ def test_the_term_that_a_model_decides_by_is_found(table, tmp_path, make, suffix
     domain = Domain(tuple(attribute_of(table.column(name), Role.FIXED) for name in names))
     rows = domain.encode(table)
     nothing = np.full(len(rows), np.nan)
-    study = Study(
+    study = GroupContext(
         domain,
         rows,
         np.empty((len(rows), 0)),

@@ -100,8 +100,8 @@ class FakeWorker:
         self.closed = False
         self._stopped = threading.Event()
 
-    def search(self, mapping, domain, people, run, known=None, begun=None):
-        return Searching(self._events(domain, people, run))
+    def search(self, mapping, domain, inputs, run):
+        return Searching(self._events(domain, inputs.people, run))
 
     def _events(self, domain, people, run):
         options = uniform.UniformOptions(**run.options)

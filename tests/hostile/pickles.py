@@ -28,7 +28,7 @@ for number in range(3, 64):
 
 _GUEST = """
 import gc
-from fairdesk.audit.worker import server, wire
+from fairdesk.audit.worker import frames, server, wire
 guest = next(each for each in gc.get_objects() if isinstance(each, server.Guest))
 outgoing = guest._outgoing
 frame = sys._getframe()
@@ -42,13 +42,15 @@ _ABSURD_CARD = """
 from fairdesk.models.model import ModelCard, Takes
 card = ModelCard("m", "0" * 64, "x" * {letters}, "s", Takes.MATRIX, ("a",), False,
                  tuple(str(i) for i in range({classes})), "probabilities")
-wire.write(outgoing, call, wire.ModelOpened(card))
+frames.write(outgoing, call, wire.ModelOpened(card))
 """
 
 _FORGED_FINDING = """
 one = np.array([[400.0, 7, -3]])
 score = np.array([[0.5]], np.float32)
-wire.write(outgoing, call, wire.SearchFound("local"), [one, one, score, score, np.array([[True]])])
+from fairdesk.results.events import Found
+found = Found(one, one, score, score, np.array([[True]]), "local")
+frames.write(outgoing, call, found)
 """
 
 #: What is done at once: as the source of a program. By name: what needs to hold for it, and it.
@@ -212,7 +214,7 @@ DEEDS: dict[str, tuple[tuple[str, ...], str]] = {
     "greets again": (
         (),
         _GUEST + "from fairdesk.audit.sandbox.confinement import unknown\n"
-        "wire.write(outgoing, call, wire.Hello(unknown()))\n"
+        "frames.write(outgoing, call, wire.Hello(unknown()))\n"
         "time.sleep(120)",
     ),
     "forges a card of a million classes": (
@@ -225,8 +227,8 @@ DEEDS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "forges an answer of 4 GB": (
         (),
-        _GUEST + 'header = b\'{"call":1,"message":{"type":"Predicted"},"arrays":'
-        '[{"dtype":"<f8","shape":[536870912,2]}]}\'\n'
+        _GUEST + 'header = b\'{"call":1,"message":{"type":"Predicted","scores":'
+        '{"dtype":"<f4","shape":[536870912,3]}}}\'\n'
         "import struct\noutgoing.write(struct.pack('<4sI', b'FDW1', len(header)) + header)\n"
         "outgoing.flush(); time.sleep(120)",
     ),

@@ -42,7 +42,7 @@ LOUD = {
     "forges an answer of 4 GB when asked": "arrays are too large",
     "forges a card of a million classes when opened": "1,000,000 classes",
     "forges a card of ten million letters when opened": "letters",
-    "forges a finding when asked": "SearchFound is no answer",
+    "forges a finding when asked": "Found is no answer",
     "greets again when opened": "Hello is no answer",
     "closes the pipe when opened": "",
 }

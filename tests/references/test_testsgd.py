@@ -7,7 +7,7 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.groups import testsgd
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.results.events import Measured, RuleSearchSummary
 from tests.individual.conftest import Network, integer
@@ -51,7 +51,7 @@ def study_of(domain, n=600):
     rows[:, 5] = np.round(2 * rng.random(n) ** 2, 2)
     groups = np.column_stack([rows[:, [1, 3, 5]], rng.integers(0, 3, n)])
     groups[rng.random(n) < 0.05, 3] = np.nan
-    return Study(
+    return GroupContext(
         domain=domain,
         rows=rows,
         groups=groups,

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Condition, Rows
@@ -99,7 +99,7 @@ def rules(attribute: Attribute, codes: NDArray[np.float64], bins: int) -> list[C
     ]
 
 
-def frame_of(study: Study) -> pd.DataFrame:
+def frame_of(study: GroupContext) -> pd.DataFrame:
     """Return the groups of the rows in the domain by the attributes' names."""
     names = [each.name for each in study.domain.grouping]
     return pd.DataFrame(study.groups[study.inside], columns=names)
@@ -121,7 +121,7 @@ def holds(frame: pd.DataFrame, conditions: Sequence[Condition]) -> Mask:
     return inside.to_numpy()
 
 
-def candidates(study: Study, options: TestSgdOptions) -> Iterator[tuple[Condition, ...]]:
+def candidates(study: GroupContext, options: TestSgdOptions) -> Iterator[tuple[Condition, ...]]:
     """Put together all rule sets: a rule about each of some attributes."""
     every = [
         rules(attribute, codes, options.bins)
@@ -134,7 +134,7 @@ def candidates(study: Study, options: TestSgdOptions) -> Iterator[tuple[Conditio
             yield from product(*some)
 
 
-def candidate_count(study: Study, options: TestSgdOptions) -> int:
+def candidate_count(study: GroupContext, options: TestSgdOptions) -> int:
     """Count them without putting them together."""
     many = [
         len(rules(attribute, codes, options.bins))
@@ -146,7 +146,7 @@ def candidate_count(study: Study, options: TestSgdOptions) -> int:
     return sum(math.prod(some) for size in sizes for some in combinations(many, size))
 
 
-def frequent(study: Study, options: TestSgdOptions) -> list[tuple[Condition, ...]]:
+def frequent(study: GroupContext, options: TestSgdOptions) -> list[tuple[Condition, ...]]:
     """Keep the rule sets with enough support (Algorithm 1)."""
     frame = frame_of(study)
     return [
@@ -157,7 +157,7 @@ def frequent(study: Study, options: TestSgdOptions) -> list[tuple[Condition, ...
 
 
 def score(
-    study: Study,
+    study: GroupContext,
     conditions: tuple[Condition, ...],
     options: TestSgdOptions,
     rng: np.random.Generator,

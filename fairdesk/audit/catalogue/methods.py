@@ -40,8 +40,8 @@ from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Event, Rows
 
 #: ``search(context, people, options, rng)``; the options are of the method's own class. One about
-#: groups works with a `fairdesk.groups.context.Study` instead of a `SearchContext`, a repair with a
-#: `fairdesk.mitigate.context.MitigationContext`.
+#: groups works with a `fairdesk.groups.context.GroupContext` instead of a `SearchContext`, a repair
+#: with a `fairdesk.mitigate.context.MitigationContext`.
 Search = Callable[[Any, Rows, Any, np.random.Generator], Iterator[Event]]
 
 

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.audit.plan.inputs import MitigationInputs, group_inputs
 from fairdesk.audit.plan.labels import own_labels, targets
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.store.records import PairQuery, RunRecord
@@ -158,20 +159,33 @@ def _check_pairs(run: RunSpec, store: Store) -> None:
     )
 
 
-def pairs_to_repair(
-    run: RunSpec, store: Store
-) -> tuple[Rows, Rows, NDArray[np.int64], NDArray[np.int64]]:
-    """Return the pairs to repair: people, partners, ``(m, d)`` each, and their numbers, ``(m,)``.
-
-    Last comes how many of them are flagged, ``(1,)``.
+def mitigation_inputs(run: RunSpec, store: Store) -> MitigationInputs:
+    """Return what a repair is given: all rows with their labels, and the pairs to repair.
 
     Flagged ones come first, dismissed ones never. Of more than `MOST_PAIRS` so many are taken,
     spread evenly in the order in which they were found. Who was found by two runs comes once.
     """
+    table = store.table()
+    given = group_inputs(store.spec, table)
+    rows, partners, numbers, flagged = _pairs_to_repair(run, store)
+    return MitigationInputs(
+        rows=given.rows,
+        groups=given.groups,
+        inside=given.inside,
+        label=given.label,
+        target=targets(store.spec, table),
+        pairs=rows,
+        partners=partners,
+        numbers=numbers,
+        flagged=flagged,
+    )
+
+
+def _pairs_to_repair(run: RunSpec, store: Store) -> tuple[Rows, Rows, NDArray[np.int64], int]:
+    """Return people and partners, ``(m, d)`` each, their numbers, and how many are flagged."""
     d = len(store.spec.domain.attributes)
     if run.method != "repair-aequitas":
-        nothing = np.empty(0, dtype=np.int64)
-        return np.empty((0, d)), np.empty((0, d)), nothing, np.zeros(1, dtype=np.int64)
+        return np.empty((0, d)), np.empty((0, d)), np.empty(0, dtype=np.int64), 0
     kept: list[tuple[Rows, Rows, NDArray[np.int64]]] = []
     room, flagged = MOST_PAIRS, 0
     for query in _queries(run):
@@ -182,8 +196,7 @@ def pairs_to_repair(
         flagged += len(kept[-1][0]) if query.mark else 0
     rows, partners, numbers = (np.concatenate(each) for each in zip(*kept, strict=True))
     first = _first_of_each(rows[:, store.spec.domain.others])
-    marked = np.array([(first < flagged).sum()])
-    return rows[first], partners[first], numbers[first], marked
+    return rows[first], partners[first], numbers[first], int((first < flagged).sum())
 
 
 def _queries(run: RunSpec) -> list[PairQuery]:

@@ -17,16 +17,13 @@ from fairdesk.audit.catalogue.methods import (
     parse_options,
     why_off,
 )
-from fairdesk.audit.plan.labels import targets
+from fairdesk.audit.plan.inputs import RunInputs, SearchInputs, group_inputs
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
-from fairdesk.audit.runs.mitigation import check_repair, completed, pairs_to_repair
+from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching, Worker
-from fairdesk.data.domain.attributes import encode
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.outcomes import favourable_rows
-from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError, StoreError
 from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.results.events import Certificate, Found, Measured, Progress, Rows
@@ -219,44 +216,29 @@ class _Keeper:
 
     def _begin(self) -> Searching:
         """Start the search."""
-        audit, method = self._store.spec, method_named(self._spec.method)
-        if method.answers in ABOUT_GROUPS:
-            return self._study()
-        if method.answers is Answers.REPAIR:
-            return self._repair()
-        people = audit.domain.people(self._store.table())
+        audit, answers = self._store.spec, method_named(self._spec.method).answers
+        inputs: RunInputs
+        if answers in ABOUT_GROUPS:
+            inputs = group_inputs(audit, self._store.table())
+        elif answers is Answers.REPAIR:
+            inputs = mitigation_inputs(self._spec, self._store)
+        else:
+            inputs = self._search_inputs()
+        return self._worker.search(audit.mapping, audit.domain, inputs, self._spec)
+
+    def _search_inputs(self) -> SearchInputs:
+        """Return the people to start from, and what earlier runs found and proved."""
+        people = self._store.spec.domain.people(self._store.table())
         if not len(people):
             raise SpecError(
                 "No row of the table lies in the audit’s domain, so there is nobody to start from.",
                 why="Every row has a missing value, or one outside the allowed ranges.",
                 remedy="Allow more values in the domain.",
             )
-        known = self._known(self._spec.continues) if self._spec.continues else None
-        begun = self._begun()
-        return self._worker.search(audit.mapping, audit.domain, people, self._spec, known, begun)
-
-    def _study(self) -> Searching:
-        """Start a method about groups: it is given all rows, and what was decided about them."""
-        audit, table = self._store.spec, self._store.table()
-        rows, groups, told = _everybody(audit, table)
-        if audit.predictions:
-            decision = audit.decisions[audit.mapping.favourable_class]
-            good, known = favourable_rows(table, audit.predictions, decision)
-            told[known, 2] = good[known]
-        return self._worker.study(
-            audit.mapping, audit.domain, rows, groups, told, self._spec, audit.favourable
-        )
-
-    def _repair(self) -> Searching:
-        """Start a repair: it is given all rows with their labels, and the pairs found."""
-        audit, table = self._store.spec, self._store.table()
-        rows, groups, told = _everybody(audit, table)
-        wanted = targets(audit, table)
-        told[wanted >= 0, 2] = wanted[wanted >= 0]
-        pairs = pairs_to_repair(self._spec, self._store)
-        return self._worker.repair(
-            audit.mapping, audit.domain, (rows, groups, told, *pairs), self._spec
-        )
+        if not self._spec.continues:
+            return SearchInputs(people)
+        known = self._known(self._spec.continues)
+        return SearchInputs(people, known, self._previous_certificate())
 
     def end(self, state: str, message: str = "") -> None:
         """Write down how the run ended; on a full disk at least tell it."""
@@ -303,9 +285,9 @@ class _Keeper:
         )
         return self.state
 
-    def _begun(self) -> Certificate | None:
+    def _previous_certificate(self) -> Certificate | None:
         """Return what the run proved that this one goes on with."""
-        if not (self._spec.continues and method_named(self._spec.method).finishes):
+        if not method_named(self._spec.method).finishes:
             return None
         kept = self._store.certificate(self._spec.continues)
         return None if kept is None else Certificate("", *kept)
@@ -321,19 +303,6 @@ class _Keeper:
         return np.concatenate(
             [nobody, *(rows for each in chain for rows in self._store.found_rows(each))]
         )
-
-
-def _everybody(audit: AuditSpec, table: Table) -> tuple[Rows, Rows, Rows]:
-    """Return all rows, the same by group, and whether each is in the domain and has a good label.
-
-    The last is ``(n, 3)``; its last column is left to be filled in.
-    """
-    told = np.full((len(table.codes), 3), np.nan)
-    told[:, 0] = 0.0
-    told[audit.domain.places(table), 0] = 1.0
-    good, known = favourable_rows(table, audit.label, audit.favourable)
-    told[known, 1] = good[known]
-    return audit.domain.encode(table), encode(audit.domain.grouping, table), told
 
 
 class _Clock:

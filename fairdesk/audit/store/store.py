@@ -371,7 +371,7 @@ class Store:
 
     def keep_model(self, run_id: int, file: Retrained) -> None:
         """Keep a file of a retrained model; of one that is too large only that it is."""
-        note, content = file.told, file.content.tobytes()
+        note, content = file.note, file.content.tobytes()
         if len(content) > MOST_FILE_BYTES:
             note = (
                 f"The file would have {len(content):,} bytes, and an audit keeps none of more than "

@@ -21,7 +21,7 @@ from typing import IO, BinaryIO
 
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.sandbox.sandbox import Given, Sandbox, clean_up
-from fairdesk.audit.worker import wire
+from fairdesk.audit.worker import frames, wire
 from fairdesk.errors import WorkerError
 
 log = logging.getLogger(__name__)
@@ -57,8 +57,8 @@ _CRASHES = {
 _WINDOWS_CRASH = 0xC000_0000
 _WINDOWS_NO_MEMORY = 0xC000_0017
 
-Received = wire.Frame[wire.FromGuest]
-Outgoing = tuple[int, wire.ToGuest, Sequence[wire.Array]]
+Received = frames.Frame[wire.FromGuest]
+Outgoing = tuple[int, wire.ToGuest]
 
 
 class _Guest:
@@ -205,16 +205,16 @@ class Child:
         sandbox = self._guest.sandbox
         return text if sandbox is None else sandbox.in_original_words(text)
 
-    def ask(self, call: int, message: wire.Request, arrays: Sequence[wire.Array] = ()) -> None:
+    def ask(self, call: int, message: wire.Request) -> None:
         """Send a request; `answered` is then set at the end of it."""
         self._guest.answered = threading.Event()
         if self._guest.over.is_set():
             self._guest.answered.set()
-        self._guest.outgoing.put((call, message, arrays))
+        self._guest.outgoing.put((call, message))
 
     def tell(self, call: int, message: wire.Control) -> None:
         """Send a control message about a running request."""
-        self._guest.outgoing.put((call, message, ()))
+        self._guest.outgoing.put((call, message))
 
     def receive(self, timeout: float) -> Received:
         """Return the next frame.
@@ -343,7 +343,7 @@ def _converse(
 def _meet(guest: _Guest, process: subprocess.Popen[bytes], frame: Received) -> None:
     """Take the first frame: what the process found that it cannot do. Nothing is sent before."""
     if not isinstance(frame.message, wire.Hello):
-        raise wire.malformed("it does not begin with a greeting")
+        raise frames.malformed("it does not begin with a greeting")
     guest.confinement = frame.message.confinement
     guest.met.set()
     threading.Thread(target=_write, args=(guest, process), daemon=True).start()
@@ -370,9 +370,9 @@ def _write(guest: _Guest, process: subprocess.Popen[bytes]) -> None:
     stream = _pipe(process.stdin)
     try:
         while (item := guest.outgoing.get()) is not None:
-            call, message, arrays = item
-            wire.write(stream, call, message, arrays)
-            del item, message, arrays
+            call, message = item
+            frames.write(stream, call, message)
+            del item, message
     except WorkerError as error:
         _hand_over(guest, error)
     except OSError:

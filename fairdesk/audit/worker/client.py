@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import queue
 import threading
 from collections import deque
@@ -11,19 +10,32 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Literal, TypeVar
+from typing import get_args
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
-from fairdesk.audit.plan.adding import why_wrong
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.plan.inputs import MitigationInputs, RunInputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox.confinement import Confinement, unknown
 from fairdesk.audit.sandbox.sandbox import Given
 from fairdesk.audit.worker import wire
+from fairdesk.audit.worker.answer_checks import (
+    MOST_TEXT,
+    check_added_rows,
+    check_card,
+    check_event,
+    check_explanation,
+    check_pairs,
+    check_shape,
+    checked_file,
+    expect,
+    nonsense,
+)
 from fairdesk.audit.worker.child import GUEST, Child, Received
+from fairdesk.audit.worker.wire import Ending
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.reproof_check import KINDS, Reproof
@@ -32,63 +44,23 @@ from fairdesk.data.domain.domain import Attribute, Domain
 from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
 from fairdesk.individual.realism.plausibility import Plausibility
-from fairdesk.individual.surrogates.explanation import MOST_VARIANTS, Explanation
+from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.models.decisions.recorded import prediction_columns
 from fairdesk.models.inputs.input_check import InputCheck, SampleRow
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
-from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import (
-    Certificate,
-    Event,
-    ExcessChange,
-    Found,
-    GradientFidelity,
-    GroupGap,
-    GroupTable,
-    LinearGroup,
-    Measured,
-    Metric,
-    PairShare,
-    Progress,
-    Proven,
-    Refinement,
-    Region,
-    Rows,
-    RuleSearchSummary,
-    RuleSet,
-    Scores,
-    Share,
-    TermRate,
-)
-from fairdesk.results.trials import Augmented, Repair, Retrained, Trial
-
-Ending = Literal["done", "stopped", "budget"]
-T = TypeVar("T")
+from fairdesk.results.events import Event, Found, Rows, Scores
+from fairdesk.results.trials import Augmented, Retrained
 
 #: How often a waiting call looks whether it was paused.
 _LOOK_SECONDS = 0.5
+#: What a run yields.
+_EVENTS: tuple[type[Event], ...] = get_args(Event)
 #: What may come before the answer, by request; anything else would only keep the app waiting.
 _BEFORE: dict[type, tuple[type, ...]] = {
     wire.ReadTable: (wire.TableProgress,),
-    wire.Search: (
-        wire.SearchFound,
-        wire.SearchProgress,
-        wire.SearchMeasured,
-        wire.SearchCertified,
-        wire.SearchAugmented,
-        wire.SearchRetrained,
-    ),
+    wire.Search: _EVENTS,
 }
-#: More of these no card may tell: what is shown is made for people.
-MOST_INPUTS, MOST_CLASSES, MOST_WARNINGS = 100_000, 10_000, 200
-#: Letters of a text that a guest tells.
-MOST_TEXT = 4_000
-
-#: No count has more digits.
-_MOST_DIGITS = 4_000
-#: By how much shares that were rounded may pass the whole.
-_ROUNDED = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +203,9 @@ class Worker:
             request = wire.ReadTable(original if given is None else str(given.private), dialect)
             # meanwhile: a large table takes a while
             fingerprint = _Fingerprint(given)
-            frames = self._converse(child, request, (), self._patience.table, "read the data")
+            answers = self._converse(child, request, self._patience.table, "read the data")
             try:
-                for frame in frames:
+                for frame in answers:
                     if not isinstance(frame.message, wire.TableProgress):
                         break
                     if watch is not None:
@@ -247,12 +219,12 @@ class Worker:
                 digest = fingerprint.wait()
             finally:
                 child.take("table")
-        message = _expect(frame, wire.TableRead)
-        (codes,) = _arrays(frame, (len(message.columns), None))
+        message = expect(frame, wire.TableRead)
+        check_shape(message.codes, (len(message.columns), None))
         source = msgspec.structs.replace(
             message.source, path=original, sha256=digest or message.source.sha256
         )
-        return Table(source, message.columns, codes.T)
+        return Table(source, message.columns, message.codes.T)
 
     def look_into(self, path: Path) -> Contents:
         """Return what a model file is made of, without running anything of it.
@@ -268,9 +240,9 @@ class Worker:
             given = child.give("model", Path(original))
             request = wire.LookInto(original if given is None else str(given.private))
             doing = "look into the model file"
-            frames = self._converse(child, request, (), self._patience.model, doing)
-            frame = deque(frames, maxlen=1).pop()
-        return _expect(frame, wire.LookedInto).contents
+            answers = self._converse(child, request, self._patience.model, doing)
+            frame = deque(answers, maxlen=1).pop()
+        return expect(frame, wire.LookedInto).contents
 
     def open_model(
         self,
@@ -316,13 +288,13 @@ class Worker:
         """Check how the open model is fed, on the whole table: `input_check.check`."""
         kept = _needed(mapping, table, label, *prediction_columns(table, label))
         columns = tuple(table.columns[i] for i in kept)
+        codes = table.codes[:, kept]
         frame = self._answer(
-            wire.CheckInputs(mapping, table.source, columns, label, favourable),
-            (table.codes[:, kept],),
+            wire.CheckInputs(mapping, table.source, columns, codes, label, favourable),
             self._patience.answer,
             "answer for the rows of the table",
         )
-        return _expect(frame, wire.Proved).proof
+        return expect(frame, wire.Proved).proof
 
     def show(
         self, mapping: Mapping, table: Table, label: str, rows: Sequence[int]
@@ -332,45 +304,42 @@ class Worker:
         kept = _needed(mapping, table, label)
         columns = tuple(table.columns[i] for i in kept)
         frame = self._answer(
-            wire.Show(mapping, table.source, columns, label),
-            (table.codes[places][:, kept],),
+            wire.Show(mapping, table.source, columns, table.codes[places][:, kept], label),
             self._patience.answer,
             "answer for the rows of the table",
         )
-        sample = _expect(frame, wire.Shown).sample
+        sample = expect(frame, wire.Shown).sample
         if len(sample) != len(rows):
-            raise _nonsense("it shows other rows than were asked for")
+            raise nonsense("it shows other rows than were asked for")
         return tuple(
             msgspec.structs.replace(shown, row=row) for shown, row in zip(sample, rows, strict=True)
         )
 
     def predict(self, mapping: Mapping, attributes: tuple[Attribute, ...], rows: Rows) -> Scores:
         """Ask the open model about ``(n, d)`` rows; gives ``(n, k)`` scores."""
-        frame = self._answer(
-            wire.Predict(mapping, attributes), (rows,), self._patience.answer, "answer"
-        )
-        _expect(frame, wire.Predicted)
-        (scores,) = _arrays(frame, (len(rows), self._width(mapping)))
-        return scores.astype(np.float32, copy=False)
+        request = wire.Predict(mapping, attributes, rows)
+        frame = self._answer(request, self._patience.answer, "answer")
+        scores = expect(frame, wire.Predicted).scores
+        check_shape(scores, (len(rows), self._width(mapping)))
+        return scores
 
     def weigh(self, domain: Domain, people: Rows, rows: Rows) -> Plausibility:
         """Return how plausible ``(n, d)`` invented people are, given ``(m, d)`` real ones.
 
         No model need be open. Ask about some ten thousand at once: there is no word in between.
         """
-        frame = self._answer(
-            wire.Weigh(domain), (people, rows), self._patience.answer, "compare people"
-        )
-        _expect(frame, wire.Weighed)
-        n = len(rows)
-        distance, nearest, score = _arrays(frame, (n,), (n,), (n,))
+        request = wire.Weigh(domain, people, rows)
+        told = expect(self._answer(request, self._patience.answer, "compare people"), wire.Weighed)
+        distance, nearest, score = told.distance, told.nearest, told.score
+        for each in (distance, nearest, score):
+            check_shape(each, (len(rows),))
         if not (
             ((distance >= 0) & (distance <= 1)).all()
             and ((score >= 0) & (score <= 1)).all()
             and ((nearest >= 0) & (nearest < len(people))).all()
         ):
-            raise _nonsense("nobody can be as near as it says")
-        return Plausibility(distance.astype(float), nearest.astype(np.intp), score.astype(float))
+            raise nonsense("nobody can be as near as it says")
+        return Plausibility(distance, nearest.astype(np.intp, copy=False), score)
 
     def shrink(self, mapping: Mapping, domain: Domain, people: Rows, rows: Rows) -> Found:
         """Bring ``(n, d)`` instances as near to real people as they stay instances.
@@ -380,28 +349,22 @@ class Worker:
         Found
             ``n`` pairs, row by row for those asked about, each re-checked on the model.
         """
-        frame = self._answer(
-            wire.Shrink(mapping, domain),
-            (people, rows),
-            self._patience.answer,
-            "bring pairs nearer",
-        )
-        _expect(frame, wire.Shrunk)
-        found = _found(frame, domain, self._width(mapping), "minimal")
+        request = wire.Shrink(mapping, domain, people, rows)
+        frame = self._answer(request, self._patience.answer, "bring pairs nearer")
+        found = expect(frame, wire.Shrunk).pairs
+        check_pairs(found, domain, self._width(mapping))
         if len(found.rows) != len(rows):
-            raise _nonsense("it answers for other pairs than were asked about")
+            raise nonsense("it answers for other pairs than were asked about")
         return found
 
     def explain(
         self, mapping: Mapping, domain: Domain, people: Rows, pair: Rows, seed: int = 0
     ) -> Explanation:
         """Explain why the two people of a pair, ``(2, d)``, are decided differently."""
-        frame = self._answer(
-            wire.Explain(mapping, domain, seed), (people, pair), self._patience.answer, "explain"
-        )
-        explanation = _expect(frame, wire.Explained).explanation
-        if not _explains(explanation, domain, self._width(mapping)):
-            raise _nonsense("it explains with other attributes or decisions than there are")
+        request = wire.Explain(mapping, domain, people, pair, seed)
+        frame = self._answer(request, self._patience.answer, "explain")
+        explanation = expect(frame, wire.Explained).explanation
+        check_explanation(explanation, domain, self._width(mapping))
         return explanation
 
     def solve(
@@ -415,18 +378,16 @@ class Worker:
         seconds: float,
     ) -> SolverVerdicts:
         """Ask a solver about boxes of a certificate: `fairdesk.certify.proof.verify.solver`."""
-        frame = self._answer(
-            wire.Solve(certificate.encoded(header).decode(), seconds),
-            (*roots, low, high, group, unlike),
-            self._patience.answer,
-            "find an answer",
-        )
-        _expect(frame, wire.Solved)
-        verdict, places = _arrays(frame, (len(low),), low.shape)
+        boxes = _boxes(header, roots, low, high, group)
+        request = wire.Solve(boxes, unlike, seconds)
+        told = expect(self._answer(request, self._patience.answer, "find an answer"), wire.Solved)
+        verdict, places = told.verdict, told.places
+        check_shape(verdict, (len(low),))
+        check_shape(places, low.shape)
         inside = ((places >= low) & (places <= high)).all()
         if not inside or not np.isin(verdict, (-1, 0, 1)).all():
-            raise _nonsense("it found somebody where nobody was sought")
-        return SolverVerdicts(verdict.astype(np.int64), places.astype(np.int64))
+            raise nonsense("it found somebody where nobody was sought")
+        return SolverVerdicts(verdict, places)
 
     def reprove(
         self,
@@ -439,21 +400,18 @@ class Worker:
         seconds: float,
     ) -> Reproof:
         """Prove boxes of a certificate once more: `fairdesk.certify.proof.verify.reproving`."""
-        frame = self._answer(
-            wire.Reprove(certificate.encoded(header).decode(), seconds),
-            (*roots, low, high, group, stated),
-            self._patience.answer,
-            "prove boxes once more",
-        )
-        _expect(frame, wire.Reproved)
-        n = len(low)
-        alike, unlike, contradicted, places = _arrays(frame, (n,), (n,), (n,), low.shape)
-        inside = ((places >= low) & (places <= high)).all()
-        shares = np.stack([alike, unlike]).astype(np.float64)
-        fits = ((shares >= 0.0) & (shares <= 1.0)).all() and np.isin(contradicted, KINDS).all()
+        request = wire.Reprove(_boxes(header, roots, low, high, group), stated, seconds)
+        frame = self._answer(request, self._patience.answer, "prove boxes once more")
+        told = expect(frame, wire.Reproved)
+        for each in (told.alike, told.unlike, told.contradicted):
+            check_shape(each, (len(low),))
+        check_shape(told.places, low.shape)
+        inside = ((told.places >= low) & (told.places <= high)).all()
+        shares = np.stack([told.alike, told.unlike])
+        fits = ((shares >= 0.0) & (shares <= 1.0)).all() and np.isin(told.contradicted, KINDS).all()
         if not (inside and fits):
-            raise _nonsense("it proves what cannot be")
-        return Reproof(shares[0], shares[1], contradicted.astype(np.int8), places.astype(np.int64))
+            raise nonsense("it proves what cannot be")
+        return Reproof(told.alike, told.unlike, told.contradicted, told.places)
 
     def pack(self, table: Table, added: Rows, original: Path | None = None) -> bytes:
         """Write a table, and ``(m, columns)`` rows added to it, as a Parquet file.
@@ -479,70 +437,30 @@ class Worker:
             given = None if original is None else child.give("table", original, link=True)
             if given is not None:
                 path = str(given.private)
-            request = wire.Pack(table.columns, table.source.dialect.decimal, path)
-            arrays = (table.codes.T, added.T)
+            decimal = table.source.dialect.decimal
+            request = wire.Pack(table.columns, table.codes.T, added.T, decimal, path)
             try:
-                frames = self._converse(
-                    child, request, arrays, self._patience.table, "write the table"
-                )
-                frame = deque(frames, maxlen=1).pop()
+                answers = self._converse(child, request, self._patience.table, "write the table")
+                frame = deque(answers, maxlen=1).pop()
             finally:
                 child.take("table")
-        _expect(frame, wire.Packed)
-        (content,) = _arrays(frame, (None,))
+        content = expect(frame, wire.Packed).content
+        check_shape(content, (None,))
         file = content.tobytes()
-        if content.dtype != np.int8 or file[:4] != b"PAR1" or file[-4:] != b"PAR1":
-            raise _nonsense("it wrote no Parquet file")
+        if file[:4] != b"PAR1" or file[-4:] != b"PAR1":
+            raise nonsense("it wrote no Parquet file")
         return file
 
     def search(
-        self,
-        mapping: Mapping,
-        domain: Domain,
-        people: Rows,
-        run: RunSpec,
-        known: Rows | None = None,
-        begun: Certificate | None = None,
+        self, mapping: Mapping, domain: Domain, inputs: RunInputs, run: RunSpec
     ) -> Searching:
         """Run a method on the open model; it starts with the first event that is asked for.
-
-        Who is ``known``, ``(m, d)``, counts as found already and is not found again; what was
-        ``begun`` is gone on with.
 
         Events come at most about 20 times a second, findings gathered in between; the last event
         of a search that was not cut off is a `Progress`. While it is paused its last
         progress is told once more. A search that is stopped ends like one that is done.
         """
-        known = people[:0] if known is None else known
-        if begun is None:
-            return Searching(self._search(wire.Search(mapping, domain, run), (people, known)))
-        header, names = begun.header.decode(), tuple(begun.arrays)
-        request = wire.Search(mapping, domain, run, header, names)
-        return Searching(self._search(request, (people, known, *begun.arrays.values())))
-
-    def study(
-        self,
-        mapping: Mapping,
-        domain: Domain,
-        rows: Rows,
-        groups: Rows,
-        told: Rows,
-        run: RunSpec,
-        label: str = "",
-    ) -> Searching:
-        """Run a method about groups; otherwise as `search`.
-
-        ``rows``, ``groups`` and ``told`` are ``(n, d)``, ``(n, g)`` and ``(n, 3)``, as
-        `fairdesk.audit.worker.wire.Search` has them, and ``label`` too.
-        """
-        asked = wire.Search(mapping, domain, run, label=label)
-        return Searching(self._search(asked, (rows, groups, told)))
-
-    def repair(
-        self, mapping: Mapping, domain: Domain, arrays: Sequence[wire.Array], run: RunSpec
-    ) -> Searching:
-        """Run a repair; otherwise as `search`. Its arrays are those of `wire.Search`."""
-        return Searching(self._search(wire.Search(mapping, domain, run), arrays))
+        return Searching(self._search(wire.Search(mapping, domain, run, inputs)))
 
     def pause(self) -> None:
         """Hold the running search between two events; nothing without one."""
@@ -584,19 +502,14 @@ class Worker:
                 args = (child, child.answered, self._patience, call.patience)
                 threading.Thread(target=_insist, args=args).start()
 
-    def _search(
-        self, request: wire.Search, arrays: Sequence[wire.Array]
-    ) -> Generator[Event, None, Ending]:
+    def _search(self, request: wire.Search) -> Generator[Event, None, Ending]:
         with self._turn:
-            frames = self._frames(request, arrays, self._patience.answer, "take the next step")
+            frames = self._frames(request, self._patience.answer, "take the next step")
             try:
                 for frame in frames:
                     if isinstance(frame.message, wire.SearchEnded):
                         return frame.message.ending
-                    if isinstance(frame.message, wire.SearchAugmented | wire.SearchRetrained):
-                        yield self._made(frame, request, len(arrays[0]))
-                    else:
-                        yield _event(frame, request.domain, self._width(request.mapping))
+                    yield self._checked(expect(frame, _EVENTS), request)
             except _StoppedError:
                 return "stopped"
             except GeneratorExit:
@@ -606,34 +519,35 @@ class Worker:
                 raise
             finally:
                 frames.close()
-        raise _nonsense("a search ended without saying so")
+        raise nonsense("a search ended without saying so")
 
-    def _made(self, frame: Received, request: wire.Search, rows: int) -> Augmented | Retrained:
-        """Make of a frame what a repair has made, if it can be, for a table of so many rows."""
-        message, method = frame.message, METHODS.get(request.run.method)
-        if self._opened is None or method is None or method.answers is not Answers.REPAIR:
-            raise _nonsense("it made what nobody has asked for")
-        if isinstance(message, wire.SearchAugmented):
+    def _checked(self, event: Event, request: wire.Search) -> Event:
+        """Return an event of a run, if it can be one."""
+        if not isinstance(event, Augmented | Retrained):
+            check_event(event, request.domain, self._width(request.mapping))
+            return event
+        if self._opened is None or not isinstance(request.inputs, MitigationInputs):
+            raise nonsense("it made what nobody has asked for")
+        if isinstance(event, Augmented):
             classes = len(self._opened.card.classes)
-            return _augmented(frame, message, request.domain, classes, rows)
-        return _retrained(frame, _expect(frame, wire.SearchRetrained))
+            check_added_rows(event, request.domain, classes, len(request.inputs.rows))
+            return event
+        return checked_file(event)
 
-    def _answer(
-        self, request: wire.Request, arrays: Sequence[wire.Array], patience: float, doing: str
-    ) -> Received:
+    def _answer(self, request: wire.Request, patience: float, doing: str) -> Received:
         """Make a call that has one answer."""
         with self._turn:
-            return deque(self._frames(request, arrays, patience, doing), maxlen=1).pop()
+            return deque(self._frames(request, patience, doing), maxlen=1).pop()
 
     def _frames(
-        self, request: wire.Request, arrays: Sequence[wire.Array], patience: float, doing: str
+        self, request: wire.Request, patience: float, doing: str
     ) -> Generator[Received, None, None]:
         """Make a call on a living child, with the model open again that was open before."""
         before = self._opened
         child = self._living_child(self._command if before is None else before.command)
         if before is not None and self._opened_in is not child:
             self._open(child, before.request, before.command, before.card)
-        yield from self._converse(child, request, arrays, patience, doing)
+        yield from self._converse(child, request, patience, doing)
 
     def _open(
         self,
@@ -649,9 +563,10 @@ class Worker:
         given.check(before)
         if given.runs_code:
             self._tainted = child
-        frames = self._converse(child, given.request, (), self._patience.model, "open the model")
-        card = _expect(deque(frames, maxlen=1).pop(), wire.ModelOpened).card
-        card = given.in_original_words(_sane(card))
+        answers = self._converse(child, given.request, self._patience.model, "open the model")
+        card = expect(deque(answers, maxlen=1).pop(), wire.ModelOpened).card
+        check_card(card)
+        card = given.in_original_words(card)
         self._opened = _Opened(request, command, card)
         self._opened_in = child
         return card
@@ -700,7 +615,6 @@ class Worker:
         self,
         child: Child,
         request: wire.Request,
-        arrays: Sequence[wire.Array],
         patience: float,
         doing: str,
     ) -> Iterator[Received]:
@@ -711,7 +625,7 @@ class Worker:
                 self._calls, child, isinstance(request, wire.Search), self._until_stopped(request)
             )
             # before anybody can tell the child to stop it
-            child.ask(call.number, request, arrays)
+            child.ask(call.number, request)
         since = monotonic()
         over = False
         try:
@@ -729,11 +643,11 @@ class Worker:
                         raise _StoppedError("The work was stopped.") from error
                     raise
                 if frame.call != call.number:
-                    raise _nonsense("it answers a call that was not made")
+                    raise nonsense("it answers a call that was not made")
                 since = monotonic()
                 over = not isinstance(frame.message, wire.UNDERWAY)
                 if not over and not isinstance(frame.message, _BEFORE.get(type(request), ())):
-                    raise _nonsense(f"{type(frame.message).__name__} is no answer here")
+                    raise nonsense(f"{type(frame.message).__name__} is no answer here")
                 if isinstance(frame.message, wire.Failed):
                     raise _error(frame.message, child)
                 yield frame
@@ -742,6 +656,18 @@ class Worker:
                 self._call = None
             if not over:  # whatever it still says belongs to nothing
                 child.kill()
+
+
+def _boxes(
+    header: certificate.Header,
+    roots: tuple[Places, Places],
+    low: Places,
+    high: Places,
+    group: NDArray[np.int64],
+) -> wire.Boxes:
+    """Say of which certificate boxes are; a file may hold their places as smaller whole numbers."""
+    arrays = (np.asarray(each, dtype=np.int64) for each in (*roots, low, high, group))
+    return wire.Boxes(certificate.encoded(header).decode(), *arrays)
 
 
 def _needed(mapping: Mapping, table: Table, *names: str) -> list[int]:
@@ -853,261 +779,6 @@ def _text(path: Path) -> str:
     return text
 
 
-def _event(frame: Received, domain: Domain, width: int | None) -> Event:
-    """Make an event of a frame, if its findings are people of the domain."""
-    message = frame.message
-    if isinstance(message, wire.SearchProgress):
-        return Progress(
-            message.phase,
-            message.done,
-            message.total,
-            message.tried,
-            message.found,
-            message.queries,
-            message.seconds,
-            message.rejected,
-        )
-    if isinstance(message, wire.SearchMeasured):
-        if not all(map(_sound, message.figures)) or not _tried_what_it_chose(message.figures):
-            raise _nonsense("it measured what cannot be")
-        return Measured(message.phase, message.figures)
-    if isinstance(message, wire.SearchCertified):
-        if len(message.names) != len(frame.arrays):
-            raise _nonsense("a certificate lacks some of its arrays")
-        arrays = dict(zip(message.names, frame.arrays, strict=True))
-        return Certificate(message.phase, message.header.encode(), arrays)
-    return _found(frame, domain, width, _expect(frame, wire.SearchFound).phase)
-
-
-def _augmented(
-    frame: Received, message: wire.SearchAugmented, domain: Domain, classes: int, known: int
-) -> Augmented:
-    """Make rows to add of a frame's arrays, if they can be, for a table of ``known`` rows."""
-    m = len(frame.arrays[0]) if frame.arrays else 0
-    rows, *numbers = _arrays(frame, (m, len(domain.attributes)), (m,), (m,), (m,))
-    if any(each.dtype.kind != "i" for each in numbers):
-        raise _nonsense("it numbers people with no whole numbers")
-    labels, pairs, seeds = (each.astype(np.int64) for each in numbers)
-    added = Augmented(message.phase, rows.astype(np.float64), labels, pairs, seeds, message.texts)
-    if wrong := why_wrong(added, domain, classes, known):
-        raise _nonsense(wrong)
-    return added
-
-
-def _retrained(frame: Received, message: wire.SearchRetrained) -> Retrained:
-    """Make a file of a retrained model of a frame's array."""
-    (content,) = _arrays(frame, (None,))
-    if content.dtype != np.int8 or message.trial < 0:
-        raise _nonsense("it made a file that is none")
-    told = message.told[:MOST_TEXT]
-    return Retrained(message.phase, message.trial, message.name, told, content)
-
-
-def _sound(figure: Metric) -> bool:
-    """Return whether a figure can be one: shares from 0 to 1, ends of intervals in their order."""
-    shares: tuple[tuple[float, ...], ...]
-    counts: tuple[int, ...]
-    match figure:
-        case Share():
-            shares = (
-                (figure.low, figure.estimate, figure.high),
-                (figure.anytime_low, figure.estimate, figure.anytime_high),
-                *((share,) for share in figure.trials),
-                *((low, estimate, high) for _, estimate, low, high in figure.course),
-            )
-            counts = (0, figure.hits, figure.people)
-        case Repeatability():
-            shares = ((figure.largest / 2,),)
-            counts = (0, figure.decisions, figure.changed, figure.rows)
-        case ExcessChange():
-            shares = ((figure.low, figure.high), (figure.between,), (figure.again,))
-            counts = (0, figure.people)
-            if not figure.excess <= figure.high:
-                return False
-        case GroupGap():
-            shares = (
-                (figure.low, figure.gap, figure.high),
-                (figure.best_rate,),
-                (figure.worst_rate,),
-            )
-            counts = (0, figure.people)
-        case GradientFidelity():
-            shares = ()
-            counts = (0, figure.found, figure.tried)
-        case Proven() | Region() | PairShare() | Refinement():
-            return _is_proof(figure)
-        case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
-            return _is_of_groups(figure)
-        case Repair() | Trial():
-            return _is_of_repair(figure)
-    return sorted(counts) == list(counts) and all(
-        sorted((0.0, *each, 1.0)) == [0.0, *each, 1.0] for each in shares
-    )
-
-
-def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
-    """Return whether something proven can be: parts of a whole, counts in digits."""
-    parts: list[tuple[float, ...]]
-    digits: tuple[str, ...] = ()
-    match figure:
-        case Proven():
-            parts = [(figure.certified, figure.falsified, figure.undecided)]
-            parts += [(certified, falsified) for _, certified, falsified in figure.course]
-            if figure.estimated is not None:
-                guess = figure.estimated
-                parts += [(guess.low,), (guess.estimate,), (guess.high,)]
-            digits = (figure.total, figure.certified_people, figure.falsified_people)
-        case Region():
-            parts, digits = [(figure.share,), (figure.population,)], (figure.people,)
-        case PairShare():
-            parts = [(figure.certified, figure.falsified)]
-        case Refinement():
-            parts = [(each.share,) for each in figure.parts]
-            parts += [(each.certified, each.falsified) for each in figure.parts]
-            if any(not -1 <= each.parent < i for i, each in enumerate(figure.parts)):
-                return False
-    return all(
-        all(share >= 0 for share in each) and sum(each) <= 1 + _ROUNDED for each in parts
-    ) and all(
-        not each or (each.isascii() and each.isdecimal() and len(each) < _MOST_DIGITS)
-        for each in digits
-    )
-
-
-def _is_of_groups(
-    figure: RuleSearchSummary | RuleSet | TermRate | LinearGroup | GroupTable,
-) -> bool:
-    """Tell whether a figure about groups can be: shares from 0 to 1, parts within their wholes."""
-    shares: list[float] = []
-    counts: list[tuple[int, ...]] = []
-    match figure:
-        case RuleSearchSummary():
-            shares = [figure.theta, *(each.theta for each in figure.sweep)]
-            counts = [(0, figure.rule_sets, figure.candidates), (0, figure.samples)]
-        case RuleSet():
-            shares = [figure.support, figure.confidence, figure.p]
-            # a mean score may be any number
-            shares += [figure.score, figure.phi_in, figure.phi_out] if figure.outcome else []
-            counts = [(0, figure.rows), (0, figure.n_in), (0, figure.n_out)]
-            counts += [(-1, figure.leader)]
-        case TermRate():
-            shares, counts = [figure.rate], [(0, figure.flips, figure.tried), (0, figure.texts)]
-        case LinearGroup():
-            shares = [figure.support, figure.phi_in, figure.phi_out, figure.score]
-            counts = [(0, figure.people)]
-            if len(figure.features) != len(figure.weights):
-                return False
-        case GroupTable():
-            shares = [each for line in figure.lines for each in (line.share, line.low, line.high)]
-            counts = [(0, line.favourable, line.people) for line in figure.lines]
-            counts += [(0, figure.favourable, figure.people), (-1, figure.reference)]
-            counts += [(figure.reference, len(figure.lines) - 1)]
-    return all(0 <= share <= 1 for share in shares) and all(
-        list(each) == sorted(each) for each in counts
-    )
-
-
-#: What may be below nought or above one.
-_UNBOUNDED = ("impact_ratio", "rule_score")
-
-
-def _is_of_repair(figure: Repair | Trial) -> bool:
-    """Tell whether a figure of a repair can be: shares from 0 to 1, ends of intervals in order."""
-    if isinstance(figure, Repair):
-        counts = (figure.pairs, figure.rows, figure.train, figure.validation, figure.test)
-        return min(counts) >= 0 and figure.chosen >= -1 and figure.allowance >= 0
-    measures, changes = figure.measures, figure.changes
-    shares = [each.p for each in changes]
-    for each in measures:
-        if each.what not in _UNBOUNDED:
-            shares += (each.low, each.estimate, each.high)
-    # a resampled interval need not hold its estimate
-    intervals = [(each.low, each.high) for each in measures]
-    intervals += [(each.low, each.high) for each in changes]
-    return (
-        all(0 <= share <= 1 for share in shares if share is not None)
-        and all(low is None or high is None or low <= high for low, high in intervals)
-        and all(each.people >= 0 for each in measures)
-        and figure.number >= 0
-        and figure.added >= 0
-        and figure.percent >= 0
-        and figure.seconds >= 0
-    )
-
-
-def _tried_what_it_chose(figures: Sequence[Metric]) -> bool:
-    """Return whether what a repair chose and compared with is among its trials, each told once."""
-    trials = [each for each in figures if isinstance(each, Trial)]
-    numbers = {each.number for each in trials}
-    chosen = {each.chosen for each in figures if isinstance(each, Repair)} - {-1}
-    against = {change.against for each in trials for change in each.changes}
-    return len(numbers) == len(trials) and chosen | against <= numbers
-
-
-def _explains(explanation: Explanation, domain: Domain, width: int | None) -> bool:
-    """Return whether an explanation speaks of the domain's attributes and the model's decisions."""
-    sides = (explanation.row, explanation.partner)
-    compared = [domain.attributes[i].compared for i in domain.protected]
-    return (
-        all(len(side.weights) == len(domain.attributes) for side in sides)
-        and all(map(math.isfinite, (*sides[0].weights, *sides[1].weights)))
-        and all(math.isfinite(side.fit) and side.fit <= 1 for side in sides)
-        and len(explanation.variants) <= 2 * MOST_VARIANTS
-        and all(
-            len(each.values) == len(compared)
-            and all(value in codes for value, codes in zip(each.values, compared, strict=True))
-            and math.isfinite(each.score)
-            and 0 <= each.decided < max(2, width or 0)
-            for each in explanation.variants
-        )
-    )
-
-
-def _found(frame: Received, domain: Domain, width: int | None, phase: str) -> Found:
-    """Make findings of a frame's arrays, if they are people of the domain."""
-    n, d = (len(frame.arrays[0]) if frame.arrays else 0), len(domain.attributes)
-    rows, partners, row_scores, partner_scores, alone = _arrays(
-        frame, (n, d), (n, d), (n, width), (n, width), (n, len(domain.protected))
-    )
-    rows, partners = (each.astype(np.float64, copy=False) for each in (rows, partners))
-    others, protected = domain.others, domain.protected
-    if not (
-        domain.contains(rows).all()
-        and domain.contains(partners).all()
-        and (rows[:, others] == partners[:, others]).all()
-        and (rows[:, protected] != partners[:, protected]).any(axis=1).all()
-        and np.isfinite(row_scores).all()
-        and np.isfinite(partner_scores).all()
-    ):
-        raise _nonsense("it found people whom it was not asked about")
-    return Found(
-        rows=rows,
-        partners=partners,
-        row_scores=row_scores.astype(np.float32, copy=False),
-        partner_scores=partner_scores.astype(np.float32, copy=False),
-        alone=alone.astype(np.bool_, copy=False),
-        phase=phase,
-    )
-
-
-def _expect(frame: Received, kind: type[T]) -> T:
-    if not isinstance(frame.message, kind):
-        raise _nonsense(f"{type(frame.message).__name__} is no answer here")
-    return frame.message
-
-
-def _arrays(frame: Received, *shapes: tuple[int | None, ...]) -> tuple[wire.Array, ...]:
-    """Return a frame's arrays if they have these shapes; ``None`` is any length."""
-    fits = len(frame.arrays) == len(shapes) and all(
-        array.ndim == len(shape)
-        and all(want in (None, got) for want, got in zip(shape, array.shape, strict=True))
-        for array, shape in zip(frame.arrays, shapes, strict=True)
-    )
-    if not fits:
-        raise _nonsense("its arrays have shapes that do not fit the question")
-    return frame.arrays
-
-
 def _error(failed: wire.Failed, child: Child) -> Exception:
     kind = ERRORS.get(failed.kind, WorkerError)
     what, why, remedy = (
@@ -1117,47 +788,9 @@ def _error(failed: wire.Failed, child: Child) -> Exception:
     return kind(what, why=why, remedy=remedy)
 
 
-def _sane(card: ModelCard) -> ModelCard:
-    """Return the card if it can be shown and kept.
-
-    Raises
-    ------
-    ModelError
-        When it is beyond all measure: it was most likely made to be so.
-    """
-    texts = (
-        *(card.format, card.summary, card.scores, card.saved_with, card.output, card.environment),
-        *(*card.inputs, *card.classes, *card.warnings, *card.accepts, *card.outputs),
-        *(*card.hints.features, *card.hints.classes, *card.hints.told, card.hints.target),
-    )
-    counts = {
-        "inputs": (len(card.inputs), MOST_INPUTS),
-        "classes": (len(card.classes), MOST_CLASSES),
-        "outputs": (len(card.outputs), MOST_CLASSES),
-        "warnings": (len(card.warnings), MOST_WARNINGS),
-        "letters in a name": (max(map(len, texts)), MOST_TEXT),
-    }
-    for what, (count, most) in counts.items():
-        if count > most:
-            raise ModelError(
-                f"The model says that it has {count:,} {what}.",
-                why=f"FairDesk shows at most {most:,}; no real model is known that has more.",
-                remedy="Ask who made the model what it is.",
-            )
-    return card
-
-
 def _hung(doing: str, patience: float, remedy: str) -> WorkerError:
     return WorkerError(
         f"The process that holds the model did not {doing} within {patience:g} seconds.",
         why="It hangs, or is very slow; it was ended.",
         remedy=remedy,
-    )
-
-
-def _nonsense(why: str) -> WorkerError:
-    return WorkerError(
-        "The process that holds the model gave an answer that does not fit the question.",
-        why=f"Detail: {why[:200]}.",
-        remedy="Results so far are kept. If it happens again, do not trust this model file.",
     )

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.errors import SpecError
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, LinearGroup, Measured, Progress, Rows, timed
@@ -73,13 +73,13 @@ class FairFictPlayOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    study: Study, people: Rows, options: FairFictPlayOptions, rng: np.random.Generator
+    study: GroupContext, people: Rows, options: FairFictPlayOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Find subgroups on one half of the data's people, and measure them on the other half.
 
     Parameters
     ----------
-    study : Study
+    study : GroupContext
         The model under audit, its favourable decision, and the data's rows. People of whom a
         protected value is not known are left out.
     people : Rows
@@ -104,7 +104,7 @@ def search(
 
 
 def _run(
-    study: Study, people: Rows, options: FairFictPlayOptions, rng: np.random.Generator
+    study: GroupContext, people: Rows, options: FairFictPlayOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     codes = study.groups[study.inside]
     known = ~np.isnan(codes).any(axis=1)
@@ -338,7 +338,11 @@ def _best_of(profiles: Profiles, left: Numbers, directions: Numbers) -> Directio
 
 
 def _measured(
-    features: Features, direction: Direction, inside: Mask, favourable_mask: Mask, study: Study
+    features: Features,
+    direction: Direction,
+    inside: Mask,
+    favourable_mask: Mask,
+    study: GroupContext,
 ) -> LinearGroup:
     """Return the outcomes of individuals who had no part in the fitting."""
     # only slow libraries have it, and the window's process loads none of them

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.sampling import BLOCK, Confidence, Pace, one_per_fixed
 from fairdesk.individual.shares.themis import ErrorBound, MostPeople, greatest_gap
 from fairdesk.models.model import labels
@@ -55,7 +55,7 @@ class ThemisGroupsOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    study: Study, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
+    study: GroupContext, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Measure the group score of all sets of protected attributes.
 
@@ -70,7 +70,7 @@ def search(
 
     Parameters
     ----------
-    study : Study
+    study : GroupContext
         The model under audit, its favourable decision, and who may be asked about.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes. Only fixed attributes are taken from
@@ -149,7 +149,7 @@ def _sets(domain: Domain, together: int) -> list[_Groups]:
 
 
 def _run(
-    study: Study, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
+    study: GroupContext, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     domain = study.domain
     if not domain.protected.size:
@@ -214,5 +214,5 @@ def _measured(counts: list[_Groups], options: ThemisGroupsOptions) -> Measured:
     return Measured("random", tuple(gap for gap in _gaps(counts, options) if gap is not None))
 
 
-def _progress(study: Study, done: int, total: int) -> Progress:
+def _progress(study: GroupContext, done: int, total: int) -> Progress:
     return Progress("random", done, total, tried=done, found=0, queries=study.queries)

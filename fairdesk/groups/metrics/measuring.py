@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics.error_rates import calibrated, judged, scored
 from fairdesk.groups.metrics.grouping import Division, Mask, cross, crossings, divide
 from fairdesk.groups.metrics.outcomes import LEAST_SHARE, counted
@@ -54,7 +54,7 @@ class MeasureOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    study: Study,
+    study: GroupContext,
     people: Rows,  # noqa: ARG001 - who lies in the domain does not matter: nobody is invented
     options: MeasureOptions,
     rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
@@ -66,7 +66,7 @@ def search(
 
     Parameters
     ----------
-    study : Study
+    study : GroupContext
         The data, and the model or its decisions.
     people, rng
         Not used.
@@ -97,7 +97,7 @@ class _Sample:
     known, favourable_mask : NDArray[np.bool_]
         ``(n,)``; who has an outcome, and a favourable one.
     label : Rows, optional
-        ``(n,)``; what decisions or scores are judged by: as of `Study`.
+        ``(n,)``; what decisions or scores are judged by: as of `GroupContext`.
     scores : Rows, optional
         ``(n,)``.
     probable : bool
@@ -139,7 +139,7 @@ class _Sample:
         return msgspec.structs.replace(table, median=median, ties=ties)
 
 
-def _measure(study: Study, options: MeasureOptions) -> Iterator[Event]:
+def _measure(study: GroupContext, options: MeasureOptions) -> Iterator[Event]:
     tables = _Tables(study, options.least_share)
     label = _truth(study)
     if label is not None:
@@ -154,7 +154,7 @@ def _measure(study: Study, options: MeasureOptions) -> Iterator[Event]:
     yield from tables.of("decisions", list(samples))
 
 
-def _truth(study: Study) -> Rows | None:
+def _truth(study: GroupContext) -> Rows | None:
     """Return the labels, if there are any that are not the decisions themselves."""
     if np.isnan(study.label).all():
         return None
@@ -169,7 +169,7 @@ def askable(rows: Rows, attributes: Sequence[Attribute], mapping: Mapping) -> Ma
     return np.asarray(~np.isnan(rows[:, places]).any(axis=1))
 
 
-def _ask(study: Study, can: Mask) -> Generator[Event, None, Scores]:
+def _ask(study: GroupContext, can: Mask) -> Generator[Event, None, Scores]:
     """Ask the model about the rows it can be asked about: ``(m, k)``."""
     rows, answers = study.rows[can], list[Scores]()
     done = 0
@@ -181,21 +181,23 @@ def _ask(study: Study, can: Mask) -> Generator[Event, None, Scores]:
     return np.concatenate([*answers, np.empty((0, answers[0].shape[1] if answers else 1))])
 
 
-def _wanted(study: Study, options: MeasureOptions) -> Iterator[tuple[int, str]]:
+def _wanted(study: GroupContext, options: MeasureOptions) -> Iterator[tuple[int, str]]:
     """Yield the decisions that are counted, each with its name."""
     for place, name in enumerate(study.decisions):
         if place == study.favourable or options.outcome == "each":
             yield place, name
 
 
-def _judge(study: Study, wanted: int, label: Rows | None) -> Rows | None:
+def _judge(study: GroupContext, wanted: int, label: Rows | None) -> Rows | None:
     """Return who should get a decision; where labels tell that."""
     if label is None or wanted == study.favourable:
         return label
     return 1 - label if len(study.decisions) == 2 else None
 
 
-def _recorded(study: Study, options: MeasureOptions, label: Rows | None) -> Iterator[_Sample]:
+def _recorded(
+    study: GroupContext, options: MeasureOptions, label: Rows | None
+) -> Iterator[_Sample]:
     """Take decisions from their column."""
     known = ~np.isnan(study.decided)
     if not known.any():
@@ -212,7 +214,7 @@ def _recorded(study: Study, options: MeasureOptions, label: Rows | None) -> Iter
 
 
 def _answered(
-    study: Study,
+    study: GroupContext,
     model: FedModel,
     options: MeasureOptions,
     label: Rows | None,
@@ -263,7 +265,7 @@ def own_scores(answers: Scores, decision: int, model: FedModel) -> Rows:
 class _Tables:
     """Makes tables, and tells them as they come."""
 
-    def __init__(self, study: Study, least_share: float) -> None:
+    def __init__(self, study: GroupContext, least_share: float) -> None:
         divisions = [
             divide(attribute, codes, study.edges.get(attribute.name, ()))
             for attribute, codes in zip(study.domain.grouping, study.groups.T, strict=True)
@@ -285,6 +287,6 @@ class _Tables:
         yield _progress(self._study, phase, total, total)
 
 
-def _progress(study: Study, phase: str, done: int, total: int) -> Progress:
+def _progress(study: GroupContext, phase: str, done: int, total: int) -> Progress:
     tried = study.queries - study.requeries
     return Progress(phase, done, total, tried=tried, found=0, queries=study.queries)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.statistics import ALPHA, holm
 from fairdesk.groups.tabular.results import SWEEP, holds_on_data, paper_confidence
 from fairdesk.groups.text.paired import Compared, compare
@@ -57,7 +57,7 @@ class Known:
 
     Attributes
     ----------
-    study : Study
+    study : GroupContext
         The data and the model.
     options : TestSgdOptions
         The parameters.
@@ -71,7 +71,7 @@ class Known:
         As of `fairdesk.results.events.RuleSearchSummary`: ``asked`` are its samples.
     """
 
-    study: Study
+    study: GroupContext
     options: TestSgdOptions
     lexicon: Lexicon
     texts: Texts

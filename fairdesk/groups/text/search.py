@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairdesk.errors import SpecError
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.text.results import Known
 from fairdesk.groups.text.sentences import Lexicon, Named, SentenceScorer, ask, text_place
 from fairdesk.groups.text.tables import Table, Texts
@@ -66,12 +66,14 @@ _MORE = 1.6
 _SCANNED = 500
 
 
-def search(study: Study, options: TestSgdOptions, rng: np.random.Generator) -> Iterator[Event]:
+def search(
+    study: GroupContext, options: TestSgdOptions, rng: np.random.Generator
+) -> Iterator[Event]:
     """Compare how sentences fare by whom they name.
 
     Parameters
     ----------
-    study : Study
+    study : GroupContext
         Its ``text`` is the column, its ``terms`` the auditor's own.
     options : TestSgdOptions
         ``bins`` and ``subsets`` have no meaning here.
@@ -89,7 +91,9 @@ def search(study: Study, options: TestSgdOptions, rng: np.random.Generator) -> I
 class _Search:
     """One search, and what it knows so far."""
 
-    def __init__(self, study: Study, options: TestSgdOptions, rng: np.random.Generator) -> None:
+    def __init__(
+        self, study: GroupContext, options: TestSgdOptions, rng: np.random.Generator
+    ) -> None:
         self._study, self._options, self._rng = study, options, rng
         self._started = perf_counter()
         self._tell_from = self._started + TELL_SECONDS

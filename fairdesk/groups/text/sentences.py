@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import SpecError
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.text.terms import words
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, favourable_scores, labels
@@ -148,7 +148,7 @@ class Lexicon:
         return own
 
 
-def text_place(study: Study) -> int:
+def text_place(study: GroupContext) -> int:
     """Return the position of the attribute with the texts that the model reads.
 
     Raises
@@ -179,12 +179,12 @@ def text_place(study: Study) -> int:
     return domain.names.index(study.text)
 
 
-def ask(study: Study, texts: Sequence[str], rows: Rows) -> Scores:
+def ask(study: GroupContext, texts: Sequence[str], rows: Rows) -> Scores:
     """Ask the model about new sentences, each in the place of a row's own text.
 
     Parameters
     ----------
-    study : Study
+    study : GroupContext
         Its ``text`` names the column; its ``queries`` are counted up.
     texts : sequence of str
         ``m`` sentences.
@@ -223,7 +223,7 @@ class SentenceScorer:
     apart by 64-bit keys.
     """
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: GroupContext) -> None:
         self._study = study
         self._others = np.arange(len(study.domain.attributes)) != text_place(study)
         self._known: dict[int, tuple[int, float]] = {}

@@ -16,7 +16,7 @@ from fairdesk.models.decisions.requerying import compare
 from fairdesk.models.decisions.requerying import joined as counted_together
 from fairdesk.models.model import Model, labels
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import Certificate, Found, Progress, Rows, Scores
+from fairdesk.results.events import Certificate, Found, Progress, Rows, Scores, selected
 
 if TYPE_CHECKING:
     from fairdesk.individual.engine.kernels import Keys, Numbers
@@ -169,7 +169,7 @@ class SearchContext:
         As given.
     over : bool
         Whether a search that is told to come to an end (`request_finish`) is to.
-    begun : Certificate, optional
+    previous_certificate : Certificate, optional
         What an earlier run of the same method proved: it goes on from there.
     favourable : int
         The favourable one of the model's decisions; of two it does not matter to any search.
@@ -195,7 +195,7 @@ class SearchContext:
         self.favourable = 1
         self.repeatability = Repeatability()
         self.over = False
-        self.begun: Certificate | None = None
+        self.previous_certificate: Certificate | None = None
         self.domain = domain
         self.cached_model = CachedModel(model)
         self._kernels = kernels
@@ -313,14 +313,7 @@ class SearchContext:
             rows[near] = self.domain.counterparts(rows[near], combination[near])
         found, confirmed = self._pairs_of(rows, combination, answers, phase)
         self.found += int(confirmed.sum())
-        return Found(
-            rows=found.rows[confirmed],
-            partners=found.partners[confirmed],
-            row_scores=found.row_scores[confirmed],
-            partner_scores=found.partner_scores[confirmed],
-            alone=found.alone[confirmed],
-            phase=phase,
-        )
+        return selected(found, confirmed)
 
     def confirm(
         self, rows: Rows, combination: NDArray[np.intp], phase: str

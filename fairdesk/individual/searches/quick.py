@@ -9,7 +9,6 @@ protected attributes that are enough alone, or on the other side of the decision
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
@@ -106,7 +105,7 @@ def _searches(
 def _as(name: str, events: Iterator[Event]) -> Iterator[Event]:
     """Yield events with the method's name as their phase."""
     for event in events:
-        yield event if isinstance(event, Measured) else replace(event, phase=name)
+        yield event if isinstance(event, Measured) else msgspec.structs.replace(event, phase=name)
 
 
 def _kinds(regions: Clusters, found: Found) -> set[Kind]:

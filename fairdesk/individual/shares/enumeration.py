@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
@@ -238,7 +237,7 @@ def _go_through(context: SearchContext, people: Rows, keep: int) -> Iterator[Eve
                 if examples := context.take("exhaustive"):
                     yield examples
             context.tried = tried
-            yield replace(context.progress("exhaustive", done, size), found=found)
+            yield msgspec.structs.replace(context.progress("exhaustive", done, size), found=found)
     if everybody:
         names = tuple(domain.names[i] for i in domain.protected)
         share = hits / everybody
@@ -260,7 +259,7 @@ def _go_through(context: SearchContext, people: Rows, keep: int) -> Iterator[Eve
                 ),
             ),
         )
-    yield replace(context.progress("exhaustive", done, size), found=found)
+    yield msgspec.structs.replace(context.progress("exhaustive", done, size), found=found)
 
 
 #: Told with a share that is exact; any number would be true of it.

@@ -28,6 +28,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -285,7 +286,7 @@ def _query_rows(
     return Answered(
         right=np.concatenate(own) == mitigation.target[places],
         favourable_mask=labels(scores) == mitigation.favourable,
-        label=mitigation.good[places] == 1,
+        label=mitigation.label[places] == 1,
         scores=own_scores(scores, mitigation.favourable, model)
         if Capability.SCORES in card.can
         else None,
@@ -409,7 +410,9 @@ def certified(
                 context.request_finish()
             event = next(proving)
             mitigation.queries = asked + event.queries
-            yield replace(event, tried=mitigation.queries, queries=mitigation.queries)
+            yield msgspec.structs.replace(
+                event, tried=mitigation.queries, queries=mitigation.queries
+            )
     except StopIteration as end:
         proven = cast("Proven", end.value)
     except (OpaqueError, SpecError):

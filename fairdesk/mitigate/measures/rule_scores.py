@@ -289,7 +289,7 @@ class Rewritten:
         self, mitigation: MitigationContext, model: FedModel, outcome: Outcome
     ) -> Generator[int, None, Apart]:
         """Ask a model about them; yields how many were asked about since the last."""
-        study = mitigation.study(model)
+        study = mitigation.group_context(model)
         answers, parts = SentenceScorer(study), []
         for start in range(0, len(self.rows), _BATCH):
             part = slice(start, start + _BATCH)

@@ -80,7 +80,7 @@ class _Rewriting:
     ) -> None:
         self._workshop, self._split, self._rng = mitigation, split, rng
         self._lexicon = Lexicon(lists_of_terms(mitigation.terms))
-        self._place = text_place(mitigation.study(mitigation.model))
+        self._place = text_place(mitigation.group_context(mitigation.model))
         self._values = mitigation.domain.attributes[self._place].values
         self._categories, self._choice = self._named_by_rule()
         self._found: dict[int, Named | None] = {}

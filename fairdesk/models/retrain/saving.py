@@ -35,6 +35,7 @@ from fairdesk.models.preparation.estimators import is_estimator
 from fairdesk.models.preparation.prepared import PreparedModel
 from fairdesk.models.retrain.types import innermost
 from fairdesk.results.events import Rows, Scores
+from fairdesk.results.trials import ModelFileName
 
 if TYPE_CHECKING:
     from fairdesk.models.sklearn.file import ScikitModel
@@ -52,14 +53,14 @@ class Saved:
     Attributes
     ----------
     name : str
-        ``"model.keras"``, ``"model.joblib"``, ``"model.skops"`` or ``"model.onnx"``.
+        As of `fairdesk.results.trials.Retrained`.
     told : str
         How it was checked, or why there is none; a whole sentence or several.
     content : bytes
         Empty where there is none.
     """
 
-    name: str
+    name: ModelFileName
     told: str
     content: bytes
 
@@ -96,7 +97,7 @@ def save(fed: FedModel, rows: Rows) -> Iterator[Saved]:
         yield _written_file("model.onnx", lambda: _network_as_onnx(inner, check))
 
 
-def _written_file(name: str, make: Callable[[], tuple[bytes, str]]) -> Saved:
+def _written_file(name: ModelFileName, make: Callable[[], tuple[bytes, str]]) -> Saved:
     """Make a file, or say why there is none."""
     try:
         content, note = make()

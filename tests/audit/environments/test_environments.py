@@ -20,6 +20,7 @@ import pytest
 
 from fairdesk.audit.environments import environments, installing
 from fairdesk.audit.environments.environments import Requirement, find, made, make, needed, remove
+from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.plan import domain_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.inspection import Subject, inspect
@@ -651,7 +652,7 @@ def test_models_of_another_version_open_answer_and_are_searched(saved, tmp_path)
             protected = {"sex"} & {made.attribute for made in mapping.inputs} or {"age"}
             domain = domain_of(table, mapping, "hired", protected, {})
             run = RunSpec("maft", {}, 0, Budget(seconds=10))
-            events = worker.search(mapping, domain, domain.people(table), run)
+            events = worker.search(mapping, domain, SearchInputs(domain.people(table)), run)
             assert sum(len(each.rows) for each in events if isinstance(each, Found)) > 0, name
     finally:
         worker.close()

@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.audit.worker.client import Worker, _explains
+from fairdesk.audit.worker.answer_checks import check_explanation
+from fairdesk.audit.worker.client import Worker
 from fairdesk.data.profiling.nearest import gower
 from fairdesk.errors import DataError, ModelError, WorkerError
 from fairdesk.individual.surrogates.explanation import Explanation, Side, Variant
@@ -195,5 +196,6 @@ TRUE = Explanation(SIDE, SIDE, (Variant((1.0,), 0.7, 1), Variant((0.0,), 0.4, 0)
     ],
 )
 def test_explanations_are_of_what_there_is(spec, changed):
-    assert _explains(TRUE, spec.domain, 1)
-    assert not _explains(msgspec.structs.replace(TRUE, **changed), spec.domain, 1)
+    check_explanation(TRUE, spec.domain, 1)
+    with pytest.raises(WorkerError, match="does not fit the question"):
+        check_explanation(msgspec.structs.replace(TRUE, **changed), spec.domain, 1)

@@ -11,7 +11,7 @@ from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.plan import domain_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs import mitigation as repairing
-from fairdesk.audit.runs.mitigation import check_repair, completed, pairs_to_repair, with_rule
+from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs, with_rule
 from fairdesk.audit.runs.run import check_run, run
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Patience, Worker
@@ -43,24 +43,25 @@ def test_pairs_come_once_flagged_ones_first_and_dismissed_ones_never(store, find
     second = add(store, findings(4, seed=2), "dismissed")
     third = add(store, findings(3, seed=3), "flagged")
     fourth = add(store, findings(6, seed=1))
-    rows, partners, numbers, flagged = pairs_to_repair(AEQUITAS, store)
-    assert numbers.tolist() == [11, 12, 13, 1, 2, 3, 4, 5, 6]
-    assert flagged.tolist() == [3]
-    pairs = {number: store.pair(number) for number in numbers.tolist()}
-    np.testing.assert_array_equal(rows, [pair.row for pair in pairs.values()])
-    np.testing.assert_array_equal(partners, [pair.partner for pair in pairs.values()])
+    given = mitigation_inputs(AEQUITAS, store)
+    assert given.numbers.tolist() == [11, 12, 13, 1, 2, 3, 4, 5, 6]
+    assert given.flagged == 3
+    pairs = {number: store.pair(number) for number in given.numbers.tolist()}
+    np.testing.assert_array_equal(given.pairs, [pair.row for pair in pairs.values()])
+    np.testing.assert_array_equal(given.partners, [pair.partner for pair in pairs.values()])
 
     def chosen(**asked):
         run = msgspec.structs.replace(AEQUITAS, **asked)
-        return pairs_to_repair(run, store)[2].tolist()
+        return mitigation_inputs(run, store).numbers.tolist()
 
     assert chosen(pairs_of=(fourth,)) == [14, 15, 16, 17, 18, 19]
     assert chosen(pairs_of=(third, first)) == [11, 12, 13, 1, 2, 3, 4, 5, 6]
     assert chosen(flagged=True) == [11, 12, 13]
     assert chosen(pairs_of=(second,)) == []
     # a rule set is repaired with none of them
-    nobody = pairs_to_repair(TESTSGD, store)
-    assert [each.shape for each in nobody] == [(0, 3), (0, 3), (0,), (1,)]
+    nobody = mitigation_inputs(TESTSGD, store)
+    assert [each.shape for each in (nobody.pairs, nobody.partners)] == [(0, 3), (0, 3)]
+    assert (nobody.numbers.shape, nobody.flagged) == ((0,), 0)
 
 
 def test_of_very_many_pairs_some_are_taken_from_all_over(store, findings, monkeypatch):
@@ -74,9 +75,10 @@ def test_of_very_many_pairs_some_are_taken_from_all_over(store, findings, monkey
     add(store, found)
     for pair in (100, 200):
         store.mark(pair, "flagged")
-    _, _, numbers, flagged = pairs_to_repair(AEQUITAS, store)
+    given = mitigation_inputs(AEQUITAS, store)
+    numbers = given.numbers
     assert numbers[:2].tolist() == [100, 200]
-    assert flagged.tolist() == [2]
+    assert given.flagged == 2
     assert 40 <= len(numbers) <= 50
     assert (np.diff(numbers[2:]) <= 8).all()
     assert numbers[2] == 1

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox import confining, kernel_cache, probe, sandbox
 from fairdesk.audit.sandbox.confinement import WHAT, Confinement, unknown
@@ -366,7 +367,7 @@ def test_threads_and_scientific_libraries_work_inside(tmp_path, caplog):
     scores = worker.predict(spec.mapping, spec.domain.attributes, people)
     assert np.isfinite(scores).all()
     run = RunSpec("maft", {"global_num": 10, "local_num": 10})
-    search = worker.search(spec.mapping, spec.domain, people, run)
+    search = worker.search(spec.mapping, spec.domain, SearchInputs(people), run)
     assert list(search)
     assert search.ending == "done"
     # what was compiled before was copied, and nothing was compiled anew

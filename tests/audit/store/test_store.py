@@ -475,7 +475,7 @@ def augmented(count=6, **changed):
     rows = np.column_stack((np.arange(30.0, 30 + count), np.arange(count) % 2, np.arange(count)))
     numbers = np.arange(count)
     added = Augmented("making", rows, numbers % 2, numbers // 2, numbers + 10)
-    return replace(added, **changed)
+    return msgspec.structs.replace(added, **changed)
 
 
 @pytest.mark.parametrize("count", [0, 1, 6])

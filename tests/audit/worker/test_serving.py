@@ -7,10 +7,12 @@ import threading
 import numpy as np
 import pytest
 
+from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.worker import driving, frames, wire
 from fairdesk.audit.worker import server as serving
-from fairdesk.audit.worker import wire
-from fairdesk.audit.worker.server import Controls, Guest, drive
+from fairdesk.audit.worker.driving import Controls, drive
+from fairdesk.audit.worker.server import Guest
 from fairdesk.errors import FairDeskError
 from fairdesk.results.events import Found, Measured, Progress
 from fairdesk.results.trials import Augmented, Retrained, Trial
@@ -32,20 +34,14 @@ def progress(done, queries=0, phase="global"):
 class Sent(list):
     """Collects what would be sent."""
 
-    def __call__(self, message, arrays=()):
-        self.append((message, [np.array(array) for array in arrays]))
+    __call__ = list.append
 
     def of(self, kind):
-        return [message for message, _ in self if isinstance(message, kind)]
+        return [message for message in self if isinstance(message, kind)]
 
     @property
     def rows(self):
-        return [
-            row
-            for message, arrays in self
-            if isinstance(message, wire.SearchFound)
-            for row in arrays[0][:, 0].tolist()
-        ]
+        return [row for found in self.of(Found) for row in found.rows[:, 0].tolist()]
 
 
 def steps(n, each=3, closed=None):
@@ -63,8 +59,8 @@ def test_events_are_gathered_and_all_arrive():
     assert drive(steps(400), Budget(), Controls(), 1, sent) == "done"
     assert sent.rows == list(range(1200))
     assert len(sent) < 100
-    last = sent.of(wire.SearchProgress)[-1]
-    assert sent[-1][0] == last
+    last = sent.of(Progress)[-1]
+    assert sent[-1] == last
     assert (last.done, last.queries, last.seconds.keys()) == (400, 4000, {"global"})
 
 
@@ -82,20 +78,20 @@ def test_what_frames_a_search_is_outside_its_budget():
             yield progress(i + 1, queries=5_000 + 10 * (i + 1))
 
     ending = drive(nobody(), budget, Controls(), 1, sent, before=first(), after=last(5_100))
-    told = sent.of(wire.SearchProgress)[-1]
+    told = sent.of(Progress)[-1]
     assert (ending, told.queries) == ("budget", 5_103)
     assert told.seconds.keys() == {"preliminary", "global", "random"}
     # whoever found somebody need not say how many there can be at most
     sent = Sent()
     assert drive(steps(5), Budget(), Controls(), 1, sent, after=last(0)) == "done"
-    assert sent.of(wire.SearchProgress)[-1].seconds.keys() == {"global"}
+    assert sent.of(Progress)[-1].seconds.keys() == {"global"}
 
 
 def test_phases_are_kept_apart():
     sent = Sent()
     events = [found(2), found(2, start=2), found(1, "local", start=4), progress(1, phase="local")]
     drive(iter(events), Budget(), Controls(), 1, sent)
-    assert [(m.phase, len(a[0])) for m, a in sent if isinstance(m, wire.SearchFound)] == [
+    assert [(each.phase, len(each.rows)) for each in sent.of(Found)] == [
         ("global", 4),
         ("local", 1),
     ]
@@ -104,13 +100,13 @@ def test_phases_are_kept_apart():
 def test_the_last_progress_counts_what_was_sent():
     sent = Sent()
     drive(iter([found(5)]), Budget(), Controls(), 1, sent)
-    assert sent.of(wire.SearchProgress)[-1].found == 5
+    assert sent.of(Progress)[-1].found == 5
 
 
 def test_a_search_without_events_still_tells_its_end():
     sent = Sent()
     assert drive(iter(()), Budget(), Controls(), 1, sent) == "done"
-    assert len(sent.of(wire.SearchProgress)) == 1
+    assert len(sent.of(Progress)) == 1
 
 
 @pytest.mark.parametrize("budget", [Budget(queries=55), Budget(seconds=0.0)])
@@ -119,7 +115,7 @@ def test_a_budget_closes_the_search(budget):
     assert drive(steps(1000, closed=closed), budget, Controls(), 1, sent) == "budget"
     assert closed
     if budget.queries:
-        assert sent.of(wire.SearchProgress)[-1].queries == 60
+        assert sent.of(Progress)[-1].queries == 60
 
 
 def test_stop_ends_it_between_two_events():
@@ -149,7 +145,7 @@ def test_findings_never_end_without_their_count(ending):
     budget = Budget(seconds=0.0) if ending == "budget" else Budget()
     assert drive(events(), budget, controls, 1, sent) == ending
     assert sent.rows == [0, 1, 2, 3]
-    assert sent.of(wire.SearchProgress)[-1].queries == 10
+    assert sent.of(Progress)[-1].queries == 10
 
 
 def test_pause_holds_and_resume_goes_on():
@@ -200,11 +196,11 @@ def test_a_search_that_fails_tells_what_it_had():
 
 
 def test_findings_do_not_wait_for_a_model_that_thinks(monkeypatch):
-    monkeypatch.setattr(serving, "TEND_SECONDS", 0.01)
+    monkeypatch.setattr(driving, "TEND_SECONDS", 0.01)
     arrived = threading.Event()
 
-    def send(message, _arrays):
-        if isinstance(message, wire.SearchFound):
+    def send(message):
+        if isinstance(message, Found):
             arrived.set()
 
     def events():
@@ -226,23 +222,19 @@ def test_what_a_repair_makes_is_sent_at_once_and_in_its_order():
     sent = Sent()
     events = [added, progress(1), *files, progress(2)]
     assert drive(iter(events), Budget(), Controls(), 1, sent) == "done"
-    told = [(m, a) for m, a in sent if not isinstance(m, wire.SearchProgress)]
-    assert told[0][0] == wire.SearchAugmented("making", ("a text",))
-    assert [each.tolist() for each in told[0][1][1:]] == [[0, 1], [1, 2], [2, 3]]
-    assert [m.name for m, _ in told[1:]] == ["model.onnx", "model.keras"]
-    assert told[1][1][0].tobytes() == b"abc"
-    assert isinstance(sent[-1][0], wire.SearchProgress)
+    assert [each for each in sent if not isinstance(each, Progress)] == [added, *files]
+    assert isinstance(sent[-1], Progress)
 
 
 @pytest.mark.parametrize("silent", [True, False])
 def test_a_model_that_is_trained_for_long_is_not_taken_for_dead(monkeypatch, silent):
-    monkeypatch.setattr(serving, "TEND_SECONDS", 0.01)
-    monkeypatch.setattr(serving, "_LIFE_SECONDS", 0.02)
+    monkeypatch.setattr(driving, "TEND_SECONDS", 0.01)
+    monkeypatch.setattr(driving, "LIFE_SECONDS", 0.02)
     sent, heard = Sent(), threading.Event()
 
-    def send(message, arrays=()):
-        sent(message, arrays)
-        if len(sent.of(wire.SearchProgress)) > 5:
+    def send(message):
+        sent(message)
+        if len(sent.of(Progress)) > 5:
             heard.set()
 
     def training():
@@ -251,7 +243,7 @@ def test_a_model_that_is_trained_for_long_is_not_taken_for_dead(monkeypatch, sil
         yield progress(2, queries=8)
 
     assert drive(training(), Budget(), Controls(), 1, send, silent=silent) == "done"
-    told = sent.of(wire.SearchProgress)
+    told = sent.of(Progress)
     # the same again and again, until there is something new; else when it came, and at the end
     assert heard.is_set() == silent
     assert {each.queries for each in told} == {7, 8}
@@ -274,8 +266,8 @@ def test_a_repair_that_is_told_to_stop_comes_to_its_end():
 
     ending = drive(training(), Budget(), controls, 3, sent, request_finish=over.set, silent=True)
     assert ending == "stopped"
-    assert sent.of(wire.SearchMeasured)[-1].figures == (TRIAL,)
-    assert sent.of(wire.SearchProgress)[-1].done == 2_000
+    assert sent.of(Measured)[-1].figures == (TRIAL,)
+    assert sent.of(Progress)[-1].done == 2_000
 
 
 class Conversation:
@@ -294,9 +286,9 @@ class Conversation:
         threading.Thread(target=serving.serve, args=arguments, daemon=True).start()
         self.calls = 0
 
-    def ask(self, message, *arrays):
+    def ask(self, message):
         self.calls += 1
-        wire.write(self.writer, self.calls, message, arrays)
+        frames.write(self.writer, self.calls, message)
         return self.hear()
 
     def hear(self):
@@ -319,7 +311,7 @@ def test_a_guest_serves_a_whole_audit(guest, tmp_path):
     while isinstance(frame.message, wire.TableProgress):
         frame = guest.hear()
     assert [column.name for column in frame.message.columns] == ["age", "sex", "income", "hired"]
-    codes = frame.arrays[0].T
+    codes = frame.message.codes.T
     model = making.write_model(tmp_path / "model.pkl")
     refused = guest.ask(wire.OpenModel(str(model), trusted=False)).message
     assert refused.kind == "TrustRequiredError"
@@ -327,21 +319,21 @@ def test_a_guest_serves_a_whole_audit(guest, tmp_path):
     table = serving.Table(frame.message.source, frame.message.columns, codes)
     spec = making.spec_of(table, card)
     proof = guest.ask(
-        wire.CheckInputs(spec.mapping, spec.data, spec.columns, "hired", "yes"), codes
+        wire.CheckInputs(spec.mapping, spec.data, spec.columns, codes, "hired", "yes")
     ).message.proof
     assert proof.rows == 60
     assert proof.accuracy > 0.6
     people = spec.domain.people(table)
-    answer = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes), people)
-    assert answer.arrays[0].shape == (60, 1)
+    answer = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes, people))
+    assert answer.message.scores.shape == (60, 1)
     run = RunSpec("maft", {"global_num": 20, "local_num": 20})
-    message = guest.ask(wire.Search(spec.mapping, spec.domain, run), people, people[:0]).message
+    message = guest.ask(wire.Search(spec.mapping, spec.domain, run, SearchInputs(people))).message
     kinds = [type(message)]
     while not isinstance(message, wire.SearchEnded):
         message = guest.hear().message
         kinds.append(type(message))
-    assert wire.SearchFound in kinds
-    assert kinds[-2] is wire.SearchProgress
+    assert Found in kinds
+    assert kinds[-2] is Progress
     assert message.ending == "done"
 
 
@@ -360,7 +352,7 @@ def test_what_goes_wrong_is_answered(guest, request_, kind, words):
 
 
 def test_without_a_model_nothing_is_asked(guest, spec):
-    failed = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes), np.zeros((1, 3))).message
+    failed = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes, np.zeros((1, 3)))).message
     assert (failed.kind, failed.what) == ("WorkerError", "No model is open.")
 
 
@@ -380,7 +372,7 @@ def test_the_unexpected_is_answered_too(monkeypatch, error, kind, words):
         raise error
 
     monkeypatch.setattr(guest, "_serve", serve)
-    guest.answer(wire.Frame(1, wire.OpenModel("m", trusted=True)))
+    guest.answer(frames.Frame(1, wire.OpenModel("m", trusted=True)))
     stream.seek(0)
     failed = wire.read_from_guest(stream).message
     assert failed.kind == kind
@@ -389,6 +381,6 @@ def test_the_unexpected_is_answered_too(monkeypatch, error, kind, words):
 
 def test_a_message_that_is_no_request():
     stream = io.BytesIO()
-    Guest(stream).answer(wire.Frame(1, wire.Stop()))
+    Guest(stream).answer(frames.Frame(1, wire.Stop()))
     stream.seek(0)
     assert "no request" in wire.read_from_guest(stream).message.what

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from fairdesk.audit.worker import wire
+from fairdesk.audit.worker import frames, wire
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.server import Guest
 from fairdesk.certify.proof import certificate
@@ -40,14 +40,19 @@ def asked(case):
     return header, roots, boxes, group, verdict[whole] == UNLIKE
 
 
+def whole(*places):
+    """Return places as they are sent."""
+    return [each.astype(np.int64) for each in places]
+
+
 def ask(model, asked):
     """Let a guest with an open model answer, and give what it writes."""
     header, roots, boxes, group, unlike = asked
     outgoing = io.BytesIO()
     guest = Guest(outgoing)
     guest._opened = model
-    request = wire.Solve(certificate.encoded(header).decode(), 10.0)
-    guest.answer(wire.Frame(7, request, (*roots, *boxes, group, unlike)))
+    named = wire.Boxes(certificate.encoded(header).decode(), *whole(*roots, *boxes, group))
+    guest.answer(frames.Frame(7, wire.Solve(named, unlike, 10.0)))
     outgoing.seek(0)
     return wire.read_from_guest(outgoing)
 
@@ -87,12 +92,11 @@ def test_a_model_that_cannot_be_looked_into_is_no_defect(case, asked):
         lambda n, low: (np.zeros(n, dtype=int), low - 1),
         lambda n, low: (np.zeros(n - 1, dtype=int), low),
         lambda n, low: (np.zeros(n, dtype=int), low[:, :1]),
-        lambda n, low: (np.zeros(n, dtype=int),),
     ],
 )
 def test_answers_that_cannot_be_are_refused(asked, told):
     header, roots, boxes, group, unlike = asked
-    frame = wire.Frame(1, wire.Solved(), told(len(group), boxes[0]))
+    frame = frames.Frame(1, wire.Solved(*told(len(group), boxes[0])))
     with pytest.raises(WorkerError):
         Answering(frame).solve(header, roots, *boxes, group, unlike, 1.0)
 
@@ -104,8 +108,8 @@ def test_boxes_are_proven_once_more_by_the_guest(case, asked):
         outgoing = io.BytesIO()
         guest = Guest(outgoing)
         guest._opened = case.fed.opened
-        request = wire.Reprove(certificate.encoded(header).decode(), 10.0)
-        guest.answer(wire.Frame(7, request, (*roots, *boxes, group, claims)))
+        named = wire.Boxes(certificate.encoded(header).decode(), *whole(*roots, *boxes, group))
+        guest.answer(frames.Frame(7, wire.Reprove(named, claims, 10.0)))
         outgoing.seek(0)
         frame = wire.read_from_guest(outgoing)
         found = Answering(frame).reprove(header, roots, *boxes, group, claims, 10.0)
@@ -122,12 +126,12 @@ def test_boxes_are_proven_once_more_by_the_guest(case, asked):
         lambda n, low: (np.zeros(n), np.full(n, -0.5), np.zeros(n, dtype=np.int8), low),
         lambda n, low: (np.zeros(n), np.zeros(n), np.full(n, 3, dtype=np.int8), low),
         lambda n, low: (np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int8), low - 1),
-        lambda n, low: (np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int8)),
+        lambda n, low: (np.zeros(n), np.zeros(n), np.zeros(n + 1, dtype=np.int8), low),
     ],
 )
 def test_proofs_that_cannot_be_are_refused(asked, told):
     header, roots, boxes, group, unlike = asked
     stated = np.column_stack((~unlike, unlike)).astype(np.float64)
-    frame = wire.Frame(1, wire.Reproved(), told(len(group), boxes[0]))
+    frame = frames.Frame(1, wire.Reproved(*told(len(group), boxes[0])))
     with pytest.raises(WorkerError):
         Answering(frame).reprove(header, roots, *boxes, group, stated, 1.0)

@@ -15,16 +15,16 @@ import msgspec
 import numpy as np
 import pytest
 
+from fairdesk.audit.plan.inputs import MitigationInputs, SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.sandbox.confinement import unknown
-from fairdesk.audit.worker import client as worker_module
-from fairdesk.audit.worker import wire
+from fairdesk.audit.worker import answer_checks, frames, wire
 from fairdesk.audit.worker.child import describe_end
 from fairdesk.audit.worker.client import Patience, Worker
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
 from fairdesk.files import sha256
-from fairdesk.results.events import Found, Progress
-from fairdesk.results.trials import Change, Measure, Repair, Trial
+from fairdesk.results.events import Found, Measured, Progress
+from fairdesk.results.trials import Augmented, Change, Measure, Repair, Retrained, Trial
 from tests.audit import fake_guest, making
 from tests.models.onnx.test_file import endless
 
@@ -43,7 +43,9 @@ class Audit:
         self.people = self.spec.domain.people(table)
 
     def search(self, run=LONG):
-        return self.worker.search(self.spec.mapping, self.spec.domain, self.people, run)
+        return self.worker.search(
+            self.spec.mapping, self.spec.domain, SearchInputs(self.people), run
+        )
 
     def predict(self):
         return self.worker.predict(self.spec.mapping, self.spec.domain.attributes, self.people)
@@ -395,9 +397,9 @@ def speaking(data):
     return Worker(command=(sys.executable, "-c", SPEAKS.format(hello=hello, bytes=data)))
 
 
-def frame_bytes(call, message, arrays=()):
+def frame_bytes(call, message):
     stream = io.BytesIO()
-    wire.write(stream, call, message, arrays)
+    frames.write(stream, call, message)
     return stream.getvalue()
 
 
@@ -405,12 +407,13 @@ def frame_bytes(call, message, arrays=()):
     "data",
     [
         b"Traceback (most recent call last):\n",
-        frame_bytes(1, wire.Predicted(), [np.zeros((3, 1))])[:-3] + b"x",
-        frame_bytes(5, wire.Predicted(), [np.zeros((60, 1))]),
+        frame_bytes(1, wire.Predicted(np.zeros((60, 1), np.float32)))[:-3] + b"x",
+        frame_bytes(5, wire.Predicted(np.zeros((60, 1), np.float32))),
         frame_bytes(1, wire.SearchEnded("done")),
-        frame_bytes(1, wire.Predicted(), [np.zeros((59, 1))]),
-        frame_bytes(1, wire.Predicted(), [np.zeros(60)]),
-        frame_bytes(1, wire.Predicted()),
+        frame_bytes(1, wire.Predicted(np.zeros((59, 1), np.float32))),
+        frame_bytes(1, wire.Predicted(np.zeros(60, np.float32))),
+        frame_bytes(1, wire.Predicted(np.zeros((60, 1)))),
+        frame_bytes(1, wire.Predicted(None)),
     ],
 )
 def test_garbage_from_the_child_is_refused(spec, data):
@@ -422,26 +425,32 @@ def test_garbage_from_the_child_is_refused(spec, data):
     worker.close()
 
 
+TWO, SCORES, BOTH = np.zeros((2, 3)), np.zeros((2, 1), np.float32), np.ones((2, 1), np.bool_)
+
+
 @pytest.mark.parametrize(
-    "data",
+    ("answer", "why"),
     [
-        frame_bytes(1, wire.SearchFound("local"), [np.zeros((2, 3))] * 4),
-        frame_bytes(1, wire.SearchFound("local"), [np.zeros((2, 4))] * 5),
-        frame_bytes(1, wire.SearchFound("local")),
-        frame_bytes(1, wire.Predicted(), [np.zeros((1, 1))]),
+        (Found(TWO, TWO, SCORES, SCORES, BOTH[:1], "local"), "does not fit"),
+        (Found(TWO, TWO, SCORES, SCORES[:, 0], BOTH, "local"), "does not fit"),
+        (Found(*[np.zeros((2, 4))] * 2, SCORES, SCORES, BOTH, "local"), "does not fit"),
+        (Found(TWO, None, SCORES, SCORES, BOTH, "local"), "no message"),
+        (Found(TWO, TWO, TWO[:, :1], SCORES, BOTH, "local"), "no message"),
+        (Found(TWO.astype(int), TWO, SCORES, SCORES, BOTH, "local"), "no message"),
+        (wire.Predicted(SCORES), "does not fit"),
     ],
 )
-def test_findings_that_do_not_fit_are_refused(spec, data):
-    worker = speaking(data)
-    with pytest.raises(WorkerError, match="does not fit the question"):
-        list(worker.search(spec.mapping, spec.domain, np.zeros((1, 3)), LONG))
+def test_findings_that_do_not_fit_are_refused(spec, answer, why):
+    worker = speaking(frame_bytes(1, answer))
+    with pytest.raises(WorkerError, match=why):
+        list(worker.search(spec.mapping, spec.domain, SearchInputs(np.zeros((1, 3))), LONG))
     worker.close()
 
 
-def with_a_model(spec, path, answer, arrays):
+def with_a_model(spec, path, answer):
     """Make a worker whose child says that it opened a model, and then gives this answer."""
     card = msgspec.structs.replace(spec.model, path="elsewhere", sha256="0" * 64)
-    said = frame_bytes(1, wire.ModelOpened(card)) + frame_bytes(2, answer, arrays)
+    said = frame_bytes(1, wire.ModelOpened(card)) + frame_bytes(2, answer)
     worker = speaking(said)
     return worker, worker.open_model(path)
 
@@ -449,7 +458,7 @@ def with_a_model(spec, path, answer, arrays):
 def test_the_app_itself_tells_which_file_was_opened(spec, tmp_path):
     path = tmp_path / "model"
     path.write_bytes(b"a program that lies about itself")
-    worker, card = with_a_model(spec, path, wire.Predicted(), [])
+    worker, card = with_a_model(spec, path, wire.Predicted(SCORES))
     assert (card.path, card.sha256) == (str(path), sha256(path))
     worker.close()
 
@@ -484,9 +493,9 @@ def test_findings_are_people_of_the_domain(spec, tmp_path, changed, value):
     arrays = [PERSON, PARTNER, SCORE, SCORE, TRUE]
     if changed is not None:
         arrays[changed] = value
-    worker, _ = with_a_model(spec, path, wire.SearchFound("local"), arrays)
+    worker, _ = with_a_model(spec, path, Found(*arrays, "local"))
     worker._patience = Patience(answer=1.0)
-    events = worker.search(spec.mapping, spec.domain, np.zeros((1, 3)), LONG)
+    events = worker.search(spec.mapping, spec.domain, SearchInputs(np.zeros((1, 3))), LONG)
     if changed is None:
         assert isinstance(next(events), Found)
         events.close()
@@ -496,9 +505,9 @@ def test_findings_are_people_of_the_domain(spec, tmp_path, changed, value):
     worker.close()
 
 
-def heard(message, *arrays):
-    """Return a frame as it is read from a guest's pipe."""
-    return wire.read_from_guest(io.BytesIO(frame_bytes(2, message, arrays)))
+def heard(message):
+    """Return a message as it is read from a guest's pipe."""
+    return wire.read_from_guest(io.BytesIO(frame_bytes(2, message))).message
 
 
 ROWS = np.array([[40.0, 0, 5], [40.0, 1, 5]])
@@ -519,8 +528,6 @@ NUMBERS = np.array([0, 1])
         # the model has two classes, the table 60 rows
         (1, np.array([0, 2])),
         (1, np.array([-1, 0])),
-        (1, np.array([0.0, np.nan])),
-        (1, NUMBERS.astype(bool)),
         (2, np.array([-2, 0])),
         (3, np.array([0, 60])),
         (3, np.array([-1, 0])),
@@ -531,14 +538,21 @@ def test_added_rows_are_people_of_the_domain(spec, changed, value):
     arrays = [ROWS, NUMBERS, np.array([-1, 7]), NUMBERS]
     if changed is not None:
         arrays[changed] = value
-    frame = heard(wire.SearchAugmented("making", ()), *arrays)
+    added = heard(Augmented("making", *arrays))
     if changed is None:
-        added = worker_module._augmented(frame, frame.message, spec.domain, 2, 60)
+        answer_checks.check_added_rows(added, spec.domain, 2, 60)
         np.testing.assert_array_equal(added.rows, ROWS)
         assert added.pairs.tolist() == [-1, 7]
     else:
         with pytest.raises(WorkerError, match="does not fit the question"):
-            worker_module._augmented(frame, frame.message, spec.domain, 2, 60)
+            answer_checks.check_added_rows(added, spec.domain, 2, 60)
+
+
+@pytest.mark.parametrize("numbers", [np.array([0.0, np.nan]), NUMBERS.astype(bool)])
+def test_people_are_numbered_with_whole_numbers(numbers):
+    with pytest.raises(WorkerError, match="no message of FairDesk") as caught:
+        heard(Augmented("making", ROWS, numbers, NUMBERS, NUMBERS))
+    assert "int64" in caught.value.why
 
 
 @pytest.mark.parametrize(
@@ -554,9 +568,17 @@ def test_only_a_repair_makes_rows_and_of_its_own_table(spec, tmp_path, run, seed
     path = tmp_path / "model"
     path.write_bytes(b"")
     arrays = [ROWS, NUMBERS, NUMBERS, seeds]
-    worker, _ = with_a_model(spec, path, wire.SearchAugmented("making", ()), arrays)
+    worker, _ = with_a_model(spec, path, Augmented("making", *arrays))
     worker._patience = Patience(answer=1.0)
-    events = worker.repair(spec.mapping, spec.domain, (np.zeros((60, 3)),), RunSpec(run))
+    table = np.zeros((60, 3))
+    inputs = SearchInputs(table)
+    if run == "repair-aequitas":
+        nobody, none = table[:0], np.zeros(60)
+        inputs = MitigationInputs(
+            *(table, table[:, :1], none == 0, none, none.astype(int)),
+            *(nobody, nobody, np.empty(0, dtype=int)),
+        )
+    events = worker.search(spec.mapping, spec.domain, inputs, RunSpec(run))
     if why:
         with pytest.raises(WorkerError, match="does not fit the question") as caught:
             next(events)
@@ -567,36 +589,38 @@ def test_only_a_repair_makes_rows_and_of_its_own_table(spec, tmp_path, run, seed
     worker.close()
 
 
-FILE = wire.SearchRetrained("saving", 2, "model.keras", "It is fine.")
+FILE = Retrained("saving", 2, "model.keras", "It is fine.", np.frombuffer(b"model", np.int8))
 
 
 @pytest.mark.parametrize(
-    ("told", "arrays", "why"),
+    ("changed", "why"),
     [
-        (FILE, [np.frombuffer(b"model", np.int8)], ""),
-        (FILE, [np.empty(0, np.int8)], ""),
-        (msgspec.structs.replace(FILE, trial=-1), [np.empty(0, np.int8)], "is none"),
-        (FILE, [np.zeros(3)], "is none"),
-        (FILE, [np.zeros((2, 2), np.int8)], "shapes"),
-        (FILE, [], "shapes"),
+        ({}, ""),
+        ({"content": np.empty(0, np.int8)}, ""),
+        ({"note": "x" * 1_000_000}, ""),
+        ({"trial": -1}, "is none"),
+        ({"content": np.zeros((2, 2), np.int8)}, "shapes"),
+        ({"content": np.zeros(3)}, "int8"),
+        ({"content": None}, "Expected"),
     ],
 )
-def test_files_of_models_are_those_that_there_are(told, arrays, why):
-    frame = heard(told, *arrays)
+def test_files_of_models_are_those_that_there_are(changed, why):
+    told = msgspec.structs.replace(FILE, **changed)
     if why:
         with pytest.raises(WorkerError) as caught:
-            worker_module._retrained(frame, frame.message)
+            answer_checks.checked_file(heard(told))
         assert why in caught.value.why
     else:
-        made = worker_module._retrained(frame, frame.message)
+        made = answer_checks.checked_file(heard(told))
         assert (made.trial, made.name) == (2, "model.keras")
-        assert made.content.tobytes() == arrays[0].tobytes()
+        assert made.content.tobytes() == told.content.tobytes()
+        assert len(made.note) <= answer_checks.MOST_TEXT
 
 
 @pytest.mark.parametrize("name", ["../model.keras", "run.sh", ""])
 def test_a_file_of_another_name_is_no_message(name):
     with pytest.raises(WorkerError, match="no message of FairDesk"):
-        heard(msgspec.structs.replace(FILE, name=name), np.empty(0, np.int8))
+        heard(msgspec.structs.replace(FILE, name=name))
 
 
 SHARE = Measure("share_domain", "", "domain", 0.1, 0.08, 0.12, 1_000)
@@ -643,18 +667,19 @@ def with_change(**changed):
     ],
 )
 def test_figures_of_repairs_are_what_can_be(spec, figures, sound):
-    frame = heard(wire.SearchMeasured("training", figures))
+    measured = heard(Measured("training", figures))
     if sound:
-        assert worker_module._event(frame, spec.domain, 1).figures == figures
+        answer_checks.check_event(measured, spec.domain, 1)
+        assert measured.figures == figures
     else:
         with pytest.raises(WorkerError, match="does not fit the question"):
-            worker_module._event(frame, spec.domain, 1)
+            answer_checks.check_event(measured, spec.domain, 1)
 
 
 @pytest.mark.parametrize("number", ["NaN", "1e999", "null"])
 def test_what_is_no_number_is_no_message(number):
     told = msgspec.structs.replace(NEXT, percent=0.375)
-    frame = frame_bytes(2, wire.SearchMeasured("training", (TOLD, TRIAL, told)))
+    frame = frame_bytes(2, Measured("training", (TOLD, TRIAL, told)))
     assert frame.count(b"0.375") == 1
     # as many letters, for the frame tells its length
     raw = frame.replace(b"0.375", f"{number:>5}".encode())

@@ -11,7 +11,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.baselines import fairfictplay
 from fairdesk.groups.baselines.fairfictplay import FairFictPlayOptions, Features, Profiles
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.results.events import Measured, Progress
 from tests.individual.conftest import integer
 
@@ -59,7 +59,7 @@ def study_of(favours, n=4_000, seed=0, inside=None):
         [rng.integers(0, 1_000, n), rng.integers(0, 2, n), rng.integers(20, 80, n)]
     ).astype(float)
     groups = np.column_stack([rows[:, 1:], rng.integers(0, 3, n)])
-    return Study(
+    return GroupContext(
         domain=DOMAIN,
         rows=rows,
         groups=groups,

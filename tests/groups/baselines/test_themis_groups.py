@@ -13,7 +13,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.baselines import themis_groups
 from fairdesk.groups.baselines.themis_groups import ThemisGroupsOptions
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.models.model import labels
 from fairdesk.results.events import Measured, Progress
 from tests.individual.conftest import Network, integer
@@ -34,7 +34,7 @@ UNSEEN = Attribute(
 def study_of(domain, model, people=None, favourable=1, decisions=("no", "yes")):
     rows = np.empty((0, len(domain.attributes))) if people is None else people
     n = len(rows)
-    return Study(
+    return GroupContext(
         domain=domain,
         rows=rows,
         groups=rows[:, domain.protected],

@@ -19,7 +19,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Kind
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
 from fairdesk.groups.metrics.measuring import MeasureOptions
 from fairdesk.groups.metrics.significance import mid_p
@@ -51,7 +51,7 @@ def study_of(groups, label=None, decided=None, attributes=None, **known):
         names(f"a{i}", *map(str, range(int(np.nanmax(column)) + 2)))
         for i, column in enumerate(groups.T)
     )
-    return Study(
+    return GroupContext(
         domain=Domain((), unseen=attributes),
         rows=np.empty((len(groups), 0)),
         groups=groups,
@@ -499,7 +499,7 @@ def asked(opened, x, sex, label=None, favourable=1, **mapping):
     attributes = (X, Z, UNUSED, SEX)
     inputs = (Input("x", "x", How.AS_IS), Input("z", "z", How.AS_IS))
     fed = FedModel(opened, Mapping(inputs, "by name", favourable, **mapping), attributes)
-    return Study(
+    return GroupContext(
         domain=Domain(attributes),
         rows=rows,
         groups=rows[:, 3:],

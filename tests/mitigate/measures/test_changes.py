@@ -81,7 +81,7 @@ def test_what_one_of_them_lacks_is_not_compared(mitigation):
     for told in (changes(one, other, 0), changes(other, one, 0)):
         assert "auc" not in {each.what for each in told}
         assert "accuracy" in {each.what for each in told}
-    alike = making.fresh(mitigation, good=np.ones_like(mitigation.good))
+    alike = making.fresh(mitigation, label=np.ones_like(mitigation.label))
     again = examiner(alike)[0].verdict(mitigation.model)
     assert "auc" not in {each.what for each in changes(again, again, 0)}
 

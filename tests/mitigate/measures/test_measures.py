@@ -63,7 +63,7 @@ def test_what_is_told_of_rows_is_what_scikit_learn_tells(mitigation):
         ends = binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson")
         assert (told.low, told.high) == pytest.approx(tuple(ends))
     scores = making.favoured(mitigation, mitigation.rows[parts.test])
-    good = mitigation.good[parts.test]
+    good = mitigation.label[parts.test]
     assert verdict.measure("auc", "test").estimate == pytest.approx(roc_auc_score(good, scores))
     assert verdict.measure("brier", "test").estimate == pytest.approx(
         brier_score_loss(good, scores), rel=1e-5
@@ -209,7 +209,7 @@ def test_scores_that_are_no_probabilities_are_not_held_against_them(mitigation):
 
 
 def test_with_one_label_there_is_no_area(mitigation):
-    mitigation = making.fresh(mitigation, good=np.ones_like(mitigation.good))
+    mitigation = making.fresh(mitigation, label=np.ones_like(mitigation.label))
     asking, parts = examiner(mitigation)
     told = asking.verdict(mitigation.model).measure("auc", "test")
     assert (told.estimate, told.low, told.high) == (None, None, None)
@@ -222,7 +222,7 @@ def test_of_three_classes_accuracy_is_the_models_own(three):
     answers = three.model.predict(three.rows[parts.test])
     right = labels(answers) == three.target[parts.test]
     assert verdict.measure("accuracy", "test").estimate == right.mean()
-    scores, good = favourable_scores(answers, three.favourable), three.good[parts.test]
+    scores, good = favourable_scores(answers, three.favourable), three.label[parts.test]
     assert verdict.measure("auc", "test").estimate == pytest.approx(roc_auc_score(good, scores))
     top = labels(answers) == three.favourable
     groups = three.groups[parts.test, 0]
@@ -248,7 +248,7 @@ def test_at_another_threshold_scores_are_still_the_models_own(tmp_path):
     mitigation = making.mitigation(tmp_path, threshold=0.3)
     asking, parts = examiner(mitigation)
     verdict = asking.verdict(mitigation.model)
-    rows, good = mitigation.rows[parts.test], mitigation.good[parts.test]
+    rows, good = mitigation.rows[parts.test], mitigation.label[parts.test]
     own = mitigation.model.answers(rows)[:, 0].astype(float)
     own = own if mitigation.favourable == 1 else 1 - own
     assert verdict.measure("brier", "test").estimate == pytest.approx(((own - good) ** 2).mean())

@@ -175,7 +175,7 @@ def reading(score, texts, rule=(("gender", "woman"),), outcome="good"):
         rows=study.rows,
         groups=study.groups,
         inside=study.inside,
-        good=np.arange(count) % 2.0,
+        label=np.arange(count) % 2.0,
         target=np.arange(count) % 2,
         pairs=np.empty((0, 2)),
         partners=np.empty((0, 2)),

@@ -36,7 +36,7 @@ def test_rows_with_equal_codes_stay_together(made, seed, kept, values):
         rows=rows,
         groups=rows[:, made.domain.protected],
         inside=np.ones(kept, bool),
-        good=target.astype(float),
+        label=target.astype(float),
         target=target,
     )
     places = parts(few, seed)

@@ -14,7 +14,7 @@ from fairdesk.data.domain.domain import Domain, Role, attribute_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Kind, Table
-from fairdesk.groups.context import Study
+from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.workspace.groups.group_part import ERRORS, LAW, MORE, calibration
@@ -39,7 +39,7 @@ def study_of(store, edges=None):
     label = np.where(known, good * 1.0, np.nan)
     turned = np.random.default_rng(0).random(len(label)) < 0.2
     grouping = spec.domain.grouping
-    return Study(
+    return GroupContext(
         domain=spec.domain,
         rows=spec.domain.encode(data),
         groups=encode(grouping, data),

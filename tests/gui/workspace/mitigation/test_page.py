@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QLabel, QPushButton
 
+from fairdesk.audit.plan.inputs import MitigationInputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.digests import exported_files
 from fairdesk.audit.store.records import RunState
@@ -416,8 +417,10 @@ class Repairer(FakeWorker):
         self._figures = figures
         self.asked = []
 
-    def repair(self, mapping, domain, arrays, run):
-        self.asked.append((run, arrays))
+    def search(self, mapping, domain, inputs, run):
+        if not isinstance(inputs, MitigationInputs):
+            return super().search(mapping, domain, inputs, run)
+        self.asked.append((run, inputs))
         return Searching(self._tell(len(domain.attributes)))
 
     def _tell(self, d):
@@ -464,9 +467,9 @@ def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
     assert not page._going.isVisible()
     assert len(page.chart.drawing.points) == 8
     assert workspace.bar._again.text() == "&Repair again…"
-    (run, arrays) = worker.asked[0]
+    (run, inputs) = worker.asked[0]
     assert run == RunSpec("repair-aequitas")
-    assert len(arrays[3]) > 0
+    assert len(inputs.pairs) > 0
 
 
 def test_a_stop_keeps_what_was_measured(qtbot, opened, path):
@@ -498,7 +501,7 @@ def test_a_repair_after_the_search_of_a_new_audit(qtbot, opened, tmp_path):
     assert [run.spec.method for run in workspace._session.runs] == ["uniform", "repair-aequitas"]
     assert standing(workspace) == "Repair, 4.02 % → 1.84 %"
     assert not any("run 2 of 2" in each for each in told)
-    assert len(worker.asked[0][1][3]) > 0
+    assert len(worker.asked[0][1].pairs) > 0
 
 
 def test_a_repair_that_cannot_begin_says_why(qtbot, opened, tmp_path):

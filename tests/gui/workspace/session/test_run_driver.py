@@ -71,10 +71,10 @@ def test_a_stop_before_the_search_begins_still_stops(qtbot, driver, path):
 
         searching = False
 
-        def search(self, mapping, domain, people, run, known=None, begun=None):
+        def search(self, mapping, domain, inputs, run):
             time.sleep(0.2)
             self.searching = True
-            return super().search(mapping, domain, people, run, known)
+            return super().search(mapping, domain, inputs, run)
 
         def stop(self):
             if self.searching:

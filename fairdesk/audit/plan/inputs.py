@@ -1,0 +1,115 @@
+"""What a run is given to work with, by what its method asks: people, groups, or a repair."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.domain.attributes import encode
+from fairdesk.data.profiling.outcomes import favourable_rows
+from fairdesk.data.table import Table
+from fairdesk.results.events import Certificate, Rows
+
+
+class SearchInputs(msgspec.Struct, frozen=True, tag=True):
+    """What a method about individuals is given.
+
+    Attributes
+    ----------
+    people : Rows
+        ``(n, d)``; the rows of the data that lie in the domain.
+    known : Rows, optional
+        ``(m, d)``; who counts as found already, and is not found again.
+    previous_certificate : Certificate, optional
+        What an earlier run proved, to go on with.
+    """
+
+    people: Rows
+    known: Rows | None = None
+    previous_certificate: Certificate | None = None
+
+
+class GroupInputs(msgspec.Struct, frozen=True, tag=True):
+    """What a method about groups is given: fields of `fairdesk.groups.context.GroupContext`.
+
+    Attributes
+    ----------
+    rows, groups : Rows
+        ``(n, d)`` and ``(n, g)``; all rows of the table, and the same as codes of the grouping
+        attributes.
+    inside : NDArray[np.bool_]
+        ``(n,)``; who lies in the domain.
+    label, decided : NDArray[np.float64]
+        ``(n,)`` each; 1 with the favourable label, or the favourable decision in a column of
+        these; 0 with another, NaN with none.
+    favourable_label : str
+        The favourable label's name.
+    """
+
+    rows: Rows
+    groups: Rows
+    inside: NDArray[np.bool_]
+    label: NDArray[np.float64]
+    decided: NDArray[np.float64]
+    favourable_label: str = ""
+
+
+class MitigationInputs(msgspec.Struct, frozen=True, tag=True):
+    """What a repair is given: fields of `fairdesk.mitigate.context.MitigationContext`.
+
+    Attributes
+    ----------
+    rows, groups, inside, label
+        As of `GroupInputs`.
+    target : NDArray[np.int64]
+        ``(n,)``; the label as a position in the model's own classes; -1 for none of these.
+    pairs, partners : Rows
+        ``(m, d)`` each; the discriminatory pairs to repair, flagged ones first.
+    numbers : NDArray[np.int64]
+        ``(m,)``; their numbers in the audit.
+    flagged : int
+        How many of them are flagged.
+    """
+
+    rows: Rows
+    groups: Rows
+    inside: NDArray[np.bool_]
+    label: NDArray[np.float64]
+    target: NDArray[np.int64]
+    pairs: Rows
+    partners: Rows
+    numbers: NDArray[np.int64]
+    flagged: int = 0
+
+
+#: One of these, by what the method answers.
+RunInputs = SearchInputs | GroupInputs | MitigationInputs
+
+
+def group_inputs(audit: AuditSpec, table: Table) -> GroupInputs:
+    """Return all rows of an audit's table, with who has the favourable label and decision."""
+    inside = np.zeros(len(table.codes), dtype=np.bool_)
+    inside[audit.domain.places(table)] = True
+    decided = np.full(len(table.codes), np.nan)
+    if audit.predictions:
+        decision = audit.decisions[audit.mapping.favourable_class]
+        decided = _favourable(table, audit.predictions, decision)
+    return GroupInputs(
+        rows=audit.domain.encode(table),
+        groups=encode(audit.domain.grouping, table),
+        inside=inside,
+        label=_favourable(table, audit.label, audit.favourable),
+        decided=decided,
+        favourable_label=audit.favourable,
+    )
+
+
+def _favourable(table: Table, column: str, favourable: str) -> NDArray[np.float64]:
+    """Return whether each row has the favourable value of a column: 1, 0, or NaN for none."""
+    holds, known = favourable_rows(table, column, favourable)
+    return np.where(known, holds, np.nan)
+
+
+__all__ = ["GroupInputs", "MitigationInputs", "RunInputs", "SearchInputs", "group_inputs"]

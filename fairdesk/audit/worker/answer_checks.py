@@ -1,0 +1,330 @@
+"""Whether what the process that holds the model says can be an answer to what it was asked.
+
+After opening a hostile file it may say anything that is a message. What it tells of people must be
+people of the domain, what it tells of figures must be figures that there can be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+
+from fairdesk.audit.plan.adding import why_wrong
+from fairdesk.audit.worker.child import Received
+from fairdesk.audit.worker.frames import Array
+from fairdesk.data.domain.domain import Domain
+from fairdesk.errors import ModelError, WorkerError
+from fairdesk.individual.surrogates.explanation import MOST_VARIANTS, Explanation
+from fairdesk.models.model import ModelCard
+from fairdesk.repeatability import Repeatability
+from fairdesk.results.events import (
+    Certificate,
+    ExcessChange,
+    Found,
+    GradientFidelity,
+    GroupGap,
+    GroupTable,
+    LinearGroup,
+    Measured,
+    Metric,
+    PairShare,
+    Progress,
+    Proven,
+    Refinement,
+    Region,
+    RuleSearchSummary,
+    RuleSet,
+    Share,
+    TermRate,
+)
+from fairdesk.results.trials import Augmented, Repair, Retrained, Trial
+
+T = TypeVar("T")
+
+#: More of these no card may tell: what is shown is made for people.
+MOST_INPUTS, MOST_CLASSES, MOST_WARNINGS = 100_000, 10_000, 200
+#: Letters of a text that a guest tells.
+MOST_TEXT = 4_000
+
+#: No count has more digits.
+_MOST_DIGITS = 4_000
+#: By how much shares that were rounded may pass the whole.
+_ROUNDED = 1e-9
+
+
+def nonsense(why: str) -> WorkerError:
+    """Return the error for an answer that cannot be one."""
+    return WorkerError(
+        "The process that holds the model gave an answer that does not fit the question.",
+        why=f"Detail: {why[:200]}.",
+        remedy="Results so far are kept. If it happens again, do not trust this model file.",
+    )
+
+
+def expect(frame: Received, kind: type[T] | tuple[type[T], ...]) -> T:
+    """Return a frame's message if it is of this kind, or one of these.
+
+    Raises
+    ------
+    WorkerError
+        When it is another; like all that follow.
+    """
+    if not isinstance(frame.message, kind):
+        raise nonsense(f"{type(frame.message).__name__} is no answer here")
+    return frame.message
+
+
+def check_shape(array: Array, shape: tuple[int | None, ...]) -> None:
+    """Refuse an array of another shape; ``None`` is any length."""
+    if array.ndim != len(shape) or any(
+        want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
+    ):
+        raise nonsense("its arrays have shapes that do not fit the question")
+
+
+def check_event(
+    event: Found | Progress | Measured | Certificate, domain: Domain, width: int | None
+) -> None:
+    """Refuse findings that are no pairs of people with ``width`` scores, and impossible figures."""
+    if isinstance(event, Found):
+        check_pairs(event, domain, width)
+    elif isinstance(event, Measured) and not (
+        all(map(_sound, event.figures)) and _tried_what_it_chose(event.figures)
+    ):
+        raise nonsense("it measured what cannot be")
+
+
+def check_pairs(found: Found, domain: Domain, width: int | None) -> None:
+    """Refuse findings that are no pairs of people of the domain with ``width`` scores."""
+    n, d = len(found.rows), len(domain.attributes)
+    for array, length in (
+        (found.rows, d),
+        (found.partners, d),
+        (found.row_scores, width),
+        (found.partner_scores, width),
+        (found.alone, len(domain.protected)),
+    ):
+        check_shape(array, (n, length))
+    rows, partners = found.rows, found.partners
+    others, protected = domain.others, domain.protected
+    if not (
+        domain.contains(rows).all()
+        and domain.contains(partners).all()
+        and (rows[:, others] == partners[:, others]).all()
+        and (rows[:, protected] != partners[:, protected]).any(axis=1).all()
+        and np.isfinite(found.row_scores).all()
+        and np.isfinite(found.partner_scores).all()
+    ):
+        raise nonsense("it found people whom it was not asked about")
+
+
+def check_added_rows(added: Augmented, domain: Domain, classes: int, known: int) -> None:
+    """Refuse rows to add that cannot be, for a model of so many classes and ``known`` rows."""
+    m = len(added.rows)
+    check_shape(added.rows, (m, len(domain.attributes)))
+    for numbers in (added.labels, added.pairs, added.seeds):
+        check_shape(numbers, (m,))
+    if wrong := why_wrong(added, domain, classes, known):
+        raise nonsense(wrong)
+
+
+def checked_file(file: Retrained) -> Retrained:
+    """Return a file of a retrained model, what is said of it cut to a length that can be read."""
+    check_shape(file.content, (None,))
+    if file.trial < 0:
+        raise nonsense("it made a file that is none")
+    return msgspec.structs.replace(file, note=file.note[:MOST_TEXT])
+
+
+def _sound(figure: Metric) -> bool:
+    """Return whether a figure can be one: shares from 0 to 1, ends of intervals in their order."""
+    shares: tuple[tuple[float, ...], ...]
+    counts: tuple[int, ...]
+    match figure:
+        case Share():
+            shares = (
+                (figure.low, figure.estimate, figure.high),
+                (figure.anytime_low, figure.estimate, figure.anytime_high),
+                *((share,) for share in figure.trials),
+                *((low, estimate, high) for _, estimate, low, high in figure.course),
+            )
+            counts = (0, figure.hits, figure.people)
+        case Repeatability():
+            shares = ((figure.largest / 2,),)
+            counts = (0, figure.decisions, figure.changed, figure.rows)
+        case ExcessChange():
+            shares = ((figure.low, figure.high), (figure.between,), (figure.again,))
+            counts = (0, figure.people)
+            if not figure.excess <= figure.high:
+                return False
+        case GroupGap():
+            shares = (
+                (figure.low, figure.gap, figure.high),
+                (figure.best_rate,),
+                (figure.worst_rate,),
+            )
+            counts = (0, figure.people)
+        case GradientFidelity():
+            shares = ()
+            counts = (0, figure.found, figure.tried)
+        case Proven() | Region() | PairShare() | Refinement():
+            return _is_proof(figure)
+        case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
+            return _is_of_groups(figure)
+        case Repair() | Trial():
+            return _is_of_repair(figure)
+    return sorted(counts) == list(counts) and all(
+        sorted((0.0, *each, 1.0)) == [0.0, *each, 1.0] for each in shares
+    )
+
+
+def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
+    """Return whether something proven can be: parts of a whole, counts in digits."""
+    parts: list[tuple[float, ...]]
+    digits: tuple[str, ...] = ()
+    match figure:
+        case Proven():
+            parts = [(figure.certified, figure.falsified, figure.undecided)]
+            parts += [(certified, falsified) for _, certified, falsified in figure.course]
+            if figure.estimated is not None:
+                guess = figure.estimated
+                parts += [(guess.low,), (guess.estimate,), (guess.high,)]
+            digits = (figure.total, figure.certified_people, figure.falsified_people)
+        case Region():
+            parts, digits = [(figure.share,), (figure.population,)], (figure.people,)
+        case PairShare():
+            parts = [(figure.certified, figure.falsified)]
+        case Refinement():
+            parts = [(each.share,) for each in figure.parts]
+            parts += [(each.certified, each.falsified) for each in figure.parts]
+            if any(not -1 <= each.parent < i for i, each in enumerate(figure.parts)):
+                return False
+    return all(
+        all(share >= 0 for share in each) and sum(each) <= 1 + _ROUNDED for each in parts
+    ) and all(
+        not each or (each.isascii() and each.isdecimal() and len(each) < _MOST_DIGITS)
+        for each in digits
+    )
+
+
+def _is_of_groups(
+    figure: RuleSearchSummary | RuleSet | TermRate | LinearGroup | GroupTable,
+) -> bool:
+    """Tell whether a figure about groups can be: shares from 0 to 1, parts within their wholes."""
+    shares: list[float] = []
+    counts: list[tuple[int, ...]] = []
+    match figure:
+        case RuleSearchSummary():
+            shares = [figure.theta, *(each.theta for each in figure.sweep)]
+            counts = [(0, figure.rule_sets, figure.candidates), (0, figure.samples)]
+        case RuleSet():
+            shares = [figure.support, figure.confidence, figure.p]
+            # a mean score may be any number
+            shares += [figure.score, figure.phi_in, figure.phi_out] if figure.outcome else []
+            counts = [(0, figure.rows), (0, figure.n_in), (0, figure.n_out)]
+            counts += [(-1, figure.leader)]
+        case TermRate():
+            shares, counts = [figure.rate], [(0, figure.flips, figure.tried), (0, figure.texts)]
+        case LinearGroup():
+            shares = [figure.support, figure.phi_in, figure.phi_out, figure.score]
+            counts = [(0, figure.people)]
+            if len(figure.features) != len(figure.weights):
+                return False
+        case GroupTable():
+            shares = [each for line in figure.lines for each in (line.share, line.low, line.high)]
+            counts = [(0, line.favourable, line.people) for line in figure.lines]
+            counts += [(0, figure.favourable, figure.people), (-1, figure.reference)]
+            counts += [(figure.reference, len(figure.lines) - 1)]
+    return all(0 <= share <= 1 for share in shares) and all(
+        list(each) == sorted(each) for each in counts
+    )
+
+
+#: What may be below nought or above one.
+_UNBOUNDED = ("impact_ratio", "rule_score")
+
+
+def _is_of_repair(figure: Repair | Trial) -> bool:
+    """Tell whether a figure of a repair can be: shares from 0 to 1, ends of intervals in order."""
+    if isinstance(figure, Repair):
+        counts = (figure.pairs, figure.rows, figure.train, figure.validation, figure.test)
+        return min(counts) >= 0 and figure.chosen >= -1 and figure.allowance >= 0
+    measures, changes = figure.measures, figure.changes
+    shares = [each.p for each in changes]
+    for each in measures:
+        if each.what not in _UNBOUNDED:
+            shares += (each.low, each.estimate, each.high)
+    # a resampled interval need not hold its estimate
+    intervals = [(each.low, each.high) for each in measures]
+    intervals += [(each.low, each.high) for each in changes]
+    return (
+        all(0 <= share <= 1 for share in shares if share is not None)
+        and all(low is None or high is None or low <= high for low, high in intervals)
+        and all(each.people >= 0 for each in measures)
+        and figure.number >= 0
+        and figure.added >= 0
+        and figure.percent >= 0
+        and figure.seconds >= 0
+    )
+
+
+def _tried_what_it_chose(figures: Sequence[Metric]) -> bool:
+    """Return whether what a repair chose and compared with is among its trials, each told once."""
+    trials = [each for each in figures if isinstance(each, Trial)]
+    numbers = {each.number for each in trials}
+    chosen = {each.chosen for each in figures if isinstance(each, Repair)} - {-1}
+    against = {change.against for each in trials for change in each.changes}
+    return len(numbers) == len(trials) and chosen | against <= numbers
+
+
+def check_explanation(explanation: Explanation, domain: Domain, width: int | None) -> None:
+    """Refuse an explanation with other attributes or decisions than there are."""
+    sides = (explanation.row, explanation.partner)
+    compared = [domain.attributes[i].compared for i in domain.protected]
+    if not (
+        all(len(side.weights) == len(domain.attributes) for side in sides)
+        and all(map(math.isfinite, (*sides[0].weights, *sides[1].weights)))
+        and all(math.isfinite(side.fit) and side.fit <= 1 for side in sides)
+        and len(explanation.variants) <= 2 * MOST_VARIANTS
+        and all(
+            len(each.values) == len(compared)
+            and all(value in codes for value, codes in zip(each.values, compared, strict=True))
+            and math.isfinite(each.score)
+            and 0 <= each.decided < max(2, width or 0)
+            for each in explanation.variants
+        )
+    ):
+        raise nonsense("it explains with other attributes or decisions than there are")
+
+
+def check_card(card: ModelCard) -> None:
+    """Refuse a card that cannot be shown and kept.
+
+    Raises
+    ------
+    ModelError
+        When it is beyond all measure: it was most likely made to be so.
+    """
+    texts = (
+        *(card.format, card.summary, card.scores, card.saved_with, card.output, card.environment),
+        *(*card.inputs, *card.classes, *card.warnings, *card.accepts, *card.outputs),
+        *(*card.hints.features, *card.hints.classes, *card.hints.told, card.hints.target),
+    )
+    counts = {
+        "inputs": (len(card.inputs), MOST_INPUTS),
+        "classes": (len(card.classes), MOST_CLASSES),
+        "outputs": (len(card.outputs), MOST_CLASSES),
+        "warnings": (len(card.warnings), MOST_WARNINGS),
+        "letters in a name": (max(map(len, texts)), MOST_TEXT),
+    }
+    for what, (count, most) in counts.items():
+        if count > most:
+            raise ModelError(
+                f"The model says that it has {count:,} {what}.",
+                why=f"FairDesk shows at most {most:,}; no real model is known that has more.",
+                remedy="Ask who made the model what it is.",
+            )
