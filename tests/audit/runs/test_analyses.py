@@ -153,7 +153,8 @@ def lying_guest(tmp_path, lie):
     ],
 )
 def test_nobody_is_nearer_than_can_be(tmp_path, spec, table, lie):
-    worker = lying_guest(tmp_path, f"    plausibility.weigh = lambda *_: plausibility.{lie}")
+    lying = f"    plausibility.score_plausibility = lambda *_: plausibility.{lie}"
+    worker = lying_guest(tmp_path, lying)
     people = spec.domain.people(table)
     try:
         with pytest.raises(WorkerError, match="does not fit the question"):
