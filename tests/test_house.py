@@ -116,6 +116,19 @@ def test_links_in_papers_lead_somewhere(paper):
     assert [link for link in links if "://" not in link and not (HOUSE / link).exists()] == []
 
 
+@pytest.mark.parametrize("paper", ["CONTRIBUTING.md", "ARCHITECTURE.md"])
+def test_modules_that_papers_name_are_there(paper):
+    named = set(re.findall(r"`(?:fairdesk/)?([a-z_]+(?:/[a-z_]+)+)/?(?:\.py)?`", text(paper)))
+    there = {
+        each.relative_to(HOUSE).with_suffix("").as_posix()
+        for folder in ("fairdesk", "tests", "packaging", ".ci")
+        for each in (HOUSE / folder).rglob("*")
+    }
+    missing = {each for each in named if not any(f"/{one}".endswith(f"/{each}") for one in there)}
+    assert missing == set()
+    assert len(named) > 10
+
+
 def test_checks_before_a_commit_are_those_of_ci():
     before_commit = text(".pre-commit-config.yaml")
     for check in ("ruff check", "ruff format --check", "mypy", "lint-imports", "shellcheck"):
