@@ -308,7 +308,7 @@ def forge_audit(path):
         connection.execute("UPDATE certificate SET file = ?", (forged,))
         connection.execute("UPDATE run SET figures = ?", (json.dumps(told),))
         ended = msgspec.json.encode(digests.run(connection, 1)).decode()
-        rewritten = 'UPDATE log SET told = ? WHERE told LIKE \'%"step":"ended"%\''
+        rewritten = 'UPDATE log SET facts = ? WHERE facts LIKE \'%"step":"ended"%\''
         assert connection.execute(rewritten, (ended,)).rowcount == 1
     audited.chained_anew(path)
 

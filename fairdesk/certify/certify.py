@@ -94,7 +94,7 @@ def search(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, a `FedModel`, and who may be asked about. What its
         ``previous_certificate`` proved is gone on with.
     people : Rows
@@ -129,7 +129,7 @@ def shares(
 
     Parameters
     ----------
-    ledger, people
+    context, people
         As of `search`.
     seconds : float
         How long boxes are bounded and counted.
@@ -206,7 +206,7 @@ class _Proof:
         layout: Layout,
     ) -> None:
         self._started = perf_counter()
-        self._ledger, self._people = context, people
+        self._context, self._people = context, people
         self._options, self._rng, self._layout = options, rng, layout
         names = context.domain.names
         self._attributes = tuple(names[i] for i in context.domain.protected)
@@ -221,7 +221,7 @@ class _Proof:
 
     def run(self) -> Iterator[Event]:
         """Prove, and tell."""
-        for figure in rows_asked(self._ledger, self._people):
+        for figure in rows_asked(self._context, self._people):
             self._rows = () if figure is None else (figure,)
             yield self._progress()
         yield from self._look()
@@ -294,7 +294,7 @@ class _Proof:
             return
         if pairs := pairs_counted(self._layout.space, self._counter):
             self._aside += pairs
-            if len(self._ledger.domain.protected) == 1:
+            if len(self._context.domain.protected) == 1:
                 return
         most = most if np.isfinite(most) else _ASIDE * self._seconds
 
@@ -310,7 +310,7 @@ class _Proof:
     @property
     def _seconds_for_boxes(self) -> float:
         """How long the main question may take; the rest is for what is beside it."""
-        domain = self._ledger.domain
+        domain = self._context.domain
         aside = _ASIDE * ((len(domain.protected) > 1) + (len(domain.combinations) > 2))
         return self._options.seconds * (1.0 - aside) or np.inf
 
@@ -330,7 +330,7 @@ class _Proof:
         refinery, limit = self._refinery, self._options.seconds
         decided = 1.0 - refinery.undecided / max(refinery.space.total, 1)
         spent = min(1.0, self._seconds / limit) if limit else 0.0
-        progress = self._ledger.progress("certify", int(_WHOLE * max(decided, spent)), _WHOLE)
+        progress = self._context.progress("certify", int(_WHOLE * max(decided, spent)), _WHOLE)
         queries = progress.queries + refinery.queries
         return msgspec.structs.replace(progress, tried=refinery.boxes, queries=queries)
 
@@ -359,7 +359,7 @@ class _Proof:
 
     def _examples(self) -> Iterator[Event]:
         """Ask the model again about some of those who are unlike, and tell of them."""
-        refinery, context = self._refinery, self._ledger
+        refinery, context = self._refinery, self._context
         wanted = self._options.keep - self._kept
         if wanted > 0 and refinery.examples:
             places = np.concatenate(refinery.examples)[:wanted]
@@ -368,14 +368,14 @@ class _Proof:
 
     def _kept_of(self, rows: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
         """Keep those people as examples whom the model, asked again, treats unlike."""
-        self._ledger.check(rows, combination)
-        if found := self._ledger.take("certify"):
+        self._context.check(rows, combination)
+        if found := self._context.take("certify"):
             self._kept += len(found.rows)
             yield found
 
     def _more_examples(self) -> Iterator[Event]:
         """Look for examples where people are known to be unlike, but not who."""
-        refinery, context, tree = self._refinery, self._ledger, self._refinery.tree
+        refinery, context, tree = self._refinery, self._context, self._refinery.tree
         leaves = tree.leaves
         share = np.where(tree.verdict[leaves] == Verdict.UNLIKE, 1.0, tree.unlike[leaves])
         some = leaves[np.argsort(-share, kind="stable")[:_LOOKED_AT]]
@@ -426,7 +426,7 @@ class _Proof:
 
     def _previous_tree(self) -> Tree | None:
         """Take up what was proven before, if it was of the same question."""
-        previous, space = self._ledger.previous_certificate, self._layout.space
+        previous, space = self._context.previous_certificate, self._layout.space
         if previous is None:
             return None
         try:
@@ -448,7 +448,7 @@ class _Proof:
         return perf_counter() - self._started
 
     def _over(self, until: float) -> bool:
-        return self._ledger.over or self._seconds >= until
+        return self._context.over or self._seconds >= until
 
 
 class _Pace:

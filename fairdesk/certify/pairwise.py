@@ -52,7 +52,7 @@ def look_aside(
 
     Yields
     ------
-    Figure, optional
+    Metric, optional
         Each when it is done, and ``None`` in between, often. Nothing is told of those that there
         was no time for, nor where nothing was proven.
     """

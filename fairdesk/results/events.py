@@ -877,7 +877,7 @@ class Measured(msgspec.Struct, frozen=True, tag=True):
     ----------
     phase : str
         The phase that measured.
-    figures : tuple[Figure, ...]
+    figures : tuple[Metric, ...]
         In the order in which they are to be read.
     """
 

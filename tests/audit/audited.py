@@ -65,7 +65,7 @@ def chained_anew(path):
     """Return every entry of a log the link that it should have."""
     with closing(sqlite3.connect(path)) as connection, connection:
         before = hash_chain.GENESIS
-        sql = "SELECT number, at, what, kind, told FROM log ORDER BY number"
+        sql = "SELECT number, at, what, kind, facts FROM log ORDER BY number"
         for number, *told in connection.execute(sql).fetchall():
             entry = LogEntry(*told)
             before = hash_chain.link(before, entry.at, entry.what, entry.kind, entry.told)

@@ -76,9 +76,7 @@ def main() -> None:
             last = event
             if event.found >= told[-1][0] + arguments.findings // 10:
                 told.append((event.found, process_time()))
-                print(
-                    f"{event.found:>12,} found, {context.nbytes / 2**20:>6,.0f} MiB in the ledger"
-                )
+                print(f"{event.found:>12,} found, {context.nbytes / 2**20:>6,.0f} MiB in all")
             if event.found >= arguments.findings:
                 break
     paces = [(later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in pairwise(told)]

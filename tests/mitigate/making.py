@@ -88,7 +88,7 @@ def mitigation(
     drawn=3_000,
     seed=0,
 ):
-    """Make a workshop.
+    """Make a mitigation.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def comments(count=400, seed=1):
 
 
 def texts(folder, data=None, terms=None):
-    """Make a workshop about texts, and about the rule that those who name `HATED` are bad."""
+    """Make a mitigation about texts, and about the rule that those who name `HATED` are bad."""
     data = comments() if data is None else data
     data.to_csv(folder / "comments.csv", index=False)
     fitted = make_pipeline(TfidfVectorizer(), LogisticRegression(C=1_000.0))
@@ -236,12 +236,12 @@ def with_pairs(made, drawn, seed=0):
 
 
 def fresh(made, **changes):
-    """Copy a workshop, with nothing asked and nobody having told it to end."""
+    """Copy a mitigation, with nothing asked and nobody having told it to end."""
     return replace(made, queries=0, _over=type(made._over)(), **changes)
 
 
 def with_rule(made, conditions=MEN):
-    """Let a workshop repair a rule set: by default that men are favoured."""
+    """Let a mitigation repair a rule set: by default that men are favoured."""
     outcome = made.model.mapping.decisions(made.model.opened.card)[made.favourable]
     return fresh(made, rule=conditions, outcome=outcome)
 

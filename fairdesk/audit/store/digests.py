@@ -170,7 +170,7 @@ def weighed(connection: sqlite3.Connection, first: int, last: int) -> str:
 
 def learned(connection: sqlite3.Connection) -> dict[tuple[int, str], str]:
     """Return per pair and kind the fingerprint of what was learned."""
-    rows = connection.execute("SELECT finding, what, document FROM learned")
+    rows = connection.execute("SELECT finding, what, document FROM pair_analyses")
     return {(pair, what): text(document) for pair, what, document in rows}
 
 
@@ -189,11 +189,12 @@ def _of_certificate(connection: sqlite3.Connection, run_id: int) -> str:
 
 def _of_made(connection: sqlite3.Connection, run_id: int) -> str:
     made = connection.execute(
-        "SELECT rowid, trial, name, told FROM made WHERE run = ? ORDER BY trial, name", (run_id,)
+        "SELECT rowid, trial, name, note FROM artifacts WHERE run = ? ORDER BY trial, name",
+        (run_id,),
     ).fetchall()
     digest = hashlib.sha256()
     for place, *about in made:
-        content = _of_blob(connection, "made", "content", place)
+        content = _of_blob(connection, "artifacts", "content", place)
         digest.update(_packer.encode((*about, content)))
     return digest.hexdigest() if made else ""
 

@@ -39,7 +39,7 @@ class RunRecord(msgspec.Struct, frozen=True):
         Per protected attribute: findings where changing it alone changes the decision.
     rejected : int
         As in `fairdesk.results.events.Progress`.
-    figures : tuple[Figure, ...]
+    figures : tuple[Metric, ...]
         What it measured.
     """
 

@@ -36,13 +36,13 @@ def add_entry(connection: sqlite3.Connection, what: str, kind: LogKind, facts: o
     last = connection.execute("SELECT link FROM log ORDER BY number DESC LIMIT 1").fetchone()
     linked = hash_chain.link(last[0] if last else hash_chain.GENESIS, at, what, kind, document)
     connection.execute(
-        "INSERT INTO log (at, what, kind, told, link) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO log (at, what, kind, facts, link) VALUES (?, ?, ?, ?, ?)",
         (at, what, kind, document, linked),
     )
 
 
 #: The version of the schema: only files of this one are opened.
-VERSION = 5
+VERSION = 6
 #: All tables but `finding`, whose columns depend on the question (`_finding_columns`).
 _TABLES = {
     # the question and the table's codes
@@ -71,7 +71,7 @@ _TABLES = {
         queries INTEGER NOT NULL
     """,
     # what was learned about a finding since: a text for each kind
-    "learned": """
+    "pair_analyses": """
         finding INTEGER NOT NULL,
         what TEXT NOT NULL,
         document TEXT NOT NULL,
@@ -80,11 +80,11 @@ _TABLES = {
     # of a run that proves, all that it proved: a certificate file
     "certificate": "run INTEGER PRIMARY KEY, file BLOB NOT NULL",
     # of a repair, what it made: rows to add (of no trial), and files of retrained models
-    "made": """
+    "artifacts": """
         run INTEGER NOT NULL,
         trial INTEGER NOT NULL,
         name TEXT NOT NULL,
-        told TEXT NOT NULL,
+        note TEXT NOT NULL,
         content BLOB NOT NULL,
         PRIMARY KEY (run, trial, name)
     """,
@@ -94,13 +94,13 @@ _TABLES = {
         at TEXT NOT NULL,
         what TEXT NOT NULL,
         kind TEXT NOT NULL,
-        told TEXT NOT NULL,
+        facts TEXT NOT NULL,
         link TEXT NOT NULL
     """,
     # what the auditor says of the report: a document for each name
-    "kept": "name TEXT PRIMARY KEY, document TEXT NOT NULL",
+    "documents": "name TEXT PRIMARY KEY, document TEXT NOT NULL",
 }
-_KEPT_NAMES = frozenset(("details", "choice", "manifest"))
+_DOCUMENT_NAMES = frozenset(("details", "choice", "manifest"))
 #: So often a file that changes while it is copied is copied anew.
 _COPIES = 5
 #: Seconds to wait while another thread or program writes.
@@ -327,8 +327,8 @@ def unexpected_tables(connection: sqlite3.Connection) -> tuple[str, ...]:
         messages.append(f"There are {questions:,} questions, and an audit has one.")
     messages += [
         f"Something is kept under the name “{name}”, which FairDesk never uses."
-        for (name,) in connection.execute("SELECT name FROM kept ORDER BY name")
-        if name not in _KEPT_NAMES
+        for (name,) in connection.execute("SELECT name FROM documents ORDER BY name")
+        if name not in _DOCUMENT_NAMES
     ]
     return tuple(messages)
 

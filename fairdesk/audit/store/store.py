@@ -350,7 +350,7 @@ class Store:
     def added_rows(self, run_id: int) -> Augmented | None:
         """Return the rows that a repair adds; ``None`` where it made none."""
         made = self._all(
-            "SELECT told, content FROM made WHERE run = ? AND trial = ?", run_id, NO_TRIAL
+            "SELECT note, content FROM artifacts WHERE run = ? AND trial = ?", run_id, NO_TRIAL
         )
         if not made:
             return None
@@ -383,7 +383,7 @@ class Store:
     def models(self, run_id: int, trial: int) -> dict[str, ModelFile]:
         """Return which files of a trial's model a repair made, by their names."""
         rows = self._all(
-            "SELECT name, told, length(content) FROM made WHERE run = ? AND trial = ?"
+            "SELECT name, note, length(content) FROM artifacts WHERE run = ? AND trial = ?"
             " ORDER BY name",
             run_id,
             trial,
@@ -394,7 +394,7 @@ class Store:
     def model(self, run_id: int, trial: int, name: str) -> bytes:
         """Return a file of a trial's model; empty where there is none."""
         rows = self._all(
-            "SELECT content FROM made WHERE run = ? AND trial = ? AND name = ?",
+            "SELECT content FROM artifacts WHERE run = ? AND trial = ? AND name = ?",
             *(run_id, trial, name),
         )
         return self._fitting(rows[0][0], bytes) if rows else b""
@@ -402,7 +402,7 @@ class Store:
     def _keep(self, run_id: int, trial: int, name: str, description: str, content: bytes) -> None:
         with self._writing():
             self._connection.execute(
-                "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO artifacts VALUES (?, ?, ?, ?, ?)",
                 (run_id, trial, name, description, content),
             )
 
@@ -665,7 +665,7 @@ class Store:
         text = _json(document)
         with self._writing():
             self._connection.execute(
-                "INSERT OR REPLACE INTO learned VALUES (?, ?, ?)", (pair_id, what, text)
+                "INSERT OR REPLACE INTO pair_analyses VALUES (?, ?, ?)", (pair_id, what, text)
             )
             fact = Learned(pair_id, what, digests.text(text))
             self._write_log(message or f"Pair {pair_id}: {what} is known.", "learned", fact)
@@ -673,7 +673,7 @@ class Store:
     def learned(self, pair_id: int, what: str, kind: type[T]) -> T | None:
         """Return what was learned about a pair; ``None`` when nothing was."""
         rows = self._all(
-            "SELECT document FROM learned WHERE finding = ? AND what = ?", pair_id, what
+            "SELECT document FROM pair_analyses WHERE finding = ? AND what = ?", pair_id, what
         )
         return self._decoded(rows[0][0], kind) if rows else None
 
@@ -728,7 +728,7 @@ class Store:
 
     def log_entries(self) -> list[LogEntry]:
         """Return what was written down, in order."""
-        rows = self._all("SELECT at, what, kind, told, link FROM log ORDER BY number")
+        rows = self._all("SELECT at, what, kind, facts, link FROM log ORDER BY number")
         entries = [LogEntry(*row) for row in self._fitting(rows, list[_LogRow])]
         for entry in entries:
             self._moment(entry.at)
@@ -809,7 +809,7 @@ class Store:
 
     def manifest(self) -> str:
         """Return the manifest that was kept when something was exported last; empty for none."""
-        rows = self._all("SELECT document FROM kept WHERE name = 'manifest'")
+        rows = self._all("SELECT document FROM documents WHERE name = 'manifest'")
         return self._fitting(rows[0][0], str) if rows else ""
 
     def fingerprints(self) -> AuditStarted:
@@ -846,11 +846,11 @@ class Store:
         return (*(f"SQLite says: {text}." for (text,) in rows if text != "ok"), *strange)
 
     def _kept(self, name: str, kind: type[T]) -> T | None:
-        rows = self._all("SELECT document FROM kept WHERE name = ?", name)
+        rows = self._all("SELECT document FROM documents WHERE name = ?", name)
         return self._decoded(rows[0][0], kind) if rows else None
 
     def _put(self, name: str, document: str) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, document))
+        self._connection.execute("INSERT OR REPLACE INTO documents VALUES (?, ?)", (name, document))
 
     def _write_log(self, what: str, kind: LogKind, facts: object) -> None:
         add_entry(self._connection, what, kind, facts)

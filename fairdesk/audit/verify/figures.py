@@ -53,7 +53,7 @@ def differences(
 
     Parameters
     ----------
-    then, now : tuple[Figure, ...]
+    then, now : tuple[Metric, ...]
         In the same order.
     close : float
         Numbers with a fraction may differ by so much, as a part of the greater of them and 1;

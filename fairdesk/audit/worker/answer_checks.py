@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 import msgspec
 import numpy as np
@@ -177,6 +177,8 @@ def _sound(figure: Metric) -> bool:
             return _is_of_groups(figure)
         case Repair() | Trial():
             return _is_of_repair(figure)
+        case _:
+            assert_never(figure)
     return sorted(counts) == list(counts) and all(
         sorted((0.0, *each, 1.0)) == [0.0, *each, 1.0] for each in shares
     )

@@ -28,7 +28,7 @@ def network_of(context: SearchContext, people: Rows, method: str) -> Encoded:
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         Its model is a `FedModel`.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes.

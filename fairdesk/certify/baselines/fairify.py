@@ -78,7 +78,7 @@ def search(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, a network with ReLU units, and who may be asked about.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
@@ -123,7 +123,7 @@ class _Verification:
 
     def __init__(self, context: SearchContext, encoded: Encoded, options: FairifyOptions) -> None:
         refuse_curves(encoded)
-        self._ledger, self._encoded, self._options = context, encoded, options
+        self._context, self._encoded, self._options = context, encoded, options
         self._space = encoded.space
         self.tally = Tally(self._space)
         self._compared = compared_in(encoded)
@@ -169,7 +169,7 @@ class _Verification:
                 self.tally.add(low[None], high[None], np.array([root]), unlike=False)
             self._verdicts[verdict] += 1
             self.tally.boxes += 1
-            event = self._ledger.take("smt")
+            event = self._context.take("smt")
             self.tally.seconds += perf_counter() - began
             yield event
             if self._over:
@@ -179,9 +179,9 @@ class _Verification:
         """Ask the model about the solver's example; count that one person if it is one."""
         point, own = places[None], np.array([combination])
         rows = self._space.domain.counterparts(self._space.rows(point), own)
-        if not self._ledger.ask(rows).discriminatory[0]:
+        if not self._context.ask(rows).discriminatory[0]:
             return False
-        self._ledger.check(rows, own)
+        self._context.check(rows, own)
         self.tally.add(point, point, np.array([root]), unlike=True)
         return True
 
@@ -192,14 +192,14 @@ class _Verification:
 
     @property
     def _over(self) -> bool:
-        return self._ledger.over or not self._left
+        return self._context.over or not self._left
 
     def progress(self) -> Progress:
         """Return how many partitions are done."""
         total = max(self._partitions.count, 1)
         done = self.tally.boxes if self._partitions.count else 1
         scale = max(1, -(-total // _MOST_STEPS))
-        return self._ledger.progress("smt", done // scale, total // scale)
+        return self._context.progress("smt", done // scale, total // scale)
 
     def figures(self) -> tuple[Proven, Proven]:
         """Return the figures as they stand."""

@@ -80,7 +80,7 @@ def search(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, a network with ReLU units, and who may be asked about.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
@@ -154,7 +154,7 @@ class _Walk:
         from fairdesk.certify.baselines import fairquant_kernels  # noqa: PLC0415
 
         self._kernels: Any = fairquant_kernels
-        self._ledger, self._encoded, self._options = context, encoded, options
+        self._context, self._encoded, self._options = context, encoded, options
         self._space = encoded.space
         self.tally = Tally(self._space)
         self._network = packed(encoded)
@@ -206,7 +206,7 @@ class _Walk:
             self.tally.boxes += done
             looked = perf_counter() - began
             self._book(int(state[1]), root, int(compared[0]))
-            event = self._ledger.take("fairquant")
+            event = self._context.take("fairquant")
             self.tally.seconds += perf_counter() - began
             if done == self._most:
                 faster = np.clip(_TURN / max(looked, 1e-6), 0.5, 2.0)
@@ -229,7 +229,7 @@ class _Walk:
         ask = low[verdicts == kernels.ASK]
         if len(ask):
             allowed = self._space.may_be[self._space.groups[root]]
-            answers = self._ledger.ask(self._rows(ask, combination))
+            answers = self._context.ask(self._rows(ask, combination))
             decided = answers.labels[:, allowed]
             unlike = (decided != decided[:, :1]).any(axis=1)
             for which in (unlike, ~unlike):
@@ -242,7 +242,7 @@ class _Walk:
 
     def _check(self, places: Places, combination: int) -> None:
         rows = self._rows(places, combination)
-        self._ledger.check(rows, np.full(len(rows), combination))
+        self._context.check(rows, np.full(len(rows), combination))
 
     def _numbers(self, root: int) -> int:
         """Count the numbers of a form over a root: one, and one for each variable."""
@@ -255,7 +255,7 @@ class _Walk:
         share = self._seen / max(self._space.total, 1)
         if self._options.seconds:
             share = max(share, min(1.0, self.tally.seconds / self._options.seconds))
-        return self._ledger.progress("fairquant", int(_WHOLE * min(share, 1.0)), _WHOLE)
+        return self._context.progress("fairquant", int(_WHOLE * min(share, 1.0)), _WHOLE)
 
     def figures(self) -> tuple[Proven, Proven]:
         """Return the figures as they stand."""

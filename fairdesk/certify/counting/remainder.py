@@ -126,7 +126,7 @@ def rows_asked(context: SearchContext, people: Rows) -> Iterator[Share | None]:
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, and who may be asked about.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes.

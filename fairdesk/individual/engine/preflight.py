@@ -26,7 +26,7 @@ def preflight(context: SearchContext, people: Rows, rng: np.random.Generator) ->
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         That of the run that is to begin.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes.

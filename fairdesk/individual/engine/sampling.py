@@ -115,7 +115,7 @@ def of_domain(context: SearchContext, real: Rows, rng: np.random.Generator) -> I
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         Knows the domain, and who may be asked about.
     real : Rows
         ``(n, d)``; people of the data who are in the domain: fixed values are taken from them.
@@ -222,7 +222,7 @@ def verdicts(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         Asks the model.
     block : Block
         ``n`` people.

@@ -32,11 +32,11 @@ def shrink(context: SearchContext, people: Rows, rows: Rows) -> Found:
     """Bring instances as near to real people as they stay instances.
 
     Protected attributes stay as they are. Fixed ones come from one real person together, as
-    everywhere. Nothing is booked in the ledger.
+    everywhere. Nothing is booked in the search context.
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model, and who may be asked about.
     people : Rows
         ``(m, d)``, ``m >= 1``; the real people, without missing codes.

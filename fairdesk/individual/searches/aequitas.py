@@ -208,7 +208,7 @@ def random(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, of which only the answers are used, and who may be asked about.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes, from which attributes that

@@ -93,7 +93,7 @@ def search(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit; its gradients are compared with where it has them.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
@@ -164,7 +164,7 @@ def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
 
 
 def _afresh(context: SearchContext) -> SearchContext:
-    """Return a ledger that has met nobody, and asks the same model, with the same memory."""
+    """Return a search context that has met nobody and queries the same model, with the same memory."""
     fresh = SearchContext(context.cached_model, context.domain, fits=context.fits)
     fresh.cached_model = context.cached_model
     return fresh

@@ -117,7 +117,7 @@ class GradientWalks:
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit and who may be asked about.
     options : WalkOptions
         The papers' parameters.
@@ -141,7 +141,12 @@ class GradientWalks:
         decay: float = 0.0,
         update_interval: int = 0,
     ) -> None:
-        self._ledger, self._domain, self._options, self._rng = context, context.domain, options, rng
+        self._context, self._domain, self._options, self._rng = (
+            context,
+            context.domain,
+            options,
+            rng,
+        )
         self._slopes, self._decay, self._update_interval = slopes, decay, update_interval
         self._global_steps = Steps(context.domain, options.global_step)
         self._local_steps = Steps(context.domain, options.local_step)
@@ -165,7 +170,7 @@ class GradientWalks:
         instances: list[tuple[Rows, NDArray[np.intp]]],
     ) -> Iterator[Event]:
         """Walk the seeds towards the decision boundary (global generation)."""
-        context, max_iter = self._ledger, self._options.max_iter
+        context, max_iter = self._context, self._options.max_iter
         momentum = np.zeros((2, len(rows), len(self._domain.varying)))
         for iteration in range(max_iter + 1):
             hit = context.check(rows, combination)
@@ -187,7 +192,7 @@ class GradientWalks:
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.individual.engine import kernels  # noqa: PLC0415
 
-        context, rng, local_num = self._ledger, self._rng, self._options.local_num
+        context, rng, local_num = self._context, self._rng, self._options.local_num
         rows = starts.copy()
         first_odds = self._odds(starts, combination)
         odds = first_odds.copy()
@@ -220,7 +225,7 @@ class GradientWalks:
         if len(self._domain.combinations) == 2:
             partner = 1 - combination
         else:
-            flips = self._ledger.ask(rows).flips(combination)
+            flips = self._context.ask(rows).flips(combination)
             partner = np.where(flips, self._rng.random(flips.shape), -1.0).argmax(axis=1)
         weights = 1.0 / (np.abs(self._of_both(rows, partner)).sum(axis=0) + EPSILON)
         if self._domain.has_constraints:
@@ -240,7 +245,7 @@ class GradientWalks:
             return np.ones(len(moved), dtype=np.bool_)
         went = self._local_steps.mend(rows, moved, self._rng)
         moved[~went] = rows[~went]
-        self._ledger.rejected += int((~went).sum())
+        self._context.rejected += int((~went).sum())
         return went
 
     def _as_far_as_allowed(self, rows: Rows, moved: Rows) -> Rows:
@@ -253,7 +258,7 @@ class GradientWalks:
         barred = np.flatnonzero(~self._allowed(moved))
         if not barred.size:
             return moved
-        self._ledger.rejected += barred.size
+        self._context.rejected += barred.size
         wanted = moved[barred]
         moved[barred] = rows[barred]
         for attribute in self._rng.permutation(self._domain.varying):

@@ -48,7 +48,7 @@ def search(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, of which only the answers are used, and who may be asked about.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes, seeds are drawn from them.
@@ -82,7 +82,7 @@ class ZeroOrder:
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit and who may be asked about.
     size : float
         The perturbation size.

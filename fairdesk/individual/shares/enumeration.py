@@ -185,7 +185,7 @@ def search(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, and who may be asked about.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes. Only fixed attributes are

@@ -200,7 +200,7 @@ def search(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, and who may be asked about.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
@@ -294,12 +294,12 @@ class _Judge:
     """
 
     def __init__(self, context: SearchContext, sets: list[Subset]) -> None:
-        self._ledger, self._sets = context, sets
+        self._context, self._sets = context, sets
         self._memory = Memory(_MOST_BYTES)
 
     def __call__(self, block: Block) -> NDArray[np.bool_]:
         """``(n, s)`` verdicts; books findings."""
-        context = self._ledger
+        context = self._context
 
         def judged(which: NDArray[np.int64]) -> NDArray[np.float32]:
             rows, combination = block[0][which], block[1][which]
@@ -326,7 +326,7 @@ def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) 
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         That of the search, which has ended.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes.

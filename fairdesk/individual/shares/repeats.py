@@ -59,7 +59,7 @@ def search(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, and who may be asked about.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes.

@@ -102,7 +102,7 @@ class Groups:
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         Knows the domain and the favourable decision.
     subset : Subset
         The protected attributes whose values make the groups.
@@ -282,7 +282,7 @@ def search(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model under audit, its favourable decision, and who may be asked about.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes. Only fixed attributes are

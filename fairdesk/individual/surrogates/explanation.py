@@ -77,7 +77,7 @@ def explain(
 
     Parameters
     ----------
-    ledger : Ledger
+    context : SearchContext
         The model, of which only the answers are used, and who may be asked about.
     people : Rows
         ``(m, d)``, ``m >= 1``; the real people: what others have.

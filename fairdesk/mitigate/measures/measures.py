@@ -140,15 +140,15 @@ def key(measure: Measure) -> tuple[str, str, str]:
 
 
 class _Counted:
-    """A model whose rows are counted in a workshop as they are asked about."""
+    """A model whose rows are counted in a mitigation as they are asked about."""
 
     def __init__(self, mitigation: MitigationContext, model: FedModel) -> None:
-        self._workshop, self._model = mitigation, model
+        self._mitigation, self._model = mitigation, model
         self.steady = model.steady
 
     def predict(self, rows: Rows) -> Scores:
         """Answer as the model does."""
-        return self._workshop.predict(self._model, rows)
+        return self._mitigation.predict(self._model, rows)
 
 
 class Examiner:
@@ -156,7 +156,7 @@ class Examiner:
 
     Parameters
     ----------
-    workshop : Workshop
+    mitigation : MitigationContext
         The data, and what is to be repaired.
     split : Split
         Its validation and test rows.
@@ -184,7 +184,7 @@ class Examiner:
         options: RepairOptions,
         rng: np.random.Generator,
     ) -> None:
-        self._workshop = mitigation
+        self._mitigation = mitigation
         self.target: Target = "rule_score" if mitigation.rule else "share_domain"
         choosing, telling, seeding = rng.spawn(3)
         self._seed = int(seeding.integers(2**32))
@@ -209,7 +209,7 @@ class Examiner:
         self, count: int, choosing: np.random.Generator, telling: np.random.Generator
     ) -> dict[Where, Rows]:
         """Draw the people; nobody where nobody can be compared with who else they could be."""
-        mitigation, domain = self._workshop, self._workshop.domain
+        mitigation, domain = self._mitigation, self._mitigation.domain
         if domain.obstacle:
             return {}
         context = SearchContext(mitigation.model, domain)
@@ -251,7 +251,7 @@ class Examiner:
         int
             How many of the rows, people and samples were asked about since the last.
         """
-        mitigation = self._workshop
+        mitigation = self._mitigation
         rows: dict[Where, Answered] = {}
         for where, places in self._places.items():
             rows[where] = yield from _query_rows(mitigation, model, places)

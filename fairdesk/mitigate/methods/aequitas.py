@@ -30,7 +30,7 @@ MOST_FRUITLESS = 3
 
 def search(
     mitigation: MitigationContext,
-    people: Rows,  # noqa: ARG001 - the workshop knows them
+    people: Rows,  # noqa: ARG001 - the context knows them
     options: AequitasOptions,
     rng: np.random.Generator,
 ) -> Iterator[Event]:
@@ -38,7 +38,7 @@ def search(
 
     Parameters
     ----------
-    workshop : Workshop
+    mitigation : MitigationContext
         The data, the pairs and the model.
     people : Rows
         Not looked at.

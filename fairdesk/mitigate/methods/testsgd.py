@@ -22,7 +22,7 @@ from fairdesk.results.events import Event, Rows
 
 def search(
     mitigation: MitigationContext,
-    people: Rows,  # noqa: ARG001 - the workshop knows them
+    people: Rows,  # noqa: ARG001 - the context knows them
     options: TestSgdOptions,
     rng: np.random.Generator,
 ) -> Iterator[Event]:
@@ -30,7 +30,7 @@ def search(
 
     Parameters
     ----------
-    workshop : Workshop
+    mitigation : MitigationContext
         The data, the rule set and the model.
     people : Rows
         Not looked at.

@@ -65,7 +65,7 @@ class Repairing:
 
     Parameters
     ----------
-    workshop : Workshop
+    mitigation : MitigationContext
         What it works with.
     options : RepairOptions
         The parameters.

@@ -52,7 +52,7 @@ def label(
 
     Parameters
     ----------
-    workshop : Workshop
+    mitigation : MitigationContext
         The data, and the model.
     split : Split
         Only its part to train with is looked at.

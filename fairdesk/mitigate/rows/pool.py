@@ -53,7 +53,7 @@ def of_pairs(
 
     Parameters
     ----------
-    workshop : Workshop
+    mitigation : MitigationContext
         Its pairs.
     split : Split
         The parts of the data.
@@ -104,7 +104,7 @@ def of_rule(
 
     Parameters
     ----------
-    workshop : Workshop
+    mitigation : MitigationContext
         Its rule set.
     split : Split
         The parts of the data; samples are made from those to train with.

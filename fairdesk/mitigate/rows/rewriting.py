@@ -78,7 +78,7 @@ class _Rewriting:
     def __init__(
         self, mitigation: MitigationContext, split: Split, rng: np.random.Generator
     ) -> None:
-        self._workshop, self._split, self._rng = mitigation, split, rng
+        self._mitigation, self._split, self._rng = mitigation, split, rng
         self._lexicon = Lexicon(lists_of_terms(mitigation.terms))
         self._place = text_place(mitigation.group_context(mitigation.model))
         self._values = mitigation.domain.attributes[self._place].values
@@ -95,14 +95,14 @@ class _Rewriting:
                 f"{wanted}.",
                 remedy="Choose a group of other categories, or edit the terms.",
             )
-        outcome = Outcome(self._workshop)
+        outcome = Outcome(self._mitigation)
         too_often = outcome.too_often(*self._looked_at(seeds, named))
         order, sentences = self._fresh(seeds, named)
         scores = self._scores(sentences, seeds[order])
         wrong = np.flatnonzero(outcome.given(scores) == too_often)[:most]
         texts = tuple(sentences[i] for i in wrong.tolist())
         origins = seeds[order][wrong]
-        rows = self._workshop.rows[origins]
+        rows = self._mitigation.rows[origins]
         rows[:, self._place] = len(self._values) + np.arange(len(texts))
         return Sampled(
             rows,
@@ -115,7 +115,7 @@ class _Rewriting:
     def _named_by_rule(self) -> tuple[tuple[int, ...], _Choice]:
         """Return the places of the rule set's categories, and of its term in each."""
         lexicon, places = self._lexicon, list[tuple[int, int]]()
-        for condition in self._workshop.rule:
+        for condition in self._mitigation.rule:
             category = condition.attribute
             terms = [
                 words(term)
@@ -134,7 +134,7 @@ class _Rewriting:
 
     def _holders(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], list[Named]]:
         """Return those of some rows whose texts hold a term of each category, and these, cut."""
-        codes = self._workshop.rows[places, self._place].astype(np.intp).tolist()
+        codes = self._mitigation.rows[places, self._place].astype(np.intp).tolist()
         holders, named = [], []
         for place, code in zip(places.tolist(), codes, strict=True):
             if code not in self._found:
@@ -191,7 +191,7 @@ class _Rewriting:
 
     def _scores(self, sentences: Sequence[str], places: NDArray[np.intp]) -> Rows:
         """Ask about sentences in the place of rows' own texts: ``(m, k)``."""
-        mitigation = self._workshop
+        mitigation = self._mitigation
         rows = mitigation.rows[places]
         rows[:, self._place] = len(self._values) + np.arange(len(sentences))
         return own_scores(mitigation, widened(mitigation.model, mitigation.domain, sentences), rows)

@@ -95,7 +95,7 @@ class Outcome:
 
     Parameters
     ----------
-    workshop : Workshop
+    mitigation : MitigationContext
         Names it; no name is the mean score of the favourable decision.
 
     Raises

@@ -43,7 +43,7 @@ def split(mitigation: MitigationContext, rng: np.random.Generator) -> Split:
 
     Parameters
     ----------
-    workshop : Workshop
+    mitigation : MitigationContext
         Its rows, labels and groups.
     rng : np.random.Generator
         All randomness.

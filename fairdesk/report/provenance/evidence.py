@@ -45,7 +45,7 @@ def clock(text: str) -> str:
 
 
 def lasting(log: Sequence[LogEntry]) -> Sequence[LogEntry]:
-    """Return the log up to its last entry that changes a report; exports and checks do not."""
+    """Return the log up to its last entry that changes a report; exports do not."""
     end = len(log)
     while end and log[end - 1].kind in PASSING:
         end -= 1

@@ -57,7 +57,7 @@ class LogOf(msgspec.Struct, frozen=True):
     head : str
         The fingerprint of that one (`fairdesk.audit.store.hash_chain`).
     told : tuple[LogEntry, ...]
-        They themselves, without passing ones: exports and checks, which change nothing.
+        They themselves, without passing ones: exports, which change nothing.
     """
 
     entries: int

@@ -87,8 +87,11 @@ def test_a_run_that_was_cut_off_is_bound_as_it_was_found(store, run):
     assert said(store).ended[run].findings != store.run_fingerprints(run).findings
 
 
-@pytest.mark.parametrize("name", ["certificate", "made"])
-def test_what_a_run_proved_or_made_is_bound_too(store, run, name):
+@pytest.mark.parametrize(
+    ("name", "table", "column"),
+    [("certificate", "certificate", "file"), ("made", "artifacts", "content")],
+)
+def test_what_a_run_proved_or_made_is_bound_too(store, run, name, table, column):
     store._connection.execute("INSERT INTO certificate VALUES (?, zeroblob(3000000))", (run,))
     content = np.arange(90, dtype=np.int8)
     store.keep_model(run, Retrained("saving", 2, "model.keras", "A file.", content))
@@ -96,8 +99,7 @@ def test_what_a_run_proved_or_made_is_bound_too(store, run, name):
     before = said(store).ended[run]
     assert before.certificate
     assert before.made
-    column = {"certificate": "file", "made": "content"}[name]
-    with store._connection.blobopen(name, column, 1) as blob:
+    with store._connection.blobopen(table, column, 1) as blob:
         blob.seek(60)
         blob.write(b"\x07")
     changed = store.run_fingerprints(run)
@@ -160,7 +162,8 @@ def test_what_is_learned_of_a_pair_is_bound(store, run):
         ("learned", "Pair 3: minimal is known."),
     ]
     assert said(store).learned == store.learned_fingerprints()
-    store._connection.execute("UPDATE learned SET document = replace(document, 'uniform', 'maft')")
+    change = "UPDATE pair_analyses SET document = replace(document, 'uniform', 'maft')"
+    store._connection.execute(change)
     assert said(store).learned != store.learned_fingerprints()
 
 
@@ -285,7 +288,7 @@ def test_a_removed_changed_or_added_entry_shows(store, run, tmp_path):
     for statement in (
         "DELETE FROM log WHERE number = 3",
         "UPDATE log SET what = 'Nothing.' WHERE number = 2",
-        "UPDATE log SET told = replace(told, 'flagged', 'dismissed')",
+        "UPDATE log SET facts = replace(facts, 'flagged', 'dismissed')",
         "UPDATE log SET at = '2020-01-01T00:00:00+00:00' WHERE number = 1",
     ):
         shutil.copy(store.path, tmp_path / "copy.fairdesk")

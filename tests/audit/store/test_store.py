@@ -533,7 +533,7 @@ def test_added_texts_are_kept_with_the_rows(tmp_path, spec, table):
 def test_damaged_rows_are_a_damaged_audit(filled, told, content):
     (run,) = filled.runs()
     filled.keep_rows(run.id, augmented())
-    change = "UPDATE made SET told = ?, content = coalesce(?, content)"
+    change = "UPDATE artifacts SET note = ?, content = coalesce(?, content)"
     filled._connection.execute(change, (told, content))
     with pytest.raises(StoreError, match="damaged"):
         filled.added_rows(run.id)

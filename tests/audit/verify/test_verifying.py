@@ -210,9 +210,9 @@ def test_a_model_that_says_otherwise(worker, path):
         ("UPDATE progress SET tried = tried + 1 WHERE run = 1", {RUNS}),
         ("DELETE FROM run WHERE id = 4", {RUNS}),
         ("DELETE FROM certificate", {RUNS}),
-        ("INSERT INTO learned VALUES (9, 'nearer', '{}')", {LEARNED}),
-        ("UPDATE kept SET document = replace(document, 'hire', 'fire')", {DECISIONS}),
-        ("UPDATE kept SET document = replace(document, 'us-letter', 'a4')", {DECISIONS}),
+        ("INSERT INTO pair_analyses VALUES (9, 'nearer', '{}')", {LEARNED}),
+        ("UPDATE documents SET document = replace(document, 'hire', 'fire')", {DECISIONS}),
+        ("UPDATE documents SET document = replace(document, 'us-letter', 'a4')", {DECISIONS}),
         ("UPDATE audit SET spec = replace(spec, 'applicant', 'applicent')", {QUESTION}),
     ],
 )
@@ -268,10 +268,10 @@ def anchored(path):
     [
         "UPDATE log SET what = what || '.' WHERE number = 3",
         "UPDATE log SET at = '2026-01-01T00:00:00+00:00' WHERE number = 1",
-        "UPDATE log SET kind = 'told' WHERE number = 2",
-        "UPDATE log SET told = replace(told, '0', '1') WHERE number = 1",
+        "UPDATE log SET kind = 'other' WHERE number = 2",
+        "UPDATE log SET facts = replace(facts, '0', '1') WHERE number = 1",
         "DELETE FROM log WHERE number = 4",
-        "INSERT INTO log SELECT 99, at, what, kind, told, link FROM log WHERE number = 2",
+        "INSERT INTO log SELECT 99, at, what, kind, facts, link FROM log WHERE number = 2",
         "UPDATE log SET link = substr(link, 2) || substr(link, 1, 1) WHERE number = 5",
     ],
 )
@@ -303,7 +303,7 @@ def test_without_a_manifest_it_is_said_what_the_chain_cannot_show(path):
 
 
 def test_a_log_that_no_longer_tells_what_it_should(path):
-    audited.change(path, "UPDATE log SET told = '{}' WHERE kind = 'ran'")
+    audited.change(path, "UPDATE log SET facts = '{}' WHERE kind = 'ran'")
     audited.chained_anew(path)
     assert recorded(path) == {RUNS}
 
@@ -367,7 +367,7 @@ class Anchored(msgspec.Struct):
         ("CREATE TABLE evil (x)", "table “evil”"),
         ("CREATE INDEX evil ON finding (x0)", "index “evil”"),
         ("INSERT INTO audit SELECT spec || ' ', codes FROM audit", "2 questions"),
-        ("INSERT INTO kept VALUES ('other', '{}')", "“other”"),
+        ("INSERT INTO documents VALUES ('other', '{}')", "“other”"),
     ],
 )
 def test_what_fairdesk_never_writes_is_told(path, sql, said):
@@ -387,9 +387,9 @@ def test_a_manifest_that_the_file_keeps_and_the_log_does_not_know(path):
     with Store.open(path) as store:
         store.exported("Exported it.", {"people.csv": path.parent / "people.csv"}, '{"a": 1}')
     assert recorded(path) == set()
-    audited.change(path, "UPDATE kept SET document = '{\"a\": 2}' WHERE name = 'manifest'")
+    audited.change(path, "UPDATE documents SET document = '{\"a\": 2}' WHERE name = 'manifest'")
     assert recorded(path) == {DECISIONS}
-    audited.change(path, "DELETE FROM kept WHERE name = 'manifest'")
+    audited.change(path, "DELETE FROM documents WHERE name = 'manifest'")
     assert recorded(path) == {DECISIONS}
 
 
@@ -453,8 +453,8 @@ PRINTED = {
         *("run", "phase", "x0", "x1", "x2", "y1", "row_score", "partner_score", "row_class"),
         *("partner_class", "alone", "distance", "plausibility", "nearest", "mark", "note"),
     ),
-    "log": ("at", "what", "kind", "told", "link"),
-    "kept": ("name", "document"),
+    "log": ("at", "what", "kind", "facts", "link"),
+    "documents": ("name", "document"),
     "audit": ("spec", "codes"),
     "certificate": ("run", "file"),
 }
@@ -497,14 +497,14 @@ def test_whatever_cell_is_changed_shows(made, tmp_path, data):
     try:
         found = recorded(path)
         # where nothing is filled in, it does not matter under which name
-        assume(found or table != "kept" or filled(path) != filled(made / "audit.fairdesk"))
+        assume(found or table != "documents" or filled(path) != filled(made / "audit.fairdesk"))
     except StoreError:
         return  # what cannot be read shows, too
     assert found, (table, column, number, value)
 
 
 def test_a_log_that_does_not_tell_with_what_it_began_shows(path):
-    audited.change(path, "UPDATE log SET told = '' WHERE number = 1")
+    audited.change(path, "UPDATE log SET facts = '' WHERE number = 1")
     audited.chained_anew(path)
     with Store.read(path) as store:
         found = {each.name: each for each in check_record(store, None)}

@@ -167,7 +167,7 @@ TERMS = {"gender": ("man", "woman", "person"), "age": ("old", "young")}
 
 
 def reading(score, texts, rule=(("gender", "woman"),), outcome="good"):
-    """Make a workshop whose model reads texts."""
+    """Make a mitigation whose model reads texts."""
     study = study_of(texts, Reader(score), terms=TERMS)
     count = len(study.rows)
     return MitigationContext(

@@ -225,7 +225,7 @@ def test_details_that_vanish_make_it_a_draft(store):
     mark_final(store, "plain")
     assert make_report(store).status == "Final"
     with closing(sqlite3.connect(store.path, isolation_level=None)) as connection:
-        connection.execute("DELETE FROM kept WHERE name = 'details'")
+        connection.execute("DELETE FROM documents WHERE name = 'details'")
     assert make_report(store).status == standing(store, "plain").word == "Draft"
 
 

@@ -197,7 +197,7 @@ def test_an_export_that_was_written_anew_into_the_log_is_told_by_the_manifest(fo
     before = msgspec.json.decode(manifest.read_bytes())["files"][0]["sha256"]
     flip(report)
     audit = folder / "audit.fairdesk"
-    sql = "UPDATE log SET told = replace(told, ?, ?)"
+    sql = "UPDATE log SET facts = replace(facts, ?, ?)"
     audited.change(audit, sql, before, sha256(report))
     audited.chained_anew(audit)
     assert FILES not in failed(checks(folder, report))

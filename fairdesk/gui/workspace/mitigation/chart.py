@@ -41,7 +41,7 @@ class Curve:
     ----------
     spec : AuditSpec, optional
         The question.
-    figures : tuple[Figure, ...]
+    figures : tuple[Metric, ...]
         Of the run, as they stand.
     """
 
