@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import collections
 import functools
 import importlib
@@ -91,7 +90,6 @@ KINDS: dict[str, Callable[[Path, Path], Any]] = {
     "exec": lambda mark, _: Calls(exec, _program(mark)),
     "open": lambda mark, _: Calls(open, str(mark), "w"),
     "getattr": lambda mark, _: Calls(getattr, Calls(importlib.import_module, "os"), "mkdir"),
-    "__import__": lambda mark, _: Calls(builtins.__import__, "os"),
     "partial": lambda mark, _: Calls(functools.partial(os.mkdir, str(mark))),
     "partial made": lambda mark, _: Calls(functools.partial, os.mkdir, str(mark)),
     "methodcaller": lambda mark, _: Calls(operator.methodcaller("mkdir"), Path(mark)),
@@ -144,6 +142,8 @@ ASSEMBLED: dict[str, Callable[[Path], bytes]] = {
     "old object": lambda mark: f"(cos\nmkdir\nS'{mark}'\no.".encode(),
     "text protocol": lambda mark: f"cos\nmkdir\n(S'{mark}'\ntR.".encode(),
     "posix": lambda mark: f"cposix\nmkdir\n(S'{mark}'\ntR.".encode(),
+    # Qt puts a function of its own in its place, which no pickler writes
+    "__import__": lambda mark: by_name("builtins", "__import__", "os"),
     "dotted name": lambda mark: by_name("sklearn.base", "os.mkdir", str(mark)),
     "hidden attribute": lambda mark: by_name("numpy", "os.mkdir", str(mark)),
     "module of a module": lambda mark: by_name("sklearn.pipeline", "np.save", str(mark), 1),

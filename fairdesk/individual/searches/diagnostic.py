@@ -164,7 +164,7 @@ def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
 
 
 def _afresh(context: SearchContext) -> SearchContext:
-    """Return a search context that has met nobody and queries the same model, with the same memory."""
+    """Return a context that has met nobody, and queries the same model, with the same memory."""
     fresh = SearchContext(context.cached_model, context.domain, fits=context.fits)
     fresh.cached_model = context.cached_model
     return fresh

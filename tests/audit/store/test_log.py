@@ -88,10 +88,10 @@ def test_a_run_that_was_cut_off_is_bound_as_it_was_found(store, run):
 
 
 @pytest.mark.parametrize(
-    ("name", "table", "column"),
+    ("name", "kept_in", "column"),
     [("certificate", "certificate", "file"), ("made", "artifacts", "content")],
 )
-def test_what_a_run_proved_or_made_is_bound_too(store, run, name, table, column):
+def test_what_a_run_proved_or_made_is_bound_too(store, run, name, kept_in, column):
     store._connection.execute("INSERT INTO certificate VALUES (?, zeroblob(3000000))", (run,))
     content = np.arange(90, dtype=np.int8)
     store.keep_model(run, Retrained("saving", 2, "model.keras", "A file.", content))
@@ -99,7 +99,7 @@ def test_what_a_run_proved_or_made_is_bound_too(store, run, name, table, column)
     before = said(store).ended[run]
     assert before.certificate
     assert before.made
-    with store._connection.blobopen(table, column, 1) as blob:
+    with store._connection.blobopen(kept_in, column, 1) as blob:
         blob.seek(60)
         blob.write(b"\x07")
     changed = store.run_fingerprints(run)

@@ -361,4 +361,4 @@ def test_a_file_that_is_too_large_is_told_instead(monkeypatch, mitigation):
     monkeypatch.setattr("fairdesk.mitigate.methods.trial_runner.MOST_BYTES", 5)
     told = play(monkeypatch, mitigation, script(*[0.1] * 4))
     assert told.files[0].content.size == 0
-    assert "at most" in told.files[0].told
+    assert "at most" in told.files[0].note
