@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 import numpy as np
@@ -28,15 +28,25 @@ from fairdesk.audit.store.records import LogEntry, LogKind, Pair, RunRecord
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.models.model import Input
+from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import (
+    ExcessChange,
+    GradientFidelity,
+    GroupGap,
     GroupTable,
     LinearGroup,
     Metric,
+    PairShare,
     Proven,
+    Refinement,
+    Region,
     Rows,
     RuleSearchSummary,
+    RuleSet,
+    Share,
     TermRate,
 )
+from fairdesk.results.trials import Repair, Trial
 from fairdesk.wording.language import fixed, localised, say
 
 #: What fewer rows than this have in common is not told; `SENTENCES` say so with this number.
@@ -251,7 +261,23 @@ class Shown:
                 return msgspec.structs.replace(figure, features=features)
             case RuleSearchSummary() | Proven():
                 return msgspec.structs.replace(figure, notes=tuple(map(self.words, figure.notes)))
-        return figure
+            case (
+                Share()
+                | Repeatability()
+                | ExcessChange()
+                | GroupGap()
+                | GradientFidelity()
+                | Region()
+                | PairShare()
+                | Refinement()
+                | RuleSet()
+                | Repair()
+                | Trial()
+            ):
+                return figure
+            case _:
+                # whoever adds a figure says here what of it may be printed
+                assert_never(figure)
 
     def table(self, table: GroupTable) -> GroupTable:
         """Return a table of groups without those of a few people.

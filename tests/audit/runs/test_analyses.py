@@ -166,7 +166,7 @@ def test_nobody_is_nearer_than_can_be(tmp_path, spec, table, lie):
 def test_other_pairs_are_no_answer(tmp_path, table):
     lie = (
         "    shrink = minimal.shrink\n"
-        "    minimal.shrink = lambda search context, people, rows: shrink(ledger, people, rows[1:])"
+        "    minimal.shrink = lambda context, people, rows: shrink(context, people, rows[1:])"
     )
     worker = lying_guest(tmp_path, lie)
     path = fake_guest.write_source(tmp_path / "model.txt")
