@@ -21,8 +21,9 @@ from fairdesk.cli import commands
 from fairdesk.cli import main as cli
 from fairdesk.data.formats.reading import read_table
 from fairdesk.files import sha256
-from fairdesk.results.events import Condition, RuleSearchSummary, RuleSet
-from fairdesk.results.trials import Repair
+from fairdesk.results.conditions import Condition
+from fairdesk.results.mitigation import Repair
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.samples import samples
 from fairdesk.wording.mitigation import measured, repair_of, trials_of
 from tests.audit import fake_guest, making

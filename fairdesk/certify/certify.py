@@ -28,17 +28,9 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import enumeration, estimate
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import OpaqueError, structure_of
-from fairdesk.results.events import (
-    Estimated,
-    Event,
-    Measured,
-    Metric,
-    Progress,
-    Proven,
-    Rows,
-    Share,
-    timed,
-)
+from fairdesk.results.events import Event, Measured, Metric, Progress, Rows, timed
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Estimated, Proven
 
 #: Progress and figures are told every so many seconds.
 _TELL_SECONDS, _MEASURE_SECONDS = 0.1, 0.5

@@ -17,7 +17,8 @@ from fairdesk.certify.results import Course, proven
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.models.model import labels
-from fairdesk.results.events import Metric, PairShare, Rows
+from fairdesk.results.events import Metric, Rows
+from fairdesk.results.proofs import PairShare
 
 #: So many pairs of combinations are looked at: those that differ most often in a sample.
 MOST_PAIRS = 15

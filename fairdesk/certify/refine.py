@@ -65,7 +65,7 @@ class Examiner(Protocol):
     batch : int
         How many boxes it likes to be given at once.
     margin : float
-        As `fairdesk.results.events.Proven`; the greatest so far.
+        As `fairdesk.results.proofs.Proven`; the greatest so far.
     notes : tuple[str, ...]
         What the auditor must know, a sentence each.
     """

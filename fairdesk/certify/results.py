@@ -13,7 +13,7 @@ from fairdesk.certify.domain.boxes import Tree, Verdict
 from fairdesk.certify.domain.space import sizes
 from fairdesk.certify.proof.certificate import share_down, share_up
 from fairdesk.certify.refine import Refinery
-from fairdesk.results.events import Estimated, Part, Proven, Refinement, Region
+from fairdesk.results.proofs import Estimated, Part, Proven, Refinement, Region
 
 Float64 = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ def proven(
     attributes : tuple[str, ...]
         The protected attributes.
     seconds, margin, estimated, notes
-        As of `fairdesk.results.events.Proven`.
+        As of `fairdesk.results.proofs.Proven`.
     course : Course
         Of the domain; its last point is now.
     """

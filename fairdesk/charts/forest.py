@@ -28,7 +28,7 @@ from fairdesk.charts.shapes import (
     hatched_mark,
 )
 from fairdesk.groups.metrics.outcomes import FOUR_FIFTHS
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 from fairdesk.wording.words import UNDEFINED

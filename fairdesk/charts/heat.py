@@ -24,7 +24,7 @@ from fairdesk.charts.shapes import (
     Words,
     hatching,
 )
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 

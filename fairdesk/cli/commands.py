@@ -43,7 +43,10 @@ from fairdesk.files import log_folder
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.document import Written
 from fairdesk.report.verified import summary as verified
-from fairdesk.results.events import Metric, Proven, RuleSearchSummary, RuleSet, Share
+from fairdesk.results.events import Metric
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Proven
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import figures, inspected, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.rules import rule_phrase

@@ -30,15 +30,8 @@ from fairdesk.groups.tabular.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS
 from fairdesk.groups.text import search as text_rules
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.models.model import Mapping, ModelCard, favourable_scores, labels
-from fairdesk.results.events import (
-    Event,
-    Measured,
-    Metric,
-    Progress,
-    Rows,
-    RuleSearchSummary,
-    Scores,
-)
+from fairdesk.results.events import Event, Measured, Metric, Progress, Rows, Scores
+from fairdesk.results.subgroups import RuleSearchSummary
 
 #: At most so many of the data's rows are asked about untouched.
 MOST_ROWS = 200_000

@@ -12,7 +12,8 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import Condition, Rows, Scores
+from fairdesk.results.conditions import Condition
+from fairdesk.results.events import Rows, Scores
 
 
 @dataclass

@@ -15,16 +15,10 @@ from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, Answers, Repeats, met
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import (
-    ExcessChange,
-    GradientFidelity,
-    GroupGap,
-    Metric,
-    PairShare,
-    Proven,
-    Region,
-    Share,
-)
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.proofs import PairShare, Proven, Region
 from fairdesk.wording import groups as group_words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words

@@ -9,7 +9,7 @@ from functools import partial
 import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 from fairdesk.wording.tables import group_text, outcome_of, points_of, rate_of, reference_of

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.results.events import GroupGap, GroupTable, LinearGroup, Metric, RuleSearchSummary
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupGap, GroupTable
+from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.statements import Statement, unmeasured

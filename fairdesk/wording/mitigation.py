@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
-from fairdesk.results.trials import Change, Measure, Repair, Trial
+from fairdesk.results.mitigation import Change, Measure, Repair, Trial
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.statements import Statement, unmeasured

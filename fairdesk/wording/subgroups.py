@@ -9,15 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.groups.tabular.results import MOST_TOLD, MOST_VARIANTS
-from fairdesk.results.events import (
-    Flip,
-    GroupGap,
-    LinearGroup,
-    Metric,
-    RuleSearchSummary,
-    RuleSet,
-    TermRate,
-)
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_phrase

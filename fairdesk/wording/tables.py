@@ -6,7 +6,7 @@ import math
 import re
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.language import fixed, say, say_many

@@ -12,7 +12,8 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.reproducing import ReproduceRequest, reproduce
 from fairdesk.errors import SpecError
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import GroupTable, Share
+from fairdesk.results.groups import GroupTable
+from fairdesk.results.individual import Share
 from fairdesk.wording import figures
 from tests.audit import making
 from tests.report.reading import text_of

@@ -30,7 +30,8 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
-from fairdesk.results.events import Event, Measured, Proven
+from fairdesk.results.events import Event, Measured
+from fairdesk.results.proofs import Proven
 from tests.benchmarks.measuring import DATA, Case
 
 #: Moments at which it is told what is decided, in seconds.

@@ -44,9 +44,10 @@ from fairdesk.mitigate.options import AequitasOptions, TestSgdOptions
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
-from fairdesk.results.events import Found, RuleSearchSummary, RuleSet
+from fairdesk.results.events import Found
 from fairdesk.results.events import Measured as Told
-from fairdesk.results.trials import Measure, Repair, Trial
+from fairdesk.results.mitigation import Measure, Repair, Trial
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.benchmarks.measuring import DATA
 from tests.benchmarks.testsgd import opened, prepare, show
 

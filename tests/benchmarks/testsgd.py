@@ -39,16 +39,10 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
-from fairdesk.results.events import (
-    Condition,
-    Event,
-    GroupGap,
-    LinearGroup,
-    Measured,
-    Metric,
-    RuleSearchSummary,
-    RuleSet,
-)
+from fairdesk.results.conditions import Condition
+from fairdesk.results.events import Event, Measured, Metric
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from tests.benchmarks.measuring import DATA
 from tests.references import testsgd as plain_testsgd
 

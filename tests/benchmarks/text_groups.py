@@ -32,7 +32,8 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
-from fairdesk.results.events import Measured, RuleSearchSummary, RuleSet, TermRate
+from fairdesk.results.events import Measured
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet, TermRate
 from tests.benchmarks.measuring import DATA
 
 

@@ -23,17 +23,9 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import labels
 from fairdesk.models.structure.types import structure_of
-from fairdesk.results.events import (
-    Certificate,
-    Event,
-    Found,
-    Measured,
-    PairShare,
-    Proven,
-    Refinement,
-    Region,
-    Share,
-)
+from fairdesk.results.events import Certificate, Event, Found, Measured
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from tests.certify.networks import RELU, Small, everywhere, names, number, small
 from tests.certify.scikits import behind_one_hot, domain_of, fed, people
 

@@ -19,7 +19,8 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import Side, interval
 from fairdesk.groups.tabular.membership import members
-from fairdesk.results.events import Measured, RuleSet
+from fairdesk.results.events import Measured
+from fairdesk.results.subgroups import RuleSet
 from tests.individual.conftest import integer
 
 REPETITIONS = 1_000

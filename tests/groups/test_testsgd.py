@@ -18,7 +18,8 @@ from fairdesk.groups.statistics import Side, interval
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.models.model import labels
-from fairdesk.results.events import Measured, Progress, RuleSearchSummary, RuleSet
+from fairdesk.results.events import Measured, Progress
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.groups.studies import AGE, COUNTY, INCOME, RACE, SEX, nominal, people, study
 
 SMALL = Domain((SEX, INCOME, RACE, AGE, COUNTY))

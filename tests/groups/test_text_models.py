@@ -17,7 +17,8 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
-from fairdesk.results.events import Flip, Measured, RuleSearchSummary, RuleSet, TermRate
+from fairdesk.results.events import Measured
+from fairdesk.results.subgroups import Flip, RuleSearchSummary, RuleSet, TermRate
 
 WHO = ("gay", "straight", "male", "female", "black", "white", "young", "old")
 VERBS = {"sings": 2.0, "works": 0.6, "argues": 0.4, "fights": -2.0}

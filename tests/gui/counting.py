@@ -1,7 +1,7 @@
 """Tables of groups for the window's tests, counted from plain numbers."""
 
 from fairdesk.groups.metrics.outcomes import wilson
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 
 #: 133 of 197 and so on are the published approvals of the Boston mortgages, by race.
 BOSTON = {("Black",): (197, 133), ("Hispanic",): (111, 84), ("White",): (1681, 1527)}

@@ -1,9 +1,9 @@
 """Figures about groups, written by hand: of the people in `tests.report.building.write_people`."""
 
-from fairdesk.results.events import (
-    Condition,
+from fairdesk.results.conditions import Condition
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.subgroups import (
     Flip,
-    GroupGap,
     LinearGroup,
     RuleSearchSummary,
     RuleSet,

@@ -25,7 +25,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.models.open import open_model
-from fairdesk.results.events import Condition
+from fairdesk.results.conditions import Condition
 
 LABEL, VERDICT = "income", "verdict"
 NAMES = ["schooling", "work", "sex", "race"]

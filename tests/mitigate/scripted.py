@@ -12,7 +12,7 @@ from fairdesk.mitigate.rows.pool import Pool
 from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.models.retrain.saving import Saved
 from fairdesk.results.events import Measured
-from fairdesk.results.trials import Augmented, Change, Measure, Retrained
+from fairdesk.results.mitigation import Augmented, Change, Measure, Retrained
 
 #: Rows to train with, to choose by and to test with.
 TRAIN, HELD_OUT = 1_000, 500

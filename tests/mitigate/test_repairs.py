@@ -6,7 +6,7 @@ import pytest
 from fairdesk.mitigate.methods import aequitas, testsgd, trial_runner
 from fairdesk.mitigate.options import AequitasOptions, TestSgdOptions
 from fairdesk.results.events import Measured, Progress
-from fairdesk.results.trials import Augmented, Retrained
+from fairdesk.results.mitigation import Augmented, Retrained
 from tests.mitigate import making
 
 QUICK = {"people": 1_000, "certify": 0.0, "compare": "none"}

@@ -9,7 +9,8 @@ from fairdesk.data.table import Kind
 from fairdesk.groups import testsgd
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.results.events import Measured, RuleSearchSummary
+from fairdesk.results.events import Measured
+from fairdesk.results.subgroups import RuleSearchSummary
 from tests.individual.conftest import Network, integer
 from tests.references import testsgd as plain_testsgd
 

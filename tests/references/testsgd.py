@@ -25,7 +25,8 @@ from fairdesk.data.table import Kind
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.models.model import labels
-from fairdesk.results.events import Condition, Rows
+from fairdesk.results.conditions import Condition
+from fairdesk.results.events import Rows
 
 Mask = NDArray[np.bool_]
 

@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from fairdesk.results.trials import Change, Measure, Repair, Trial
+from fairdesk.results.mitigation import Change, Measure, Repair, Trial
 
 TRAIN, VALIDATION, TEST, PEOPLE = 18_000, 6_000, 6_000, 20_000
 _Z = 1.959964

@@ -21,7 +21,9 @@ from fairdesk.report.document import make_pdf, make_report, write_pdf
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.pdf import printable
-from fairdesk.results.events import Condition, GradientFidelity, RuleSearchSummary, RuleSet, Share
+from fairdesk.results.conditions import Condition
+from fairdesk.results.individual import GradientFidelity, Share
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of

@@ -17,16 +17,9 @@ from fairdesk.report.export.exports import group_files, write_findings_csv, writ
 from fairdesk.report.provenance import evidence
 from fairdesk.report.sections import plan as question
 from fairdesk.report.sections.outcomes import newcombe
-from fairdesk.results.events import (
-    Bin,
-    Condition,
-    Flip,
-    GroupGap,
-    LinearGroup,
-    Support,
-    TermRate,
-    Variant,
-)
+from fairdesk.results.conditions import Condition
+from fairdesk.results.groups import Bin, GroupGap
+from fairdesk.results.subgroups import Flip, LinearGroup, Support, TermRate, Variant
 from fairdesk.wording import figures, words
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of

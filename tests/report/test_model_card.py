@@ -13,7 +13,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.report.content.fields import example_details, fields_of
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_pdf, make_report
-from fairdesk.results.events import Proven
+from fairdesk.results.proofs import Proven
 from tests.report import repairs
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of, words_of

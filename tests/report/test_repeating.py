@@ -22,7 +22,8 @@ from fairdesk.report.document import make_report
 from fairdesk.report.provenance import evidence
 from fairdesk.report.provenance.manifest import manifest
 from fairdesk.report.sections.methods_and_formulas import appendix
-from fairdesk.results.events import Condition, RuleSearchSummary, RuleSet
+from fairdesk.results.conditions import Condition
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.report.building import people_store, run_into, spec_of, write_people
 
 

@@ -5,17 +5,9 @@ import pytest
 
 from fairdesk.data.domain.domain import Domain, Role, attribute_of
 from fairdesk.data.formats.reading import read_table
-from fairdesk.results.events import (
-    Condition,
-    Flip,
-    GroupGap,
-    GroupLine,
-    GroupTable,
-    LinearGroup,
-    RuleSearchSummary,
-    RuleSet,
-    TermRate,
-)
+from fairdesk.results.conditions import Condition
+from fairdesk.results.groups import GroupGap, GroupLine, GroupTable
+from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording import group_columns, words
 from fairdesk.wording import groups as group_words
 from fairdesk.wording import rules as rule_words

@@ -8,7 +8,7 @@ import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.mitigate.options import RepairOptions
-from fairdesk.results.trials import Change, Measure, Trial
+from fairdesk.results.mitigation import Change, Measure, Trial
 from fairdesk.wording import figures
 from fairdesk.wording import mitigation as mitigation_words
 from tests.report import repairs

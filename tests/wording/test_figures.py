@@ -7,16 +7,10 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.render import charts
-from fairdesk.results.events import (
-    Condition,
-    Estimated,
-    GradientFidelity,
-    GroupGap,
-    PairShare,
-    Proven,
-    Region,
-    Share,
-)
+from fairdesk.results.conditions import Condition
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.individual import GradientFidelity, Share
+from fairdesk.results.proofs import Estimated, PairShare, Proven, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording import subgroups as subgroup_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.results.trials import Augmented
+from fairdesk.results.mitigation import Augmented
 
 
 def why_wrong(added: Augmented, domain: Domain, classes: int, rows: int) -> str:

@@ -17,7 +17,7 @@ from fairdesk import __version__
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Source
 from fairdesk.models.model import Mapping, ModelCard
-from fairdesk.results.events import Condition
+from fairdesk.results.conditions import Condition
 
 #: What reads data and models, computes answers, walks through them, proves, and sets the report.
 _LIBRARIES = (

@@ -13,7 +13,8 @@ from fairdesk.audit.store.records import PairQuery, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
-from fairdesk.results.events import Rows, RuleSet
+from fairdesk.results.events import Rows
+from fairdesk.results.subgroups import RuleSet
 
 #: More pairs than this no portion takes.
 MOST_PAIRS = 200_000

@@ -27,7 +27,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import FairDeskError, SpecError, StoreError
 from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.results.events import Certificate, Found, Measured, Progress, Rows
-from fairdesk.results.trials import Augmented, Retrained
+from fairdesk.results.mitigation import Augmented, Retrained
 
 log = logging.getLogger(__name__)
 

@@ -58,7 +58,7 @@ from fairdesk.files import sha256
 from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.results.events import Found, Metric, Progress, Rows
-from fairdesk.results.trials import Augmented, Retrained
+from fairdesk.results.mitigation import Augmented, Retrained
 
 T = TypeVar("T")
 

@@ -50,19 +50,12 @@ from fairdesk.certify.proof.verify import Check, verify
 from fairdesk.data.table import Table
 from fairdesk.errors import DataError, StoreError
 from fairdesk.models.inputs.usual import refitted
-from fairdesk.results.events import (
-    ExcessChange,
-    GradientFidelity,
-    GroupGap,
-    GroupTable,
-    LinearGroup,
-    PairShare,
-    Rows,
-    RuleSet,
-    Share,
-    TermRate,
-)
-from fairdesk.results.trials import Trial
+from fairdesk.results.events import Rows
+from fairdesk.results.groups import GroupGap, GroupTable
+from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.mitigation import Trial
+from fairdesk.results.proofs import PairShare
+from fairdesk.results.subgroups import LinearGroup, RuleSet, TermRate
 
 _NO_MODEL = "The model was not given: name it with --model."
 _NO_DATA = "The data were not given: name them with --data."

@@ -26,7 +26,10 @@ from fairdesk.groups.testsgd import MOST_ROWS
 from fairdesk.individual.engine.sampling import one_per_fixed
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.model import favourable_scores, labels
-from fairdesk.results.events import Metric, Proven, Rows, RuleSet, Scores, Share
+from fairdesk.results.events import Metric, Rows, Scores
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Proven
+from fairdesk.results.subgroups import RuleSet
 
 #: What hangs on a clock, and so is never the same twice: of which figures.
 _TIMES = frozenset({"seconds"})

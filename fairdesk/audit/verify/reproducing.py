@@ -36,8 +36,9 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.verify import Check
 from fairdesk.errors import SpecError
-from fairdesk.results.events import Metric, Proven, Rows
-from fairdesk.results.trials import Trial
+from fairdesk.results.events import Metric, Rows
+from fairdesk.results.mitigation import Trial
+from fairdesk.results.proofs import Proven
 
 AUDIT_FILE = "audit.fairdesk"
 #: What a repair measures by proof is the more the more time there is.

@@ -21,27 +21,12 @@ from fairdesk.errors import ModelError, WorkerError
 from fairdesk.individual.surrogates.explanation import MOST_VARIANTS, Explanation
 from fairdesk.models.model import ModelCard
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import (
-    Certificate,
-    ExcessChange,
-    Found,
-    GradientFidelity,
-    GroupGap,
-    GroupTable,
-    LinearGroup,
-    Measured,
-    Metric,
-    PairShare,
-    Progress,
-    Proven,
-    Refinement,
-    Region,
-    RuleSearchSummary,
-    RuleSet,
-    Share,
-    TermRate,
-)
-from fairdesk.results.trials import Augmented, Repair, Retrained, Trial
+from fairdesk.results.events import Certificate, Found, Measured, Metric, Progress
+from fairdesk.results.groups import GroupGap, GroupTable
+from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
+from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
+from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 
 T = TypeVar("T")
 

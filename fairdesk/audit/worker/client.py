@@ -50,7 +50,7 @@ from fairdesk.models.inputs.input_check import InputCheck, SampleRow
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.results.events import Event, Found, Rows, Scores
-from fairdesk.results.trials import Augmented, Retrained
+from fairdesk.results.mitigation import Augmented, Retrained
 
 #: How often a waiting call looks whether it was paused.
 _LOOK_SECONDS = 0.5

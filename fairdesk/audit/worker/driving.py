@@ -22,11 +22,11 @@ from fairdesk.results.events import (
     Measured,
     Metric,
     Progress,
-    Share,
     concatenated,
     timed,
 )
-from fairdesk.results.trials import Augmented, Retrained
+from fairdesk.results.individual import Share
+from fairdesk.results.mitigation import Augmented, Retrained
 
 Send = Callable[[wire.FromGuest], None]
 

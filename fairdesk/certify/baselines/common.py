@@ -17,7 +17,8 @@ from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
-from fairdesk.results.events import Proven, Rows
+from fairdesk.results.events import Rows
+from fairdesk.results.proofs import Proven
 
 #: By how much a sum of so many masses can be off, for each of them.
 _ROUNDED = 2.0**-50
@@ -73,7 +74,7 @@ class Tally:
     seconds : float
         How long that took.
     margin : float
-        As of `fairdesk.results.events.Proven`.
+        As of `fairdesk.results.proofs.Proven`.
     """
 
     def __init__(self, space: Space) -> None:

@@ -31,7 +31,8 @@ from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.proof.solver import Answer, Inquiry, bounds_of, refuse_curves
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.results.events import Event, Measured, Progress, Proven, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.proofs import Proven
 
 #: A solver that thinks is looked after so often, in seconds, and figures are told so often.
 _POLL, _REPORT_SECONDS = 0.1, 0.25

@@ -30,7 +30,8 @@ from fairdesk.certify.proof.solver import PIECEWISE, bounds_of
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.structure.dense_layers import Activation
-from fairdesk.results.events import Event, Measured, Progress, Proven, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.proofs import Proven
 
 Float64 = NDArray[np.float64]
 #: The loops are left and entered again about so often, and figures are told so often, in seconds.

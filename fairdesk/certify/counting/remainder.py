@@ -17,7 +17,9 @@ from fairdesk.individual.engine.context import SearchContext, in_parts
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.results.events import Estimated, Rows, Share
+from fairdesk.results.events import Rows
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Estimated
 
 Float64 = NDArray[np.float64]
 

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
-from fairdesk.results.events import Condition, Rows
+from fairdesk.results.conditions import Condition
+from fairdesk.results.events import Rows
 
 #: ``(n, a)``; places along the axes, or one end of boxes.
 Places = NDArray[np.int64]

@@ -240,7 +240,7 @@ def pack(
     alike, unlike : int
         Points that are proven so.
     margin, boxes, notes
-        As in `fairdesk.results.events.Proven`.
+        As in `fairdesk.results.proofs.Proven`.
     seconds : float
         What it took.
     """

@@ -35,7 +35,8 @@ from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, LinearGroup, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.subgroups import LinearGroup
 
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -26,7 +26,8 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.sampling import BLOCK, Confidence, Pace, one_per_fixed
 from fairdesk.individual.shares.themis import ErrorBound, MostPeople, greatest_gap
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, GroupGap, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.groups import GroupGap
 
 #: Sets of attributes that make more groups are left out: too few people would be in each.
 MOST_GROUPS = 500

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.groups.metrics.grouping import Groups, Mask
-from fairdesk.results.events import Bin, GroupLine, GroupTable, Rows
+from fairdesk.results.events import Rows
+from fairdesk.results.groups import Bin, GroupLine, GroupTable
 
 #: Scores are looked at in so many bins of equal width.
 BINS = 10

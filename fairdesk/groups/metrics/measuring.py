@@ -25,7 +25,8 @@ from fairdesk.individual.engine.sampling import Pace
 from fairdesk.models.decisions.rule import VALUES, told
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Mapping, favourable_scores, labels
-from fairdesk.results.events import Event, GroupTable, Measured, Progress, Rows, Scores, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, Scores, timed
+from fairdesk.results.groups import GroupTable
 
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5

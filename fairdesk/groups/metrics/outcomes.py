@@ -21,7 +21,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Table
 from fairdesk.groups import statistics as testing
 from fairdesk.groups.metrics.grouping import MOST_GROUPS, Division, Groups, Mask, cross, divide
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 
 #: The interval around a rate holds the true one in so many of a hundred samples.
 CONFIDENCE = 0.95

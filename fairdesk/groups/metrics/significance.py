@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairdesk.groups.metrics.outcomes import CONFIDENCE
 from fairdesk.groups.statistics import holm
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 
 Counts = NDArray[np.int64]
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.results.events import Condition, Rows
+from fairdesk.results.conditions import Condition
+from fairdesk.results.events import Rows
 
 
 def members(

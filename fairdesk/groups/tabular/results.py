@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fairdesk.groups.statistics import ALPHA, Side, Z, holm, interval, p_values
 from fairdesk.groups.tabular.lattice import beside, leaders
 from fairdesk.groups.tabular.support import Counts, Members, RuleSets
-from fairdesk.results.events import Conditions, RuleSet, Support, Variant
+from fairdesk.results.conditions import Conditions
+from fairdesk.results.subgroups import RuleSet, Support, Variant
 
 #: So many rule sets are told of at most, of so many leading ones that are looked through.
 MOST_TOLD, _LOOKED_AT = 1_000, 5_000
@@ -49,7 +50,7 @@ class RuleResults:
     rows : Counts
         ``(R,)``; the data's rows in each.
     outcome : str
-        As of `fairdesk.results.events.RuleSet`.
+        As of `fairdesk.results.subgroups.RuleSet`.
     inside, outside : Side
         ``(R,)``; the samples.
     data_in, data_out : Side

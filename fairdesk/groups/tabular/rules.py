@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.results.events import Condition
+from fairdesk.results.conditions import Condition
 
 Subsets = Literal["all", "single", "ordered"]
 

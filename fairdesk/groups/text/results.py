@@ -17,17 +17,9 @@ from fairdesk.groups.tabular.results import SWEEP, holds_on_data, paper_confiden
 from fairdesk.groups.text.paired import Compared, compare
 from fairdesk.groups.text.sentences import Lexicon
 from fairdesk.groups.text.tables import Table, Texts
-from fairdesk.results.events import (
-    Condition,
-    Conditions,
-    Flip,
-    Metric,
-    RuleSearchSummary,
-    RuleSet,
-    Support,
-    TermRate,
-    Variant,
-)
+from fairdesk.results.conditions import Condition, Conditions
+from fairdesk.results.events import Metric
+from fairdesk.results.subgroups import Flip, RuleSearchSummary, RuleSet, Support, TermRate, Variant
 
 if TYPE_CHECKING:
     from fairdesk.groups.options import TestSgdOptions
@@ -68,7 +60,7 @@ class Known:
     tables : list[Table]
         The answers.
     candidates, asked, seconds
-        As of `fairdesk.results.events.RuleSearchSummary`: ``asked`` are its samples.
+        As of `fairdesk.results.subgroups.RuleSearchSummary`: ``asked`` are its samples.
     """
 
     study: GroupContext

@@ -26,7 +26,7 @@ from fairdesk.gui.charts.pointed import Pointed
 from fairdesk.gui.charts.verdicts import MARKS, shown
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.results.events import Part
+from fairdesk.results.proofs import Part
 from fairdesk.wording import figures, words
 
 #: How wide a column is at least, and how many there are at most.

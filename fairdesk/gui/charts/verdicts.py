@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from fairdesk.results.events import Proven
+from fairdesk.results.proofs import Proven
 from fairdesk.wording import figures, words
 
 #: The verdicts, in the order in which they are told; each is the name of a colour of the theme.

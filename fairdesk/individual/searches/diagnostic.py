@@ -20,7 +20,8 @@ from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.searches import maft
 from fairdesk.individual.searches.eidig import output_slopes
 from fairdesk.individual.searches.gradient_walks import EPSILON
-from fairdesk.results.events import Event, GradientFidelity, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.individual import GradientFidelity
 
 #: Of gradients, of directions and of odds.
 _Cosines = tuple[float, float, float]

@@ -19,7 +19,8 @@ from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.individual.engine.sampling import Pace, confirmed, one_per_fixed
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, Measured, Rows, Scores, Share, timed
+from fairdesk.results.events import Event, Measured, Rows, Scores, timed
+from fairdesk.results.individual import Share
 
 #: So many similar sets can be gone through.
 MOST_SETS = 100_000_000

@@ -32,7 +32,8 @@ from fairdesk.individual.engine.sampling import (
     verdicts,
 )
 from fairdesk.individual.shares.intervals import anytime, clopper_pearson
-from fairdesk.results.events import Event, Measured, Rows, Share, timed
+from fairdesk.results.events import Event, Measured, Rows, timed
+from fairdesk.results.individual import Share
 
 Whom = Literal["domain", "data", "perturbed"]
 

@@ -24,7 +24,8 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.sampling import BLOCK, Block, Confidence, Pace, of_domain
 from fairdesk.individual.shares.intervals import anytime
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, ExcessChange, Measured, Rows, timed
+from fairdesk.results.events import Event, Measured, Rows, timed
+from fairdesk.results.individual import ExcessChange
 
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5

@@ -33,7 +33,9 @@ from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.individual.shares.enumeration import population
 from fairdesk.individual.shares.estimate import Tally
 from fairdesk.individual.shares.intervals import anytime
-from fairdesk.results.events import Event, GroupGap, Measured, Rows, Share, timed
+from fairdesk.results.events import Event, Measured, Rows, timed
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.individual import Share
 
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5

@@ -43,7 +43,7 @@ from fairdesk.mitigate.measures.resampling import (
     resampled,
 )
 from fairdesk.mitigate.measures.rule_scores import score_change
-from fairdesk.results.trials import Change, Measure
+from fairdesk.results.mitigation import Change, Measure
 
 #: The tests, by name.
 MCNEMAR, DELONG, BOOTSTRAP = "McNemar, exact", "DeLong", "bootstrap"

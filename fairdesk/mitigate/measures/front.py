@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fairdesk.results.trials import Measure, Trial, What
+from fairdesk.results.mitigation import Measure, Trial, What
 
 
 def front(trials: Sequence[Trial], target: What) -> tuple[Trial, ...]:

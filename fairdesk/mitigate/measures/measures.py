@@ -59,8 +59,9 @@ from fairdesk.models.decisions.rule import decided, is_plain
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, labels
 from fairdesk.models.structure.types import OpaqueError
-from fairdesk.results.events import Progress, Proven, Rows, Scores
-from fairdesk.results.trials import Measure
+from fairdesk.results.events import Progress, Rows, Scores
+from fairdesk.results.mitigation import Measure
+from fairdesk.results.proofs import Proven
 
 Target = Literal["share_domain", "rule_score"]
 Where = Literal["validation", "test", "domain"]
@@ -106,7 +107,8 @@ class Verdict:
     target : str
         What is to fall.
     measures : tuple[Measure, ...]
-        What is chosen by first; then the results in the order of `fairdesk.results.trials.What`.
+        What is chosen by first; then the results in the order of
+        `fairdesk.results.mitigation.What`.
     rows : dict
         The answers about the validation and the test rows.
     hits : dict

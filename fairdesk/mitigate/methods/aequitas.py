@@ -20,7 +20,7 @@ from fairdesk.mitigate.methods.trial_runner import PLAIN, Repairing
 from fairdesk.mitigate.options import AequitasOptions
 from fairdesk.mitigate.rows.pool import of_pairs
 from fairdesk.results.events import Event, Rows
-from fairdesk.results.trials import Trial
+from fairdesk.results.mitigation import Trial
 
 #: Once a portion has helped, it ends with so many in a row that are shown to be worse, ...
 MOST_WORSE = 2

@@ -25,7 +25,7 @@ from fairdesk.models.retrain.losses import Training, TrainingSet, why_not
 from fairdesk.models.retrain.saving import save
 from fairdesk.models.retrain.types import refit
 from fairdesk.results.events import Event, Measured, Progress
-from fairdesk.results.trials import Augmented, Change, Repair, Retrained, Trial
+from fairdesk.results.mitigation import Augmented, Change, Repair, Retrained, Trial
 
 #: The model as it was imported, and the same retrained with nothing added.
 IMPORTED, PLAIN = 0, 1

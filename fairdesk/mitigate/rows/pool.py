@@ -25,7 +25,7 @@ class Pool:
     ----------
     rows, targets, pairs, seeds, texts
         As ``rows``, ``labels``, ``pairs``, ``seeds`` and ``texts`` of
-        `fairdesk.results.trials.Augmented`.
+        `fairdesk.results.mitigation.Augmented`.
     available : int
         How many pairs, or samples, there were to make rows of.
     notes : tuple[str, ...]

@@ -35,7 +35,7 @@ from fairdesk.models.preparation.estimators import is_estimator
 from fairdesk.models.preparation.prepared import PreparedModel
 from fairdesk.models.retrain.types import innermost
 from fairdesk.results.events import Rows, Scores
-from fairdesk.results.trials import ModelFileName
+from fairdesk.results.mitigation import ModelFileName
 
 if TYPE_CHECKING:
     from fairdesk.models.sklearn.file import ScikitModel
@@ -53,7 +53,7 @@ class Saved:
     Attributes
     ----------
     name : str
-        As of `fairdesk.results.trials.Retrained`.
+        As of `fairdesk.results.mitigation.Retrained`.
     told : str
         How it was checked, or why there is none; a whole sentence or several.
     content : bytes

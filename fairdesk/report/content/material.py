@@ -20,7 +20,7 @@ from fairdesk.report.content.gathering import Gathered
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.redaction import Shown
 from fairdesk.report.content.status import Status
-from fairdesk.results.events import GroupTable
+from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 

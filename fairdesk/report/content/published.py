@@ -19,7 +19,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Categories
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.groups.metrics.outcomes import LEAST_SHARE
-from fairdesk.results.events import GroupTable
+from fairdesk.results.groups import GroupTable
 
 #: What a table divides people by.
 By = Literal["sex", "race", "both"]

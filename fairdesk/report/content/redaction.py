@@ -29,24 +29,12 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.models.model import Input
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import (
-    ExcessChange,
-    GradientFidelity,
-    GroupGap,
-    GroupTable,
-    LinearGroup,
-    Metric,
-    PairShare,
-    Proven,
-    Refinement,
-    Region,
-    Rows,
-    RuleSearchSummary,
-    RuleSet,
-    Share,
-    TermRate,
-)
-from fairdesk.results.trials import Repair, Trial
+from fairdesk.results.events import Metric, Rows
+from fairdesk.results.groups import GroupGap, GroupTable
+from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.mitigation import Repair, Trial
+from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
+from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording.language import fixed, localised, say
 
 #: What fewer rows than this have in common is not told; `SENTENCES` say so with this number.

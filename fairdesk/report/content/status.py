@@ -19,7 +19,7 @@ from fairdesk.report.content.choosing import settled
 from fairdesk.report.content.fields import FIELDS, fault, fields_of, missing, told, unsigned
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.published import propose_categories, tables
-from fairdesk.results.events import GroupTable
+from fairdesk.results.groups import GroupTable
 
 MARKED = "Reports were marked as final with everything filled in that they need"
 _OTHER_FORM = "It is wanted in another form than the one that was marked as final."

@@ -12,7 +12,7 @@ from fairdesk.audit.catalogue.methods import method_named, parse_options
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import ModelFile, RunRecord
 from fairdesk.report.sections.plan import option_rows
-from fairdesk.results.trials import Repair, Trial
+from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase

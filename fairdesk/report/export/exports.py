@@ -31,7 +31,9 @@ from fairdesk.report.export.tables import (
     write_rows,
 )
 from fairdesk.report.writing import replacing
-from fairdesk.results.events import GroupTable, Metric, RuleSet
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupTable
+from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.rules import rule_phrase
 from fairdesk.wording.subgroups import mined_with
@@ -153,7 +155,7 @@ def write_groups_csv(store: Store, path: Path) -> None:
 
     UTF-8 with a byte order mark, commas. Columns: ``run``, ``counted`` (label, decisions or
     scores), ``outcome``, ``attributes``, ``group``, then the figures of
-    `fairdesk.results.events.GroupLine` as numbers; what is undefined is empty.
+    `fairdesk.results.groups.GroupLine` as numbers; what is undefined is empty.
 
     Raises
     ------
@@ -182,7 +184,7 @@ def write_rule_sets_csv(store: Store, path: Path) -> None:
 
     Columns: ``run``, ``outcome`` (empty for a mean score), ``rank`` by score, ``rule``,
     ``variant of`` (the rank of the rule set that it nearly describes the people of), then the
-    figures of `fairdesk.results.events.RuleSet` as numbers.
+    figures of `fairdesk.results.subgroups.RuleSet` as numbers.
 
     Raises
     ------

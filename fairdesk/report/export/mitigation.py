@@ -34,7 +34,7 @@ from fairdesk.report.export.tables import (
 )
 from fairdesk.report.writing import told
 from fairdesk.results.events import Rows
-from fairdesk.results.trials import Augmented, Change, Measure, Repair, Trial
+from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Trial
 from fairdesk.wording import mitigation as mitigation_words
 
 CSV, PARQUET, SPREADSHEET = (

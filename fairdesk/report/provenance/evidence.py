@@ -22,7 +22,7 @@ from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs import mapping_file
 from fairdesk.models.inputs.mapping import propose
-from fairdesk.results.events import RuleSet
+from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording.decisions import good_answers
 from fairdesk.wording.language import moment_text, say
 from fairdesk.wording.words import grouping_names

@@ -15,7 +15,7 @@ from fairdesk.report.render.drawing import (
     box,
     drawing,
 )
-from fairdesk.results.events import Part
+from fairdesk.results.proofs import Part
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 

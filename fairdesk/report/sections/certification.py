@@ -29,7 +29,8 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.render import charts
 from fairdesk.report.render.refined import icicle
 from fairdesk.report.sections.plan import allowed_values, compared_values
-from fairdesk.results.events import PairShare, Proven, Refinement, Region, Share
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording.language import localised, say

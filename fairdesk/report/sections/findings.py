@@ -32,7 +32,8 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.render import charts
 from fairdesk.report.sections import certification, group_tables, mitigation
 from fairdesk.report.sections import plan as question
-from fairdesk.results.events import Rows, Share
+from fairdesk.results.events import Rows
+from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.language import say

@@ -11,7 +11,7 @@ from fairdesk.data.table import Table
 from fairdesk.groups.metrics.outcomes import outcomes
 from fairdesk.report.blocks import Block, Grid, Heading, Text, stated
 from fairdesk.report.content.material import Material
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Statement

@@ -26,7 +26,7 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import PAPER, laid_out
-from fairdesk.results.trials import Measure, Repair, Trial
+from fairdesk.results.mitigation import Measure, Repair, Trial
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.language import say, say_many

@@ -24,7 +24,7 @@ from fairdesk.report.legal import NO_ADVICE, notes
 from fairdesk.report.render import charts
 from fairdesk.report.render.drawing import PAPER, laid_out
 from fairdesk.report.sections import group_tables as groups
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import group_columns, words
 from fairdesk.wording import tables as table_words
 from fairdesk.wording.group_columns import Column

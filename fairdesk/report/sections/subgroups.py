@@ -22,14 +22,8 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import charts
-from fairdesk.results.events import (
-    GroupGap,
-    LinearGroup,
-    RuleSearchSummary,
-    RuleSet,
-    TermRate,
-    Variant,
-)
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate, Variant
 from fairdesk.wording import groups as group_words
 from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words

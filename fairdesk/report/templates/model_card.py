@@ -22,7 +22,7 @@ from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
 from fairdesk.report.sections import group_tables, system
 from fairdesk.report.templates import shared
-from fairdesk.results.events import GroupTable
+from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.language import say

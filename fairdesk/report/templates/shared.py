@@ -8,7 +8,7 @@ from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.report.blocks import Grid, Statement, stated
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections import findings
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import figures, group_columns, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import subgroups as subgroup_words

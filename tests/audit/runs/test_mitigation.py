@@ -18,8 +18,9 @@ from fairdesk.audit.worker.client import Patience, Worker
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs import predictions
-from fairdesk.results.events import Condition, RuleSearchSummary, RuleSet
-from fairdesk.results.trials import Repair, Trial
+from fairdesk.results.conditions import Condition
+from fairdesk.results.mitigation import Repair, Trial
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.audit import fake_guest, making
 
 AEQUITAS, TESTSGD = RunSpec("repair-aequitas"), RunSpec("repair-testsgd")

@@ -18,7 +18,7 @@ from fairdesk.audit.store.store import PairQuery, Store
 from fairdesk.audit.worker.client import Patience, Worker
 from fairdesk.errors import SpecError, StoreError
 from fairdesk.models.inputs import predictions
-from fairdesk.results.events import RuleSet
+from fairdesk.results.subgroups import RuleSet
 from tests.audit import fake_guest, making
 
 GUEST = (sys.executable, fake_guest.__file__)

@@ -18,7 +18,7 @@ from fairdesk.audit.verify.record import CHAIN, check_record
 from fairdesk.errors import StoreError
 from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.results.events import Progress
-from fairdesk.results.trials import Retrained
+from fairdesk.results.mitigation import Retrained
 
 
 @pytest.fixture

@@ -27,8 +27,9 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import StoreError
 from fairdesk.individual.realism.plausibility import Plausibility
-from fairdesk.results.events import Progress, Share
-from fairdesk.results.trials import Augmented, Retrained
+from fairdesk.results.events import Progress
+from fairdesk.results.individual import Share
+from fairdesk.results.mitigation import Augmented, Retrained
 from tests.certify.proofs import honest
 
 

@@ -20,7 +20,7 @@ from fairdesk.errors import StoreError
 from fairdesk.files import sha256
 from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.results.events import Progress
-from fairdesk.results.trials import Augmented, Retrained
+from fairdesk.results.mitigation import Augmented, Retrained
 from tests.audit.store.test_store import hired
 from tests.certify.proofs import honest
 

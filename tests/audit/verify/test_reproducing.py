@@ -14,7 +14,7 @@ from fairdesk.audit.verify.figures import differences
 from fairdesk.audit.verify.reproducing import ReproduceRequest, reproduce
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import SpecError
-from fairdesk.results.events import Share
+from fairdesk.results.individual import Share
 from tests.audit import audited, fake_guest
 
 GUEST = (sys.executable, fake_guest.__file__)

@@ -34,7 +34,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
-from fairdesk.results.events import Proven
+from fairdesk.results.proofs import Proven
 from tests.audit import audited, fake_guest
 
 GUEST = (sys.executable, fake_guest.__file__)

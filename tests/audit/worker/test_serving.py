@@ -15,7 +15,7 @@ from fairdesk.audit.worker.driving import Controls, drive
 from fairdesk.audit.worker.server import Guest
 from fairdesk.errors import FairDeskError
 from fairdesk.results.events import Found, Measured, Progress
-from fairdesk.results.trials import Augmented, Retrained, Trial
+from fairdesk.results.mitigation import Augmented, Retrained, Trial
 from tests.audit import making
 
 TRIAL = Trial(0, "imported")

@@ -17,7 +17,7 @@ from fairdesk.audit.worker import frames, wire
 from fairdesk.data.table import Dialect
 from fairdesk.errors import WorkerError
 from fairdesk.results.events import Certificate, Found, Measured, Progress
-from fairdesk.results.trials import Augmented, Retrained, Trial
+from fairdesk.results.mitigation import Augmented, Retrained, Trial
 
 arrays = st.lists(
     st.one_of(

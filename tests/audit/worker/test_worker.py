@@ -24,7 +24,7 @@ from fairdesk.audit.worker.client import Patience, Worker
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
 from fairdesk.files import sha256
 from fairdesk.results.events import Found, Measured, Progress
-from fairdesk.results.trials import Augmented, Change, Measure, Repair, Retrained, Trial
+from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Retrained, Trial
 from tests.audit import fake_guest, making
 from tests.models.onnx.test_file import endless
 

@@ -15,7 +15,8 @@ from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import Side, interval
 from fairdesk.groups.text.paired import compare
 from fairdesk.groups.text.sentences import Lexicon
-from fairdesk.results.events import Measured, Metric, Progress, RuleSearchSummary, RuleSet, TermRate
+from fairdesk.results.events import Measured, Metric, Progress
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet, TermRate
 from tests.groups.readers import Reader, study_of
 
 DATA = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))

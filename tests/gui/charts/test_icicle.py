@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 
 from fairdesk.gui.charts.icicle import Icicle, Tree, depth_below, laid_out
-from fairdesk.results.events import Condition, Part
+from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Part
 
 
 def part(parent, name, share, certified=0.0, falsified=0.0):

@@ -5,7 +5,8 @@ import pytest
 
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares.repeats import RepeatsOptions, search
-from fairdesk.results.events import ExcessChange, Measured
+from fairdesk.results.events import Measured
+from fairdesk.results.individual import ExcessChange
 
 
 class Drawing:

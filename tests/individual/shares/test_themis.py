@@ -11,7 +11,9 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import themis
 from fairdesk.individual.shares.themis import ThemisOptions
 from fairdesk.models.model import labels
-from fairdesk.results.events import Found, GroupGap, Measured, Progress, Share
+from fairdesk.results.events import Found, Measured, Progress
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.individual import Share
 from tests.individual.conftest import Network, everybody
 from tests.individual.shares.test_estimate import Placed, everybody_of, verdicts
 from tests.individual.test_constrained import ATTRIBUTES, TEXTS

@@ -10,7 +10,7 @@ from fairdesk.mitigate.measures.changes import changes, target_change
 from fairdesk.mitigate.measures.differences import mcnemar, share_interval, tango
 from fairdesk.mitigate.measures.measures import Verdict, key
 from fairdesk.models.model import Capability
-from fairdesk.results.trials import Measure
+from fairdesk.results.mitigation import Measure
 from tests.mitigate import making
 from tests.mitigate.measures.test_measures import examiner, made
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.mitigate.measures.front import front
-from fairdesk.results.trials import Measure, Trial
+from fairdesk.results.mitigation import Measure, Trial
 
 
 def trial(number, accuracy, share, rows="validation"):

@@ -20,7 +20,7 @@ from fairdesk.mitigate.measures.rule_scores import (
 from fairdesk.mitigate.options import RepairOptions
 from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.models.model import labels
-from fairdesk.results.events import Condition
+from fairdesk.results.conditions import Condition
 from tests.groups.readers import Reader, study_of
 from tests.mitigate import making
 

@@ -8,7 +8,7 @@ from fairdesk.errors import ModelError, SpecError
 from fairdesk.mitigate.methods.aequitas import portions
 from fairdesk.mitigate.options import AequitasOptions
 from fairdesk.results.events import Measured, Progress
-from fairdesk.results.trials import Change
+from fairdesk.results.mitigation import Change
 from tests.mitigate.scripted import TRAIN, Model, Script, play
 
 SAME = Model()

@@ -16,7 +16,7 @@ from fairdesk.groups.tabular.membership import members
 from fairdesk.mitigate.rows.pool import of_pairs, of_rule
 from fairdesk.mitigate.rows.splitting import split
 from fairdesk.models.model import labels
-from fairdesk.results.events import Condition
+from fairdesk.results.conditions import Condition
 from tests.mitigate import making
 
 SOURCES = ("majority", "similar", "model", "neighbours")

@@ -12,7 +12,7 @@ from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.mitigate.rows.pool import of_rule, widened
 from fairdesk.mitigate.rows.splitting import split
 from fairdesk.models.model import labels
-from fairdesk.results.events import Condition
+from fairdesk.results.conditions import Condition
 from tests.mitigate import making
 
 BAD, GOOD = 0, 1

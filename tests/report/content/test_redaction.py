@@ -38,20 +38,11 @@ from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.json_format import structured
 from fairdesk.report.verified.files import check_files
-from fairdesk.results.events import (
-    Condition,
-    Flip,
-    Found,
-    GroupLine,
-    GroupTable,
-    LinearGroup,
-    PairShare,
-    Proven,
-    Region,
-    RuleSearchSummary,
-    RuleSet,
-    TermRate,
-)
+from fairdesk.results.conditions import Condition
+from fairdesk.results.events import Found
+from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.results.proofs import PairShare, Proven, Region
+from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording.language import using
 from tests.report.building import people_store, run_into, spec_of
 

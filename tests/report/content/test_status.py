@@ -23,7 +23,7 @@ from fairdesk.report.content.status import (
     status,
 )
 from fairdesk.report.document import make_report, whole_report, write_report
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from tests.report.building import people_store, run_into
 
 TEMPLATES = get_args(TemplateKey)

@@ -29,7 +29,7 @@ from fairdesk.data.table import Dialect, Kind
 from fairdesk.errors import DataError, ReportError, WorkerError
 from fairdesk.report.export import mitigation as repair_exports
 from fairdesk.report.export.mitigation import write_repair
-from fairdesk.results.trials import Augmented, Change, Retrained
+from fairdesk.results.mitigation import Augmented, Change, Retrained
 from tests.report.building import spec_of
 from tests.report.repairs import FIGURES, HELPLESS_FIGURES
 

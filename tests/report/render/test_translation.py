@@ -18,7 +18,7 @@ from fairdesk.report.blocks import Chart, Facts, Formula, Grid, Note, PairCard, 
 from fairdesk.report.document import make_report
 from fairdesk.report.render import translation
 from fairdesk.report.render.pdf import pdf
-from fairdesk.results.events import Region
+from fairdesk.results.proofs import Region
 from fairdesk.wording import catalogue, figures, language
 from tests.report import repairs
 from tests.report.building import people_store, run_into

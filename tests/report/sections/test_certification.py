@@ -10,16 +10,9 @@ from fairdesk.audit.store.details import Choice
 from fairdesk.report.document import make_report
 from fairdesk.report.render import charts, drawing
 from fairdesk.report.render.refined import icicle
-from fairdesk.results.events import (
-    Condition,
-    Estimated,
-    PairShare,
-    Part,
-    Proven,
-    Refinement,
-    Region,
-    Share,
-)
+from fairdesk.results.conditions import Condition
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Estimated, PairShare, Part, Proven, Refinement, Region
 from fairdesk.wording import figures
 from tests.report.building import people_store, run_into
 from tests.report.reading import blocks_of, section_of, words_of

@@ -7,7 +7,8 @@ import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.report.document import make_report
-from fairdesk.results.events import Condition, Retrained
+from fairdesk.results.conditions import Condition
+from fairdesk.results.events import Retrained
 from fairdesk.wording import mitigation as mitigation_words
 from tests.report import repairs
 from tests.report.building import people_store, run_into

@@ -39,7 +39,8 @@ from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import PairShare, Proven, Refinement, Region, Share
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import rules as rule_words
 

@@ -15,7 +15,9 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts import bars
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.gui.charts.verdicts import MARKS, shown
-from fairdesk.results.events import Metric, Proven, Share
+from fairdesk.results.events import Metric
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Proven
 from fairdesk.wording import figures, words
 
 

@@ -24,7 +24,8 @@ from fairdesk.gui.charts.icicle import Icicle, Tree
 from fairdesk.gui.charts.verdicts import MARKS, shown
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import Condition, Refinement
+from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Refinement
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording import words
 

@@ -14,7 +14,8 @@ from fairdesk.audit.catalogue.methods import (
 )
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.results.events import ExcessChange, GradientFidelity, GroupGap, Share
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.figures import proven_of
 

@@ -17,7 +17,8 @@ from fairdesk.gui.kit import parts, theme, tips
 from fairdesk.gui.kit.soon import Soon
 from fairdesk.gui.kit.table_model import Index, TableModel
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import Conditions, Rows
+from fairdesk.results.conditions import Conditions
+from fairdesk.results.events import Rows
 from fairdesk.wording import words
 
 #: So many people are listed at most.

@@ -19,7 +19,7 @@ from fairdesk.gui.workspace.common.answering import Run, all_off, likenesses, me
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.model import Capability
-from fairdesk.results.events import GradientFidelity
+from fairdesk.results.individual import GradientFidelity
 from fairdesk.wording import words
 
 _EXPLAINED = (

@@ -33,7 +33,8 @@ from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.estimates.share_bars import ShareBar, ShareBars
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import GroupGap, Share
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
 
 #: Sets of protected attributes in the table; more make the page endless.

@@ -26,7 +26,7 @@ class ShareBar:
     exact : bool
         Whether everybody was asked.
     estimate, low, high, anytime_low, anytime_high : float
-        As in `fairdesk.results.events.Share`.
+        As in `fairdesk.results.individual.Share`.
     """
 
     name: str

@@ -20,7 +20,7 @@ from fairdesk.gui.kit import parts, theme, tips
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.group_columns import Column, columns
 from fairdesk.wording.tables import table_sentences, table_title, worst_statement

@@ -20,7 +20,7 @@ from fairdesk.groups.metrics.measuring import askable
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.wizard.model.mapping_table import PlainTable, grid
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.tables import group_text
 

@@ -26,7 +26,7 @@ from fairdesk.gui.workspace.groups.group_part import MORE, TablePart
 from fairdesk.gui.workspace.groups.group_rows import Edges, RowsDialog
 from fairdesk.gui.workspace.groups.observed_tables import ObservedTables
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.group_columns import Column
 from fairdesk.wording.tables import group_text, outcome_of

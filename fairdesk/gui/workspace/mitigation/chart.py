@@ -9,7 +9,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts import front
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.results.events import Metric
-from fairdesk.results.trials import Measure, Trial, What
+from fairdesk.results.mitigation import Measure, Trial, What
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 

@@ -29,7 +29,7 @@ from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.mitigation import NAMES, write_repair
-from fairdesk.results.trials import Trial
+from fairdesk.results.mitigation import Trial
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 

@@ -35,7 +35,7 @@ from fairdesk.gui.forms.options import OptionsForm, hint, number_field
 from fairdesk.gui.kit import parts, theme, tips
 from fairdesk.gui.workspace.subgroups.findings_list import score_text
 from fairdesk.models.model import Capability
-from fairdesk.results.events import RuleSet
+from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase

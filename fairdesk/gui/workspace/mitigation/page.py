@@ -37,7 +37,8 @@ from fairdesk.gui.workspace.mitigation.form import (
 )
 from fairdesk.gui.workspace.mitigation.table import BeforeAfter
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import Metric, RuleSet
+from fairdesk.results.events import Metric
+from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 

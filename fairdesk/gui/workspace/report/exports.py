@@ -37,7 +37,10 @@ from fairdesk.report.export.exports import (
 )
 from fairdesk.report.provenance.signing import Key
 from fairdesk.report.writing import replacing
-from fairdesk.results.events import GroupTable, Metric, Proven, RuleSet
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupTable
+from fairdesk.results.proofs import Proven
+from fairdesk.results.subgroups import RuleSet
 
 
 @dataclass(frozen=True)

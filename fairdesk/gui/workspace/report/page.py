@@ -44,7 +44,7 @@ from fairdesk.gui.workspace.report_form.draft import ReportDraft
 from fairdesk.gui.workspace.report_form.form import ReportForm
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.provenance.signing import Key
-from fairdesk.results.events import Proven
+from fairdesk.results.proofs import Proven
 
 #: The form is at least so wide, the pages too.
 _LEAST_FORM, _LEAST_PAGES = 330, 380

@@ -30,7 +30,7 @@ from fairdesk.gui.workspace.shell.runs_table import RunsTable
 from fairdesk.gui.workspace.subgroups.findings_view import mined_of, mines
 from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
 from fairdesk.report.sections.group_tables import Observed, observed, sentences
-from fairdesk.results.events import Share
+from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
 from fairdesk.wording import subgroups as subgroup_words
 

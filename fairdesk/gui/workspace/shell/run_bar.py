@@ -14,7 +14,7 @@ from fairdesk.gui.workspace.common.answering import Run, fall, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.estimates.page import kind, main_shares, short
 from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
-from fairdesk.results.events import RuleSearchSummary
+from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 

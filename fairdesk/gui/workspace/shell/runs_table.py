@@ -22,7 +22,8 @@ from fairdesk.gui.workspace.common.answering import can_go_on, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.estimates.page import main_shares, short
 from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
-from fairdesk.results.events import GroupTable, RuleSearchSummary
+from fairdesk.results.groups import GroupTable
+from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 

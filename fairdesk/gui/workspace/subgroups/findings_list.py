@@ -44,7 +44,9 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import ROOT, Index
 from fairdesk.gui.workspace.common.answering import Run, gaps
-from fairdesk.results.events import Conditions, LinearGroup, Metric, RuleSearchSummary, RuleSet
+from fairdesk.results.conditions import Conditions
+from fairdesk.results.events import Metric
+from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase

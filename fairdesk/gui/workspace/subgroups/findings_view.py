@@ -33,7 +33,9 @@ from fairdesk.gui.workspace.subgroups.findings_list import (
 from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods
 from fairdesk.gui.workspace.subgroups.rule_detail import RuleDetail
 from fairdesk.gui.workspace.subgroups.supports_view import SupportsView
-from fairdesk.results.events import Conditions, Metric, RuleSearchSummary
+from fairdesk.results.conditions import Conditions
+from fairdesk.results.events import Metric
+from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 

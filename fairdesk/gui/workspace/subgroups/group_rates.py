@@ -8,7 +8,7 @@ from fairdesk.charts.forest import Plot, Row, percents, tenths
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.gui.workspace.subgroups.findings_list import rate_text
-from fairdesk.results.events import RuleSet
+from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import words
 
 

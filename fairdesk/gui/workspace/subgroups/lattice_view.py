@@ -19,7 +19,8 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.parts import Padded
 from fairdesk.gui.workspace.subgroups.findings_list import rate_text, score_text
-from fairdesk.results.events import Conditions, RuleSet, Variant
+from fairdesk.results.conditions import Conditions
+from fairdesk.results.subgroups import RuleSet, Variant
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase
 

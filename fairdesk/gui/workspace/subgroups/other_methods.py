@@ -17,7 +17,8 @@ from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import GroupGap, LinearGroup
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.subgroups import LinearGroup
 from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 

@@ -15,7 +15,7 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_list import Finding
 from fairdesk.gui.workspace.subgroups.group_rates import Rates, rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import LatticeView, carried, steps_of
-from fairdesk.results.events import Conditions
+from fairdesk.results.conditions import Conditions
 from fairdesk.wording import subgroups as subgroup_words
 
 _KEY = "Hatched: samples asked of the model, an estimate. Hollow: the data as they are, untouched."

@@ -35,7 +35,7 @@ from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
-from fairdesk.results.events import Flip, TermRate
+from fairdesk.results.subgroups import Flip, TermRate
 from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 

@@ -23,18 +23,10 @@ from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.overview_page import PROVE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.workspace import EXAMPLES, NAMES, PROOF
-from fairdesk.results.events import (
-    Condition,
-    Estimated,
-    Measured,
-    PairShare,
-    Part,
-    Progress,
-    Proven,
-    Refinement,
-    Region,
-    Share,
-)
+from fairdesk.results.conditions import Condition
+from fairdesk.results.events import Measured, Progress
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Estimated, PairShare, Part, Proven, Refinement, Region
 from tests.gui.auditing import FakeWorker
 
 BOTH = ("age", "sex")

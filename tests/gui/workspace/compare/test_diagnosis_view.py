@@ -3,7 +3,7 @@ import pytest
 
 from fairdesk.charts.lines import Mark
 from fairdesk.gui.workspace.compare.diagnosis_view import agreement, conclusions, sweep
-from fairdesk.results.events import GradientFidelity
+from fairdesk.results.individual import GradientFidelity
 
 SWEPT = (
     GradientFidelity(0.01, 100, 0.62, 0.55, 0.60, 1_000, 241),

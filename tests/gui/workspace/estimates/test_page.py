@@ -20,7 +20,9 @@ from fairdesk.gui.workspace.estimates.share_bars import ShareBars
 from fairdesk.gui.workspace.shell.overview_page import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.workspace import COMPARE, EXAMPLES, NAMES, SHARE, Workspace
-from fairdesk.results.events import GradientFidelity, GroupGap, Progress, Share
+from fairdesk.results.events import Progress
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.individual import GradientFidelity, Share
 from tests.gui.auditing import make_audit
 
 BOTH = ("age", "sex")

@@ -21,7 +21,8 @@ from fairdesk.gui.workspace.groups.group_part import ERRORS, LAW, MORE, calibrat
 from fairdesk.gui.workspace.groups.group_rows import MOST, RowsDialog, rows_behind
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import Bin, Measured, Progress
+from fairdesk.results.events import Measured, Progress
+from fairdesk.results.groups import Bin
 from fairdesk.wording.group_columns import columns
 from tests.gui.auditing import make_audit
 from tests.gui.counting import BOSTON, table

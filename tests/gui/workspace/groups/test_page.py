@@ -22,7 +22,8 @@ from fairdesk.gui.workspace.subgroups.other_methods import Weights
 from fairdesk.gui.workspace.subgroups.terms_view import Marked, changed, occurring, shortened
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import How, Input, Mapping
-from fairdesk.results.events import Condition, Progress
+from fairdesk.results.conditions import Condition
+from fairdesk.results.events import Progress
 from tests.gui.auditing import make_audit
 from tests.gui.group_figures import (
     DOUBTED,

@@ -29,7 +29,7 @@ from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.workspace import COMPARE, EXAMPLES, NAMES, REPAIR
 from fairdesk.models.model import Capability
 from fairdesk.results.events import Measured, Progress
-from fairdesk.results.trials import Augmented, Retrained
+from fairdesk.results.mitigation import Augmented, Retrained
 from fairdesk.wording import mitigation as mitigation_words
 from tests.gui.auditing import FakeWorker, make_audit
 from tests.gui.group_figures import FEMALE, OLD, WORST

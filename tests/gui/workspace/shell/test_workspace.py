@@ -35,7 +35,7 @@ from fairdesk.gui.workspace.shell.workspace import EXAMPLES, NAMES
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import Companion
 from fairdesk.models.pickles.contents import Contents
-from fairdesk.results.events import Proven
+from fairdesk.results.proofs import Proven
 from tests.gui.auditing import FakeWorker, make_audit
 from tests.gui.group_figures import rule_set
 from tests.gui.workspace.certification.test_page import EXACT

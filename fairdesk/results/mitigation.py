@@ -1,4 +1,4 @@
-"""What a repair tells: the trials it made, how they measure up, and what it made for them."""
+"""Figures of a mitigation: the trials it made, how they measure up, and what it made for them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,126 @@
+"""Figures about single people: how many are discriminated against, and how well a search goes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Share(msgspec.Struct, frozen=True, tag=True):
+    """The share of people who are individually discriminated against, counted.
+
+    Attributes
+    ----------
+    whom : str
+        Of which people: all of the ``"domain"``, each as likely as any other; the rows of the
+        ``"data"``; or those rows, each moved a little (``"perturbed"``).
+    attributes : tuple[str, ...]
+        The protected attributes that were changed.
+    people, hits : int
+        How many were checked, and how many of these are discriminatory.
+    exhaustive : bool
+        Everybody was checked: the share is exact, and the intervals are that one number.
+    confidence : float
+        Of both intervals, above 0 and below 1.
+    estimate : float
+        ``hits / people``.
+    low, high : float
+        The exact (Clopper-Pearson) interval for so many people, where their number was decided
+        beforehand.
+    anytime_low, anytime_high : float
+        An interval that holds at every moment of the sampling together (a confidence sequence):
+        whoever looks at it may stop when they like.
+    trials : tuple[float, ...]
+        The share in each trial of equally many people.
+    course : tuple[tuple[float, float, float, float], ...]
+        How it came: people, estimate, and the two ends of the anytime interval, thinned to at
+        most some hundred points.
+    opaque : str
+        Where it was to be proven: why the model cannot be looked into, a clause. Else empty.
+    wavered : int
+        Rows that were queried again during the run and got another answer than before.
+    """
+
+    whom: Literal["domain", "data", "perturbed"]
+    attributes: tuple[str, ...]
+    people: int
+    hits: int
+    exhaustive: bool
+    confidence: float
+    estimate: float
+    low: float
+    high: float
+    anytime_low: float
+    anytime_high: float
+    trials: tuple[float, ...] = ()
+    course: tuple[tuple[float, float, float, float], ...] = ()
+    opaque: str = ""
+    wavered: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the share is known, not estimated: all were checked, and no answer changed."""
+        return self.exhaustive and not self.wavered
+
+
+class ExcessChange(msgspec.Struct, frozen=True, tag=True):
+    """How much more often decisions change between counterfactuals than between two queries.
+
+    It is the mean of ``(p - q)^2`` over pairs of counterfactuals, the probabilities that either is
+    decided favourably: nought where these do not depend on the protected attributes, and never
+    above the share of pairs for which they do.
+
+    Attributes
+    ----------
+    whom : str
+        Of all of the ``"domain"``, each as likely as any other, or of the rows of the ``"data"``.
+    attributes : tuple[str, ...]
+        The protected attributes that were changed.
+    people : int
+        How many pairs were queried, each row of them twice.
+    between, again : float
+        The share of queries of the two rows of a pair whose decisions differ, and of two queries
+        of the same row.
+    excess, low, high : float
+        The estimate, and its interval, which holds at every moment of the sampling; the estimate
+        may be below nought.
+    confidence : float
+        Of the interval, above 0 and below 1.
+    """
+
+    whom: Literal["domain", "data"]
+    attributes: tuple[str, ...]
+    people: int
+    between: float
+    again: float
+    excess: float
+    low: float
+    high: float
+    confidence: float
+
+
+class GradientFidelity(msgspec.Struct, frozen=True, tag=True):
+    """How well zero-order gradients of one perturbation size serve a search (MAFT, RQ1 and RQ3).
+
+    Attributes
+    ----------
+    size : float
+        The perturbation size.
+    people : int
+        How many it was measured on.
+    gradients, directions, probabilities : float, optional
+        Mean cosine similarity with what the model's true gradients give: of the gradients
+        themselves, of the direction of a global step, and of the odds of a local one. ``None``
+        where the model gives no gradients.
+    tried, found : int
+        Of a short search with this size.
+    """
+
+    size: float
+    people: int
+    gradients: float | None
+    directions: float | None
+    probabilities: float | None
+    tried: int
+    found: int

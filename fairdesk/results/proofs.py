@@ -1,0 +1,178 @@
+"""Figures of a proof: what is proven of how many people, and of which."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from fairdesk.results.conditions import Condition
+
+
+class Estimated(msgspec.Struct, frozen=True):
+    """What sampling says of that part of a space for which nothing is proven; never part of it.
+
+    Attributes
+    ----------
+    people : int
+        How many were drawn at random from the boxes in which not everybody is decided, each as
+        likely as any other: some of them are among those who are.
+    unlike : int
+        How many of these are treated unlike.
+    low, high : float
+        The exact (Clopper-Pearson) interval of the share of the undecided people who are: what is
+        proven of those boxes is taken off.
+    confidence : float
+        Of the interval, above 0 and below 1.
+    estimate : float
+        That share, as those who were drawn tell it.
+    """
+
+    people: int
+    unlike: int
+    low: float
+    high: float
+    confidence: float
+    estimate: float
+
+
+class Proven(msgspec.Struct, frozen=True, tag=True):
+    """What is proven about the people of a space: how many are treated alike, and how many not.
+
+    A person counts once, whatever their protected values: what is counted are similar sets in
+    which anybody may be. One is alike when all of its members who may be get the same decision
+    (also when there is but one of them), unlike when two of them do not.
+
+    Attributes
+    ----------
+    of : str
+        Of all people of the ``"domain"``, each as likely as any other, or of the
+        ``"population"``: the product of the shares that each value has in the data.
+    attributes : tuple[str, ...]
+        The protected attributes, all changed together.
+    certified, falsified, undecided : float
+        Shares from 0 to 1. The first two are proven: rounded down; the third is what is left of
+        the whole.
+    total, certified_people, falsified_people : str
+        The same as whole numbers, in decimal digits (they pass 64 bits); of the domain only, else
+        empty.
+    exact : bool
+        Everybody is decided: nothing is left, and the counts are exact.
+    boxes : int
+        How many boxes of people were looked at.
+    seconds : float
+        Wall seconds until here.
+    margin : float
+        By how much, at most, the rounding of the model's own arithmetic was found to move its
+        answer (the logit, or a margin between two classes), and so what the bounds allow for; 0
+        where every answer was asked of the model itself, or nothing is rounded.
+    estimated : Estimated, optional
+        What sampling says of the undecided part.
+    course : tuple[tuple[float, float, float], ...]
+        How it came: seconds, certified and falsified; thinned to at most some hundred points.
+    notes : tuple[str, ...]
+        What else the auditor must know, a sentence each.
+    """
+
+    of: Literal["domain", "population"]
+    attributes: tuple[str, ...]
+    certified: float
+    falsified: float
+    undecided: float
+    total: str = ""
+    certified_people: str = ""
+    falsified_people: str = ""
+    exact: bool = False
+    boxes: int = 0
+    seconds: float = 0.0
+    margin: float = 0.0
+    estimated: Estimated | None = None
+    course: tuple[tuple[float, float, float], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Region(msgspec.Struct, frozen=True, tag=True):
+    """A box of people all of whom are treated alike, or all of whom are not: proven.
+
+    Attributes
+    ----------
+    verdict : str
+        ``"alike"`` or ``"unlike"``.
+    conditions : tuple[Condition, ...]
+        What tells the box from the whole domain, in the order of the attributes.
+    share : float
+        How much of the domain it is, rounded down.
+    people : str
+        How many that are, in decimal digits.
+    population : float
+        How much of the population it is, about.
+    """
+
+    verdict: Literal["alike", "unlike"]
+    conditions: tuple[Condition, ...]
+    share: float
+    people: str
+    population: float = 0.0
+
+
+class PairShare(msgspec.Struct, frozen=True, tag=True):
+    """What is proven about two combinations of protected values alone.
+
+    Attributes
+    ----------
+    attributes : tuple[str, ...]
+        The protected attributes.
+    first, second : tuple[float, ...]
+        The codes of the two combinations: one per attribute.
+    falsified : float
+        The share of the domain for which these two are proven to be decided differently.
+    certified : float
+        The share for which they are proven to be decided alike.
+    exact : bool
+        The two shares are everything.
+    """
+
+    attributes: tuple[str, ...]
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+    falsified: float
+    certified: float
+    exact: bool = False
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A box of the refinement, with everything in it.
+
+    Attributes
+    ----------
+    parent : int
+        Its place in the list, before this one; -1 for the first.
+    conditions : tuple[Condition, ...]
+        As of `Region`.
+    share : float
+        How much of the domain it is.
+    certified, falsified : float
+        How much of the domain is proven alike, or unlike, inside it; the rest is undecided.
+    boxes : int
+        How many boxes it was divided into in the end.
+    """
+
+    parent: int
+    conditions: tuple[Condition, ...]
+    share: float
+    certified: float
+    falsified: float
+    boxes: int = 1
+
+
+class Refinement(msgspec.Struct, frozen=True, tag=True):
+    """How the domain was divided: the larger boxes of the refinement, each after its parent.
+
+    Attributes
+    ----------
+    parts : tuple[Part, ...]
+        The first is the whole domain. Boxes too small to be seen are left out, so the children of
+        one may be less than it.
+    """
+
+    parts: tuple[Part, ...]
