@@ -28,7 +28,7 @@ from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, 
 QUESTIONS = {
     Answers.EXAMPLES: "Find examples",
     Answers.SHARE: "Measure how common",
-    Answers.PROOF: "CheckInputs",
+    Answers.PROOF: "Prove",
     Answers.GROUPS: "Find groups",
     Answers.RATES: "Measure groups",
     Answers.DIAGNOSIS: "Try the search itself",

@@ -204,7 +204,7 @@ class ProofPage(RunPage):
         column.setSpacing(theme.GAP)
         head = QHBoxLayout()
         head.setSpacing(theme.NEAR)
-        head.addWidget(parts.title("InputCheck"), 1)
+        head.addWidget(parts.title("Proof"), 1)
         for choice in (self.runs, self._make_go_on(), self._make_stop()):
             head.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(head)

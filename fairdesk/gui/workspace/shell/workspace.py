@@ -61,7 +61,7 @@ from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 
 OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Examples"
-SHARE, PROOF = "How common", "InputCheck"
+SHARE, PROOF = "How common", "Proof"
 COMPARE, GROUPS, REPAIR, REPORT, LOG = "Compare", "Groups", "Repair", "Report", "Log"
 NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPAIR, REPORT, LOG)
 #: The page that shows what a run answers.

@@ -1,3 +1,4 @@
+import re
 import threading
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from fairdesk.audit.store.store import PairQuery, RunState, Store
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
+from fairdesk.gui.forms.method_picker import QUESTIONS
 from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
 from fairdesk.gui.workspace.shell import workspace
@@ -64,6 +66,13 @@ def test_before_the_first_run_every_page_says_what_will_be_there(qtbot, opened, 
     assert [each.text().replace("&", "") for each in buttons] == ["Find examples…"]
     with qtbot.waitSignal(workspace.examples.start):
         buttons[0].click()
+
+
+def test_pages_steps_and_questions_are_named_in_words(reading):
+    texts = [label.text() for label in reading.findChildren(QLabel)]
+    for text in (*NAMES, *QUESTIONS.values(), *texts):
+        joined = set(re.findall(r"\b[A-Z][a-z]+[A-Z]\w+", text))
+        assert joined <= {"FairDesk"}, text
 
 
 def test_a_finished_audit_tells_what_it_found(reading, path):
