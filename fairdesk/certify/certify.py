@@ -161,6 +161,8 @@ def _search(
     except OpaqueError as error:
         for event in _without(context, people, rng):
             yield _because(event, str(error)) if isinstance(event, Measured) else event
+            if context.over and isinstance(event, Progress):
+                return
         return
     layout = lay_out(context.domain, people, anatomy, fed)
     yield from _Proof(context, people, options, rng, layout).run()
@@ -314,7 +316,8 @@ class _Proof:
         if force or self._seconds - self._measured >= _MEASURE_SECONDS:
             self._measured = self._seconds
             yield Measured("certify", self._figures())
-        if force or self._seconds - self._reported >= _TELL_SECONDS:
+        used_up = self._context.rows_left <= self._refinery.queries
+        if force or used_up or self._seconds - self._reported >= _TELL_SECONDS:
             self._reported = self._seconds
             yield self._progress()
 

@@ -52,6 +52,8 @@ class GroupContext:
         Of these, rows that were sent before the run to see whether the model is repeatable.
     repeatability : Repeatability
         Of all rows that were queried again so far.
+    most_queries : float
+        Once so many rows were sent, the run ends, by its budget.
     """
 
     domain: Domain
@@ -70,6 +72,12 @@ class GroupContext:
     queries: int = 0
     requeries: int = 0
     repeatability: Repeatability = field(default_factory=Repeatability)
+    most_queries: float = np.inf
+
+    @property
+    def rows_left(self) -> float:
+        """Rows of the run's budget that are not used up; infinite where there is none."""
+        return self.most_queries - self.queries
 
     def predict(self, rows: Rows) -> Scores:
         """Ask the model about ``(m, d)`` rows, and count them.

@@ -182,7 +182,7 @@ class _Mining:
         """Ask about the data's rows as they are."""
         results = []
         total = len(self.queried)
-        for part in Pace(1).parts(total):
+        for part in Pace(1, context=self.study).parts(total):
             results.append(self.study.predict(self.people[self.queried[part]]))
             yield self._progress("data", min(part.stop, total), total)
         scores = np.concatenate(results)
@@ -326,11 +326,13 @@ class _Mining:
         # all at once: how fast the model answers must not tell who is made
         rows = self.neighbours.of(self.people[seeds])
         values = []
-        for part in Pace(1).parts(count):
+        for part in Pace(1, context=self.study).parts(count):
             scores = self.study.predict(rows[part])
             values.append(self.outcomes.of(scores))
             self.decided += np.bincount(labels(scores), minlength=len(self.decided))
             self.tried += len(scores)
+            if self.study.rows_left <= 0 and self.tallies.n.any():
+                yield self._measured()
             yield self._progress("samples", self._known(), len(self.frequent.chosen))
         return self.place[seeds], np.concatenate(values, axis=1)
 

@@ -126,7 +126,7 @@ def test_the_same_seed_finds_the_same():
 
 def test_how_fast_a_model_answers_changes_nothing(monkeypatch):
     class Slow:
-        def __init__(self, members):
+        def __init__(self, members, context):
             pass
 
         def parts(self, people):

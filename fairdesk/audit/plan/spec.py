@@ -154,7 +154,8 @@ class Budget(msgspec.Struct, frozen=True):
     seconds : float, optional
         Wall seconds of search.
     queries : int, optional
-        Rows sent to the model.
+        Rows sent to the model. What is drawn at random ends after the very person at whom these are
+        used up, what goes in steps after the step; a proof's boxes depend on the clock besides.
     """
 
     seconds: float | None = None

@@ -24,6 +24,7 @@ from fairdesk.audit.catalogue.methods import (
     unrepeatable,
 )
 from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, SearchInputs
+from fairdesk.audit.plan.spec import Budget
 from fairdesk.audit.worker import frames, wire
 from fairdesk.audit.worker.driving import LIFE_SECONDS, Controls, Send, drive
 from fairdesk.audit.worker.frames import Frame
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
     from fairdesk.models.inputs.feeding import FedModel
 
 Request = Frame[wire.ToGuest]
+#: What a method works with.
+Context = SearchContext | GroupContext | MitigationContext
 
 #: Imported while there is nothing to do, in this order: what requests are likely to need, the
 #: first ones first.
@@ -284,11 +287,11 @@ class Guest:
         again = _queried_again(context, asked, context.cached_model.predict_anew, fine)
         sense = preflight(context, people, before) if telling and not method.finishes else ()
         return running(
-            method.search(context, people, options, rng),
+            _within(run.budget, context, method.search(context, people, options, rng)),
             run.budget,
             before=chain(again, sense),
             # whoever looked for people and found nobody says how many there can be at most
-            after=upper_bound(context, people, after)
+            after=_within(run.budget, context, upper_bound(context, people, after))
             if method.answers in (Answers.EXAMPLES, Answers.SHARE)
             else (),
             request_finish=context.request_finish if method.finishes else None,
@@ -312,15 +315,7 @@ class Guest:
             text=run.text,
             terms=run.terms,
         )
-        people = context.rows[context.inside]
-        options = parse_options(run.method, run.options)
-        rng = np.random.default_rng(run.seed)
-        return running(
-            method_named(run.method).search(context, people, options, rng),
-            run.budget,
-            before=_queried_again(context, asked, context.predict, people) if fed else (),
-            repeatability=lambda: context.repeatability,
-        )
+        return _search_rows(asked, context, context.predict if fed else None, running)
 
     def _mitigate(
         self, asked: wire.Search, inputs: MitigationInputs, running: Callable[..., Ending]
@@ -339,21 +334,39 @@ class Guest:
             terms=run.terms,
             edges=run.edges,
         )
-        people = context.rows[context.inside]
-        options = parse_options(run.method, run.options)
-        rng = np.random.default_rng(run.seed)
-        return running(
-            method_named(run.method).search(context, people, options, rng),
-            run.budget,
-            before=_queried_again(context, asked, fed.predict, people),
-            request_finish=context.request_finish,
-            silent=True,
-            repeatability=lambda: context.repeatability,
-        )
+        finish = partial(running, request_finish=context.request_finish, silent=True)
+        return _search_rows(asked, context, fed.predict, finish)
+
+
+def _search_rows(
+    asked: wire.Search,
+    context: GroupContext | MitigationContext,
+    predict: Callable[[Rows], Scores] | None,
+    running: Callable[..., Ending],
+) -> Ending:
+    """Run a method on the rows of the data; without ``predict`` there is no model to query."""
+    run, people = asked.run, context.rows[context.inside]
+    options = parse_options(run.method, run.options)
+    events = method_named(run.method).search(
+        context, people, options, np.random.default_rng(run.seed)
+    )
+    return running(
+        _within(run.budget, context, events),
+        run.budget,
+        before=() if predict is None else _queried_again(context, asked, predict, people),
+        repeatability=lambda: context.repeatability,
+    )
+
+
+def _within(budget: Budget, context: Context, events: Iterator[Event]) -> Iterator[Event]:
+    """Yield a method's events; from its beginning on it knows how many rows it may send."""
+    if budget.queries is not None and not isinstance(context, MitigationContext):
+        context.most_queries = context.queries + budget.queries
+    yield from events
 
 
 def _queried_again(
-    working: SearchContext | GroupContext | MitigationContext,
+    working: Context,
     asked: wire.Search,
     predict: Callable[[Rows], Scores],
     rows: Rows,
@@ -373,10 +386,7 @@ def _queried_again(
             raise refuse(found)
     if isinstance(working, GroupContext):
         working.requeries = working.queries
-    queries = (
-        working.cached_model.queries if isinstance(working, SearchContext) else working.queries
-    )
-    yield Progress("preliminary", 1, 1, tried=0, found=0, queries=queries)
+    yield Progress("preliminary", 1, 1, tried=0, found=0, queries=working.queries)
 
 
 @contextmanager

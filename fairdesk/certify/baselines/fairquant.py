@@ -29,6 +29,7 @@ from fairdesk.certify.domain.space import Places, sizes
 from fairdesk.certify.proof.solver import PIECEWISE, bounds_of
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.sampling import at_most, extra_rows
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.proofs import Proven
@@ -199,9 +200,9 @@ class _Walk:
         stack_low[0], stack_high[0], depths[0] = self._space.low[root], self._space.high[root], 0
         state = np.array([1, 0, self._numbers(root)], dtype=np.int64)
         while state[0]:
-            began = perf_counter()
+            began, most = perf_counter(), self._most_boxes()
             done = self._kernels.walk(
-                *(self._most, self._options.min_sample_depth, self._options.max_refinement_depth),
+                *(most, self._options.min_sample_depth, self._options.max_refinement_depth),
                 *(*self._stack, state, *self._network, compared, self._random, *self._told),
             )
             self.tally.boxes += done
@@ -209,10 +210,15 @@ class _Walk:
             self._book(int(state[1]), root, int(compared[0]))
             event = self._context.take("fairquant")
             self.tally.seconds += perf_counter() - began
-            if done == self._most:
+            if done == self._most == most:
                 faster = np.clip(_TURN / max(looked, 1e-6), 0.5, 2.0)
                 self._most = int(np.clip(self._most * faster, 1, _MOST))
             yield event
+
+    def _most_boxes(self) -> int:
+        """Return how many boxes to look at; only the last may use up the run's budget of rows."""
+        each = 2 * len(self._space.domain.combinations) + extra_rows()
+        return at_most(self._most, self._context.rows_left, each)
 
     def _book(self, told: int, root: int, combination: int) -> None:
         """Count what was told of boxes, and ask the model about points."""

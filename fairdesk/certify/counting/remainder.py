@@ -146,7 +146,7 @@ def rows_asked(context: SearchContext, people: Rows) -> Iterator[Share | None]:
         rows[:, domain.others], axis=0, return_index=True, return_counts=True
     )
     hits = 0
-    for part in Pace(len(domain.combinations)).parts(len(first)):
+    for part in Pace(len(domain.combinations), context=context).parts(len(first)):
         unlike = context.ask(rows[first[part]]).discriminatory
         hits += int(times[part][unlike].sum())
         yield None

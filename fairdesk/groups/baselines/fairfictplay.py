@@ -130,7 +130,7 @@ def _run(
     features, profile = Features.of(study.domain.grouping, codes)
     favourable_mask = np.empty(len(known_people), dtype=np.bool_)
     done = 0
-    for part in Pace(1).parts(len(known_people)):
+    for part in Pace(1, context=study).parts(len(known_people)):
         favourable_mask[part] = labels(study.predict(known_people[part])) == study.favourable
         done += len(favourable_mask[part])
         yield Progress("asking", done, len(known_people), done, 0, study.queries)

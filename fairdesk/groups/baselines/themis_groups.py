@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, combinations, product
 from math import prod
-from time import perf_counter
 from typing import Annotated
 
 import msgspec
@@ -31,8 +30,6 @@ from fairdesk.results.groups import GroupGap
 
 #: Sets of attributes that make more groups are left out: too few people would be in each.
 MOST_GROUPS = 500
-#: Figures are told anew after so many seconds.
-_TELL_SECONDS = 0.5
 #: Whether to go on is asked each time the sample has grown by so much.
 _GROWTH = 1.1
 
@@ -163,7 +160,7 @@ def _run(
         )
     counts = _sets(domain, options.together)
     protected = [domain.attributes[i] for i in domain.protected.tolist()]
-    pace, done, checked, reported = Pace(1), 0, 1, 0.0
+    pace, done, checked = Pace(1, context=study), 0, 1
     for drawn in domain.draw(rng, sys.maxsize, BLOCK, one_per_fixed(domain, people)):
         rows = drawn[: options.most - done]
         for part in pace.parts(len(rows)):
@@ -178,9 +175,8 @@ def _run(
             for each in counts:
                 each.add(places, favourable)
             done += len(block)
-            if perf_counter() - reported > _TELL_SECONDS:
+            if pace.due():
                 yield _measured(counts, options)
-                reported = perf_counter()
             yield _progress(study, done, options.most)
         over = done >= options.most
         if over or done >= checked * _GROWTH:

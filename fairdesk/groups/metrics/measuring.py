@@ -174,7 +174,7 @@ def _ask(study: GroupContext, can: Mask) -> Generator[Event, None, Scores]:
     """Ask the model about the rows it can be asked about: ``(m, k)``."""
     rows, answers = study.rows[can], list[Scores]()
     done = 0
-    for part in Pace(1).parts(len(rows)):
+    for part in Pace(1, context=study).parts(len(rows)):
         yield _progress(study, "answers", done, len(rows))
         answers.append(study.predict(rows[part]))
         done += len(answers[-1])

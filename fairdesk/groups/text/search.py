@@ -98,7 +98,7 @@ class _Search:
         self._started = perf_counter()
         self._tell_from = self._started + TELL_SECONDS
         self._lexicon = Lexicon(lists_of_terms(study.terms))
-        self._answers, self._pace = SentenceScorer(study), Pace(1)
+        self._answers, self._pace = SentenceScorer(study), Pace(1, context=study)
         nobody = Texts([], [], np.empty((0, 0)), np.empty(0, np.intp))
         self._known = Known(study, options, self._lexicon, nobody, [])
         self._done = 0.0
@@ -240,6 +240,7 @@ class _Search:
             for part in self._pace.parts(len(sentences)):
                 answers.append(self._answers.to(sentences[part], rows[part]))
                 self._known.asked += len(answers[-1][0])
+                yield from self._tell_at_the_end()
                 yield self._progress("asking")
             decided, scores = (np.concatenate(each) for each in zip(*answers, strict=True))
             table.add(decided, scores)
@@ -274,7 +275,7 @@ class _Search:
         table.spent /= 2
         return min(len(table.seeds), int(table.asked * _MORE) + 1)
 
-    def _confirm(self, table: Table) -> Iterator[Progress]:
+    def _confirm(self, table: Table) -> Iterator[Event]:
         """Ask again about all sentences of seeds with two decisions, the last first."""
         steady = np.ones(table.decided.shape, dtype=np.bool_)
         flipped = np.flatnonzero((table.decided != table.decided[:, :1]).any(axis=1)).tolist()
@@ -286,6 +287,7 @@ class _Search:
             again = []
             for few in self._pace.parts(len(sentences)):
                 again.append(labels(ask(self._study, sentences[few], rows[few])))
+                yield from self._tell_at_the_end()
                 yield self._progress("confirming")
             second = np.concatenate(again)[::-1].reshape(len(part), -1)
             steady[part] = table.decided[part] == second
@@ -306,6 +308,11 @@ class _Search:
     def _tell(self) -> Iterator[Measured]:
         """Yield the figures, unless that was done a moment ago."""
         if perf_counter() > self._tell_from:
+            yield self._measured()
+
+    def _tell_at_the_end(self) -> Iterator[Measured]:
+        """Yield the figures once the budget is used up, whenever they were told before."""
+        if self._study.rows_left <= 0 and any(table.asked for table in self._known.tables):
             yield self._measured()
 
     def _measured(self) -> Measured:

@@ -175,6 +175,8 @@ class SearchContext:
         The favourable one of the model's decisions; of two it does not matter to any search.
     repeatability : Repeatability
         Of all rows that were queried again so far.
+    most_queries : float
+        Once so many rows were sent, the run ends, by its budget.
     """
 
     def __init__(
@@ -195,6 +197,7 @@ class SearchContext:
         self.favourable = 1
         self.repeatability = Repeatability()
         self.over = False
+        self.most_queries = np.inf
         self.previous_certificate: Certificate | None = None
         self.domain = domain
         self.cached_model = CachedModel(model)
@@ -214,6 +217,16 @@ class SearchContext:
     def request_finish(self) -> None:
         """Ask the search to finish, and to report its result."""
         self.over = True
+
+    @property
+    def queries(self) -> int:
+        """Rows sent to the model so far."""
+        return self.cached_model.queries
+
+    @property
+    def rows_left(self) -> float:
+        """Rows of the run's budget that are not used up; infinite where there is none."""
+        return self.most_queries - self.queries
 
     @property
     def nbytes(self) -> int:
@@ -354,7 +367,7 @@ class SearchContext:
             total,
             self.tried,
             self.found,
-            self.cached_model.queries,
+            self.queries,
             rejected=self.rejected,
         )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import msgspec
 import numpy as np
@@ -46,12 +46,40 @@ BLOCK = 2_048
 _FIRST_ROWS, _MOST_ROWS = 1_024, 65_536
 #: About so long the model works before the next progress is told.
 _SECONDS = 0.1
+#: Figures are told anew after so many seconds.
+_TELL_SECONDS = 0.5
 #: Once so many were drawn, fewer than one in so many must not be all that may be asked about.
 _MOST_DRAWN, _RAREST = 200_000, 10_000
 
 
+class Limited(Protocol):
+    """What a method works with, where rows may be limited."""
+
+    @property
+    def rows_left(self) -> float:
+        """Rows of the run's budget that are not used up; infinite where there is none."""
+
+
+def at_most(size: int, left: float, each: int) -> int:
+    """Cut a part so that only its last member can use up a budget, and no smaller than one.
+
+    Parameters
+    ----------
+    size : int
+        How many the part would have without a budget.
+    left : float
+        Rows of the budget that are left; where that is none, the run is about to end.
+    each : int
+        Rows that are sent for a member at most.
+    """
+    return int(min(size, max(1, (left - 1) // each))) if 0 < left < np.inf else size
+
+
 class Pace:
     """Cuts blocks into parts that a model answers in about so many seconds.
+
+    A budget of rows ends a run after the very person at whom it is used up, however fast the model
+    is: parts are cut so that no part reaches beyond.
 
     Parameters
     ----------
@@ -59,22 +87,46 @@ class Pace:
         Rows that are asked about for each person.
     seconds : float
         By default a tenth of one.
+    context : Limited, optional
+        What the method works with; without it no budget is minded.
+    extra : int
+        Rows that may be sent for a person beside, to ask about them anew.
     """
 
-    def __init__(self, members: int, seconds: float = _SECONDS) -> None:
-        self._seconds = seconds
+    def __init__(
+        self,
+        members: int,
+        seconds: float = _SECONDS,
+        *,
+        context: Limited | None = None,
+        extra: int = 0,
+    ) -> None:
+        self._seconds, self._context, self._each = seconds, context, members + extra
         self._size = max(1, _FIRST_ROWS // members)
         self._most = max(1, _MOST_ROWS // members)
+        self._told = -np.inf
+
+    @property
+    def _left(self) -> float:
+        return np.inf if self._context is None else self._context.rows_left
 
     def parts(self, people: int) -> Iterator[slice]:
         """Yield one part after the other; each is worked on before the next is asked for."""
         start = 0
         while start < people:
-            size, began = self._size, perf_counter()
+            size, began = at_most(self._size, self._left, self._each), perf_counter()
             yield slice(start, start + size)
             wanted = self._seconds / max(perf_counter() - began, 1e-6)
             start += size
             self._size = int(np.clip(size * np.clip(wanted, 0.5, 2.0), 1, self._most))
+
+    def due(self) -> bool:
+        """Return whether figures are to be told: now and then, and once the budget is used up."""
+        now = perf_counter()
+        if now - self._told <= _TELL_SECONDS and self._left > 0:
+            return False
+        self._told = now
+        return True
 
 
 def subsets(domain: Domain, most: int) -> list[Subset]:
@@ -300,6 +352,14 @@ class SubsetMembers:
     def members(self, combination: NDArray[np.intp]) -> NDArray[np.intp]:
         """``(n, G)``; the numbers of those who are like each person but for the group."""
         return np.asarray(self.stays[combination, None] + self.changes)
+
+
+def extra_rows(sets: int = 0) -> int:
+    """Return how many rows are sent for a person, at most, to ask anew about pairs.
+
+    Those are pairs of `verdicts` about so many sets of attributes, and that of a finding.
+    """
+    return 4 * sets + 6
 
 
 def confirmed(context: SearchContext, rows: Rows, partners: Rows) -> NDArray[np.bool_]:

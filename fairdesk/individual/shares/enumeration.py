@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
-from fairdesk.individual.engine.sampling import Pace, confirmed, one_per_fixed
+from fairdesk.individual.engine.sampling import Pace, confirmed, extra_rows, one_per_fixed
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Rows, Scores, timed
 from fairdesk.results.individual import Share
@@ -219,7 +219,9 @@ def _go_through(context: SearchContext, people: Rows, keep: int) -> Iterator[Eve
     size, blocks = sets(domain, real)
     if size > MOST_SETS:
         raise SpecError(f"Not everybody can be gone through: {_too_many(size)}.", remedy=_REMEDY)
-    pace = Pace(len(domain.combinations))
+    width = len(domain.combinations)
+    # whoever is kept as an example is asked about once more, with everybody in their similar set
+    pace = Pace(width, context=context, extra=width + extra_rows(1))
     done = tried = found = given = everybody = hits = 0
     for block in blocks:
         for part in pace.parts(len(block)):

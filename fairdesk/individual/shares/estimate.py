@@ -24,6 +24,7 @@ from fairdesk.individual.engine.sampling import (
     Confidence,
     Pace,
     Subset,
+    extra_rows,
     names_of,
     of_data,
     of_domain,
@@ -37,8 +38,6 @@ from fairdesk.results.individual import Share
 
 Whom = Literal["domain", "data", "perturbed"]
 
-#: Figures are told anew after so many seconds.
-_TELL_SECONDS = 0.5
 #: Of what is remembered of verdicts.
 _MOST_BYTES = 32 << 20
 #: Points of the course that are kept.
@@ -258,12 +257,12 @@ def _sample(
     planned: int,
 ) -> Iterator[Event]:
     """Check so many people of each stream, block by block in turn."""
-    pace = Pace(len(context.domain.combinations))
+    pace = Pace(len(context.domain.combinations), context=context, extra=extra_rows(len(sets)))
     judge = _Judge(context, sets)
     wanted = dict.fromkeys(streams, planned)
     for whom in streams:
         wanted[whom] = min(planned, tallies[whom][0].total or planned)
-    total, done, reported = sum(wanted.values()), 0, 0.0
+    total, done = sum(wanted.values()), 0
     while streams:
         for whom in tuple(streams):
             block = next(streams[whom], None)
@@ -279,9 +278,8 @@ def _sample(
                 done += len(verdict)
                 if found := context.take("random"):
                     yield found
-                if perf_counter() - reported > _TELL_SECONDS:
+                if pace.due():
                     yield _measured(tallies)
-                    reported = perf_counter()
                 yield context.progress("random", done, total)
             yield context.progress("random", done, total)
     yield _measured(tallies)
@@ -322,8 +320,9 @@ def _measured(tallies: dict[Whom, list[Tally]]) -> Measured:
 def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
     """Yield an upper bound of the share that a search without findings may have missed.
 
-    A small estimate over the domain, of at most `BOUND_PEOPLE` people and about `BOUND_SECONDS`: so
-    that "none found" comes with "at most so many in a hundred".
+    A small estimate over the domain, of at most `BOUND_PEOPLE` people, so that "none found" comes
+    with "at most so many in a hundred". It takes about `BOUND_SECONDS`, or where the run has a
+    budget of rows, no more than that.
 
     Parameters
     ----------
@@ -346,13 +345,14 @@ def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) 
     events = _sample(
         context, {"domain": of_domain(context, real, rng)}, {"domain": [tally]}, sets, BOUND_PEOPLE
     )
-    began = perf_counter()
+    began, budgeted = perf_counter(), np.isfinite(context.most_queries)
     try:
         for event in events:
             yield event
             if isinstance(event, Measured):
                 continue
-            if perf_counter() - began > BOUND_SECONDS and tally.people:
+            over = context.rows_left <= 0 if budgeted else perf_counter() - began > BOUND_SECONDS
+            if over and tally.people:
                 break
     except SpecError:
         pass  # nearly nobody may be asked about: what the search tried is all there is to tell

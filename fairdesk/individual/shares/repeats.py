@@ -13,7 +13,6 @@ share of pairs for which they differ.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Annotated, Literal
 
 import msgspec
@@ -27,8 +26,6 @@ from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Rows, timed
 from fairdesk.results.individual import ExcessChange
 
-#: Figures are told anew after so many seconds.
-_TELL_SECONDS = 0.5
 #: Queries for each pair.
 _QUERIES = 4
 
@@ -130,18 +127,19 @@ def _search(
     if len(near):
         streams.append((_Tally("data", names), _with_replacement(context, near, rng)))
     tallies = [tally for tally, _ in streams]
-    pace, reported, total = Pace(_QUERIES), 0.0, len(streams) * options.people
+    others, orders = rng.spawn(2)
+    pace, total = Pace(_QUERIES, context=context), len(streams) * options.people
     while any(tally.people < options.people for tally in tallies):
         for tally, blocks in streams:
             rows, combination = next(blocks)
             left = options.people - tally.people
             rows, combination = rows[:left], combination[:left]
+            chosen = _counterfactuals(context, rows, combination, others)
             for part in pace.parts(len(rows)):
-                tally.add(_queried(context, rows[part], combination[part], rng))
+                tally.add(_queried(context, rows[part], chosen[part], orders))
                 context.tried += len(rows[part])
-                if perf_counter() - reported > _TELL_SECONDS:
+                if pace.due():
                     yield _measured(tallies, options.confidence)
-                    reported = perf_counter()
                 yield context.progress("random", sum(each.people for each in tallies), total)
     yield _measured(tallies, options.confidence)
     yield context.progress("random", total, total)
@@ -159,10 +157,10 @@ def _with_replacement(
         yield context.domain.snap(real[rng.integers(len(real), size=BLOCK)])
 
 
-def _queried(
+def _counterfactuals(
     context: SearchContext, rows: Rows, combination: NDArray[np.intp], rng: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Query each row and one of its counterfactuals twice: ``(2, 2, n)``, who is favoured."""
+) -> NDArray[np.intp]:
+    """Choose for each row one of its counterfactuals: ``(n,)``; -1 where there is none."""
     domain = context.domain
     n, count = len(rows), len(domain.combinations)
     # the first of all others, in a random order, who may be
@@ -172,11 +170,19 @@ def _queried(
         similar = domain.similar(rows)
         allowed = domain.allowed(similar.reshape(n * count, -1)).reshape(n, count)
         ranks[~allowed] = np.inf
-    chosen = ranks.argmin(axis=1)
-    alone = np.isinf(ranks[np.arange(n), chosen])
+    chosen: NDArray[np.intp] = ranks.argmin(axis=1)
+    chosen[np.isinf(ranks[np.arange(n), chosen])] = -1
+    return chosen
+
+
+def _queried(
+    context: SearchContext, rows: Rows, chosen: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Query each row and its counterfactual twice: ``(2, 2, n)``, who is favoured."""
+    n, domain = len(rows), context.domain
     pairs = np.concatenate([rows, domain.counterparts(rows, chosen)])
     decisions = np.zeros((2, 2, n), dtype=np.bool_)
-    some = np.flatnonzero(~np.tile(alone, 2))
+    some = np.flatnonzero(np.tile(chosen >= 0, 2))
     for query in decisions.reshape(2, -1):
         # in another order each time: nothing may hang on a row's place in its batch
         order = rng.permutation(some)

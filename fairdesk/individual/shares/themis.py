@@ -10,7 +10,6 @@ Those of group scores hold for all sets of attributes together: the widest is wh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Annotated
 
 import msgspec
@@ -24,6 +23,7 @@ from fairdesk.individual.engine.sampling import (
     Pace,
     Subset,
     SubsetMembers,
+    extra_rows,
     names_of,
     of_domain,
     subsets,
@@ -37,8 +37,6 @@ from fairdesk.results.events import Event, Measured, Rows, timed
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
 
-#: Figures are told anew after so many seconds.
-_TELL_SECONDS = 0.5
 #: Whether to go on is asked each time the sample has grown by so much.
 _GROWTH = 1.1
 #: Similar sets that are made to count how many people the constraints allow.
@@ -338,9 +336,10 @@ class _Search:
 
     def run(self) -> Iterator[Event]:
         context, most = self.context, self.most
-        pace = Pace(len(context.domain.combinations))
+        members = len(context.domain.combinations)
+        pace = Pace(members, context=context, extra=extra_rows(len(self.causal)))
         seen = VisitedSet(np.arange(len(context.domain.attributes)))
-        drawn, done, checked, reported = 0, 0, 1, 0.0
+        drawn, done, checked = 0, 0, 1
         for rows, combination in self.blocks:
             drawn += len(rows)
             new = seen.meet(seen.keys(rows))[: most - done]
@@ -350,9 +349,8 @@ class _Search:
                 done += len(fresh[part])
                 if found := context.take("random"):
                     yield found
-                if perf_counter() - reported > _TELL_SECONDS:
+                if pace.due():
                     yield self._measured()
-                    reported = perf_counter()
                 yield context.progress("random", done, most)
             yield context.progress("random", done, most)
             over = done >= most or drawn >= _MOST_REPEATED * done
