@@ -16,10 +16,10 @@ from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
-from fairdesk.report.content.fields import example_details
 from fairdesk.report.document import make_pdf, write_report
 from fairdesk.report.provenance import signing
 from tests.report.building import people_store, run_into
+from tests.report.details import example_details
 from tests.report.keys import PASSPHRASE, make_key
 
 

@@ -9,13 +9,13 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
-from fairdesk.report.content.fields import example_details, fields_of
-from fairdesk.report.content.form import BOTH
+from fairdesk.report.content.fields import fields_of
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_report
 from tests.report import repairs
 from tests.report.building import people_store, run_into, spec_of, write_people
+from tests.report.details import BOTH, example_details
 from tests.report.reading import blocks_of, section_of, text_of, words_of
 from tests.report.test_group_sections import RULES, TABLES, measured
 from tests.wording.test_about_groups import TABLE

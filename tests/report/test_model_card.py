@@ -10,12 +10,13 @@ from pypdf import PdfReader
 from fairdesk.audit.store.details import Choice, Signer
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
-from fairdesk.report.content.fields import example_details, fields_of
+from fairdesk.report.content.fields import fields_of
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_pdf, make_report
 from fairdesk.results.proofs import Proven
 from tests.report import repairs
 from tests.report.building import people_store, run_into, spec_of, write_people
+from tests.report.details import example_details
 from tests.report.reading import blocks_of, section_of, text_of, words_of
 from tests.report.test_group_sections import RULES, TABLES, measured
 from tests.wording.test_about_groups import TABLE

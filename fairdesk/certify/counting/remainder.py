@@ -118,11 +118,6 @@ def differ(
     return decisions(space, fed, places, may_be).differ
 
 
-def rows_figure(context: SearchContext, people: Rows) -> Share:
-    """Ask about all of the data's own rows at once; as `rows_asked`."""
-    return next(share for share in rows_asked(context, people) if share is not None)
-
-
 def rows_asked(context: SearchContext, people: Rows) -> Iterator[Share | None]:
     """Ask about each of the data's own rows, under all protected values: an exact share.
 

@@ -15,13 +15,13 @@ import msgspec
 from fairdesk.audit.store.details import Categories, Details, Signer, TemplateKey
 from fairdesk.errors import ReportError
 from fairdesk.report.blocks import Fact
-from fairdesk.report.content.form import FORM, HISTORICAL, Condition, Field, Kind
+from fairdesk.report.content.form import FORM, Field
 from fairdesk.report.render.logo import check_logo
 from fairdesk.wording.language import date_text, say
 
 T = TypeVar("T")
 #: By their keys, in the order of the form.
-FIELDS: dict[str, Field] = {field.key: field for field in FORM}
+FIELDS = {field.key: field for field in FORM}
 #: The templates that cannot be final before somebody is named to sign.
 SIGNED: tuple[TemplateKey, ...] = ("annex-iv",)
 #: What a file of details can hold beside the fields.
@@ -254,46 +254,3 @@ def read_logo(path: Path) -> bytes:
     content = _content(path, _LARGEST)
     check_logo(content, f"“{path.name}”")
     return content
-
-
-def example_details(template: TemplateKey, **texts: str) -> Details:
-    """Return details with which a template's report can be final: the fields' own examples.
-
-    Parameters
-    ----------
-    template : TemplateKey
-        Of which kind of report.
-    texts : str
-        Fields that say something else.
-    """
-    given = {"data_kind": HISTORICAL, **texts}
-    asked_for = Details(texts=given)
-    examples = {
-        field.key: field.example for field in fields_of(template) if asked(field, asked_for)
-    }
-    return Details(
-        texts={**examples, **given},
-        signers=(Signer("A. Example", "Auditor", "20 November 2026"),),
-    )
-
-
-__all__ = [
-    "FIELDS",
-    "SIGNED",
-    "Condition",
-    "Field",
-    "Kind",
-    "asked",
-    "example_details",
-    "facts",
-    "fault",
-    "fields_of",
-    "missing",
-    "read_details",
-    "read_logo",
-    "seen",
-    "to_do",
-    "told",
-    "unsigned",
-    "written",
-]

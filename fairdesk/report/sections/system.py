@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdesk.report.blocks import Block, Callout, Fact, Facts, Section, SignatureLine, Text
-from fairdesk.report.content.fields import FIELDS, Field, facts, fields_of, seen, unsigned, written
+from fairdesk.report.content.fields import FIELDS, facts, fields_of, seen, unsigned, written
+from fairdesk.report.content.form import Field
 from fairdesk.report.content.material import Material
 from fairdesk.wording.language import fixed, say
 

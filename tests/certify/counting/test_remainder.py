@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fairdesk.certify.counting import remainder as module
-from fairdesk.certify.counting.remainder import remainder, rest_of, rows_asked, rows_figure
+from fairdesk.certify.counting.remainder import remainder, rest_of, rows_asked
 from fairdesk.certify.domain.boxes import Verdict
 from fairdesk.certify.refine import Examined, Refinery
 from fairdesk.data.domain.attributes import Role
@@ -156,7 +156,7 @@ def test_rows_of_the_data_are_asked_about_one_by_one(seed):
     one = drawn(seed, classes=2 + seed % 2)
     rng = np.random.default_rng(seed)
     people = one.domain.sample(rng, 200)
-    share = rows_figure(one.context, people)
+    *_, share = rows_asked(one.context, people)
     unlike = np.array(
         [len(set(map(bytes, one.context.ask(row[None]).labels[0][:, None]))) > 1 for row in people]
     )
@@ -172,9 +172,11 @@ def test_rows_that_are_too_far_from_anybody_are_left_out():
     people = one.domain.sample(np.random.default_rng(0), 50)
     context = SearchContext(one.fed, one.domain, fits=lambda rows: rows[:, 0] == rows[:, 0].min())
     near = people[people[:, 0] == people[:, 0].min()]
-    assert rows_figure(context, people).people == len(near) < 50
+    *_, share = rows_asked(context, people)
+    assert share.people == len(near) < 50
     nobody = SearchContext(one.fed, one.domain, fits=lambda rows: np.zeros(len(rows), dtype=bool))
-    assert rows_figure(nobody, people).people == 0
+    *_, share = rows_asked(nobody, people)
+    assert share.people == 0
 
 
 def test_asking_about_rows_can_be_paused():
@@ -186,4 +188,5 @@ def test_asking_about_rows_can_be_paused():
         *between, last = rows_asked(one.context, people)
     assert between
     assert set(between) == {None}
-    assert last == rows_figure(one.context, people)
+    *_, at_once = rows_asked(one.context, people)
+    assert last == at_once

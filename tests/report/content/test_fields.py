@@ -14,7 +14,6 @@ from fairdesk.report.content.fields import (
     FIELDS,
     SIGNED,
     asked,
-    example_details,
     facts,
     fault,
     fields_of,
@@ -23,8 +22,9 @@ from fairdesk.report.content.fields import (
     unsigned,
     written,
 )
-from fairdesk.report.content.form import FORM, HISTORICAL, TEST
+from fairdesk.report.content.form import FORM
 from fairdesk.wording.language import using
+from tests.report.details import HISTORICAL, TEST, example_details
 
 TEMPLATES = get_args(TemplateKey)
 PICTURE = (

@@ -22,7 +22,6 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.report.blocks import PairCard
 from fairdesk.report.content.choosing import parts
-from fairdesk.report.content.fields import example_details
 from fairdesk.report.content.redaction import (
     FEWEST,
     LEFT_OUT,
@@ -45,6 +44,7 @@ from fairdesk.results.proofs import PairShare, Proven, Region
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording.language import using
 from tests.report.building import people_store, run_into, spec_of
+from tests.report.details import example_details
 
 UNFAIR = [[1], [2], [1], [1], [1]]
 WAYS = ("synthetic", "bands")

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from fairdesk.audit.store.details import Categories, Choice, Details, Signer, TemplateKey
 from fairdesk.audit.store.records import PASSING, LogEntry, LogKind
 from fairdesk.errors import ReportError
-from fairdesk.report.content.fields import example_details
 from fairdesk.report.content.status import (
     Status,
     check_marks,
@@ -25,6 +24,7 @@ from fairdesk.report.content.status import (
 from fairdesk.report.document import make_report, whole_report, write_report
 from fairdesk.results.groups import GroupLine, GroupTable
 from tests.report.building import people_store, run_into
+from tests.report.details import example_details
 
 TEMPLATES = get_args(TemplateKey)
 KINDS = get_args(LogKind)

@@ -5,11 +5,11 @@ import pytest
 
 from fairdesk.audit.store.details import Choice, Details, Signer
 from fairdesk.report.blocks import Callout, Facts, SignatureLine
-from fairdesk.report.content.fields import FIELDS, example_details, fields_of, written
-from fairdesk.report.content.form import BOTH
+from fairdesk.report.content.fields import FIELDS, fields_of, written
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_report
 from tests.report.building import people_store
+from tests.report.details import BOTH, example_details
 from tests.report.reading import text_of
 
 

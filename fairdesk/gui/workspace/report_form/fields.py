@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.store.details import TemplateKey
 from fairdesk.gui.kit import parts, theme
-from fairdesk.report.content.fields import Field, fault
+from fairdesk.report.content.fields import fault
+from fairdesk.report.content.form import Field
 
 #: A text of several lines is as high as what it holds, between these.
 _LEAST_LINES, _MOST_LINES = 3, 12

@@ -32,11 +32,12 @@ from fairdesk.gui.workspace.report_form.fields import FieldEditor
 from fairdesk.gui.workspace.report_form.form import _Pressed
 from fairdesk.gui.workspace.shell.workspace import EXAMPLES, NAMES, REPORT
 from fairdesk.report.content.choosing import Part
-from fairdesk.report.content.fields import FIELDS, example_details, fields_of
+from fairdesk.report.content.fields import FIELDS, fields_of
 from fairdesk.report.content.form import Field
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_report
 from tests.gui.auditing import make_audit
+from tests.report.details import example_details
 
 SLOW = 60
 
