@@ -418,15 +418,3 @@ def _folder(path: Path) -> Recognised | None:
         if (path / name).is_file():
             return model_type(what, remedy)
     return None
-
-
-__all__ = [
-    "DECISIONS",
-    "Recognised",
-    "as_text",
-    "is_pmml",
-    "looks_tabular",
-    "of_members",
-    "recognise",
-    "unpacked",
-]

@@ -496,6 +496,3 @@ def _unused(attributes: tuple[str, ...]) -> str:
     listed = " and ".join(f"“{name}”" for name in attributes)
     verb = "reach" if len(attributes) > 1 else "reaches"
     return f"The decision does not depend on {listed}: nothing of it {verb} the model."
-
-
-__all__ = ["CertifyOptions", "search", "shares"]

@@ -124,9 +124,6 @@ def _of_layers(encoded: Encoded, fed: FedModel) -> Examiner:
     return LinearExaminer(encoded, fed) if is_linear(encoded) else NetworkExaminer(encoded, fed)
 
 
-__all__ = ["Layout", "lay_out", "network_over"]
-
-
 def everyone_for(layout: Layout) -> PointCounter:
     """Return who counts the people of a domain that was laid out."""
     encoded = layout.encoded

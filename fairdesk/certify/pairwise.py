@@ -164,6 +164,3 @@ def _pairs(layout: Layout, rng: np.random.Generator) -> list[tuple[int, int]]:
     first, second = np.triu_indices(len(differ), 1)
     often = np.argsort(-differ[first, second], kind="stable")[:MOST_PAIRS]
     return [(int(first[i]), int(second[i])) for i in often if differ[first[i], second[i]]]
-
-
-__all__ = ["MOST_PAIRS", "Over", "look_aside", "pairs_counted"]

@@ -91,6 +91,3 @@ class GroupContext:
             raise TypeError("there is no model to ask")
         self.queries += len(rows)
         return self.model.predict(rows)
-
-
-__all__ = ["GroupContext"]

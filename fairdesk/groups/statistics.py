@@ -212,6 +212,3 @@ def _welch(inside: Side, outside: Side) -> tuple[Numbers, Numbers]:
     error = sum(part for part, _ in parts)
     freedom = error**2 / sum(part**2 / n for part, n in parts)
     return np.sqrt(error), np.asarray(freedom)
-
-
-__all__ = ["ALPHA", "SCORES_NOTE", "Side", "Z", "holm", "interval", "p_values", "wilson"]

@@ -123,6 +123,3 @@ class MitigationContext:
         """
         self.queries += len(rows)
         return model.predict(rows)
-
-
-__all__ = ["MitigationContext"]

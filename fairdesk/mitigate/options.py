@@ -155,6 +155,3 @@ class TestSgdOptions(RepairOptions, frozen=True):
             "is doubled each time.",
         ),
     ] = 10.0
-
-
-__all__ = ["AequitasOptions", "RepairOptions", "TestSgdOptions"]

@@ -141,6 +141,3 @@ def _too_large(path: Path, why: str) -> ModelError:
         why=why,
         remedy=_TAKE_OUT,
     )
-
-
-__all__ = ["model_within"]

@@ -399,25 +399,3 @@ def as_matrix(inputs: Inputs) -> NDArray[np.float64]:
             why=f"The first value that is none: {error}.",
             remedy="Check that each input is made from the right column.",
         ) from error
-
-
-__all__ = [
-    "Capability",
-    "Companion",
-    "Fit",
-    "Hints",
-    "How",
-    "Input",
-    "Inputs",
-    "Mapping",
-    "MatrixModel",
-    "Model",
-    "ModelCard",
-    "OpenedModel",
-    "SmoothModel",
-    "Step",
-    "Takes",
-    "as_matrix",
-    "favourable_scores",
-    "labels",
-]

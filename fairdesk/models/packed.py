@@ -147,6 +147,3 @@ def unpacked(path: Path) -> Iterator[Bounded]:
             return
         with opener(stream) as source:
             yield Bounded(source)
-
-
-__all__ = ["DAMAGED", "PACKED", "PIECE", "Bounded", "unpacked"]

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match

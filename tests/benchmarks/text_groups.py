@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.groups import testsgd
 from fairdesk.groups.context import GroupContext

@@ -8,8 +8,8 @@ import numpy as np
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.proof import certificate
-from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.domain.domain import Domain, Role
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
 

@@ -10,7 +10,8 @@ from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.groups import testsgd
 from fairdesk.groups.context import GroupContext

@@ -8,7 +8,8 @@ from PySide6.QtCore import QTimer
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.inputs.mapping import match

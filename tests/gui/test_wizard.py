@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.domain import Role
+from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import WorkerError
 from fairdesk.gui.forms.cells_dialog import CellsDialog

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fairdesk.audit.sandbox.confinement import Confinement, Hold
 from fairdesk.data.columns.rereading import with_reading
 from fairdesk.data.columns.retyping import retype
-from fairdesk.data.domain.domain import Role
+from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Column, ColumnReading, Dialect, Kind, OddCell, Source, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.wizard.examining import told

@@ -5,7 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairdesk.data.domain.domain import Attribute, Domain, Role
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 
 

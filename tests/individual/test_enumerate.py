@@ -4,8 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.domain.domain import Domain, Role
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext

@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from fairdesk.data.domain.domain import Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import labels

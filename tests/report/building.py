@@ -4,7 +4,8 @@ import numpy as np
 
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.individual.engine.context import SearchContext

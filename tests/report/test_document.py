@@ -13,7 +13,8 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.records import LogEntry
 from fairdesk.audit.store.store import PairQuery, Store
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ReportError
 from fairdesk.report.content.gathering import SHOWN, gather

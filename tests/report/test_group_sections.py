@@ -10,7 +10,8 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import group_files, write_findings_csv, write_findings_json

@@ -19,10 +19,9 @@ from fairdesk.audit.store.details import Categories, Choice, Details
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
 from fairdesk.data.formats.reading import read_table
-from fairdesk.report.content.published import HISPANIC, NOT_HISPANIC
+from fairdesk.report.content.published import HISPANIC, NOT_HISPANIC, propose_categories, tables
 from fairdesk.report.content.status import missing
 from fairdesk.report.document import make_report
-from fairdesk.report.templates.ll144 import propose_categories, tables
 from fairdesk.results.groups import GroupLine, GroupTable
 from tests.report.building import people_store, spec_of
 from tests.report.reading import blocks_of, section_of, words_of

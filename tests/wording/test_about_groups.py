@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap, GroupLine, GroupTable

@@ -11,8 +11,8 @@ import numpy as np
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.columns.kinds import as_numbers, identifies, in_order, is_prose
 from fairdesk.data.columns.rereading import format_words, number_text
-from fairdesk.data.domain.attributes import BINS, Attribute, attribute_of
-from fairdesk.data.domain.domain import ExcludedRows, Role
+from fairdesk.data.domain.attributes import BINS, Attribute, Role, attribute_of
+from fairdesk.data.domain.domain import ExcludedRows
 from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import FairDeskError
 from fairdesk.models.decisions.favourable import sign_of

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of
 from fairdesk.data.domain.constraint_check import constrained_domain
-from fairdesk.data.domain.domain import Attribute, Domain, Limit, Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.outcomes import canonical
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError

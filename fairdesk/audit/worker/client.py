@@ -40,7 +40,8 @@ from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.reproof_check import KINDS, Reproof
 from fairdesk.certify.proof.verify import SolverVerdicts
-from fairdesk.data.domain.domain import Attribute, Domain
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
 from fairdesk.individual.realism.plausibility import Plausibility

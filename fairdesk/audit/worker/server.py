@@ -29,7 +29,7 @@ from fairdesk.audit.worker import frames, wire
 from fairdesk.audit.worker.driving import LIFE_SECONDS, Controls, Send, drive
 from fairdesk.audit.worker.frames import Frame
 from fairdesk.audit.worker.wire import Ending
-from fairdesk.data.domain.domain import Attribute
+from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.groups.context import GroupContext

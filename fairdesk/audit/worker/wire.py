@@ -17,7 +17,8 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.worker import frames
 from fairdesk.audit.worker.frames import Frame
-from fairdesk.data.domain.domain import Attribute, Domain
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Dialect, Source
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.models.inputs.input_check import InputCheck, SampleRow

@@ -150,6 +150,3 @@ def compared_in(encoded: Encoded) -> list[NDArray[np.intp]]:
         _, first = np.unique(which.ravel()[members], return_index=True)
         compared.append(members[np.sort(first)])
     return compared
-
-
-__all__ = ["Tally", "compared_in", "network_of"]

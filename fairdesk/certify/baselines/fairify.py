@@ -317,6 +317,3 @@ class Partitions:
 def _below(count: int, rng: np.random.Generator) -> int:
     """Draw a whole number from 0 to below a count, however large that is."""
     return int.from_bytes(rng.bytes(count.bit_length() // 8 + 9), "little") % count
-
-
-__all__ = ["FairifyOptions", "Partitions", "search"]

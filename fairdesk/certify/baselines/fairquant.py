@@ -367,6 +367,3 @@ def _joined(parts: list[Float64]) -> Float64:
 def _starts(parts: list[Float64]) -> NDArray[np.int64]:
     """Return where each layer's part begins; the first layer has none."""
     return np.cumsum([0, 0, *(part.size for part in parts[:-1])]).astype(np.int64)
-
-
-__all__ = ["FairQuantOptions", "packed", "search"]

@@ -614,6 +614,3 @@ def _spans(nodes: Numbers, roots: Numbers, values: Float64) -> tuple[int, Float6
         same = inner[(least[inner] == most[inner]).all(axis=1)]
         nodes[same, 1], nodes[same, 0] = nodes[nodes[same, 4], 1], _LEAF
     return len(levels), (most - least).max(axis=1)
-
-
-__all__ = ["EncodedForest", "ForestExaminer", "arranged", "encode_forest", "room"]

@@ -553,6 +553,3 @@ def _pairs(
     rows = np.arange(min(most, int(many[-1])))
     own = np.searchsorted(many, rows, "right")
     return own, begin[own] + rows - (many[own] - (end - begin)[own])
-
-
-__all__ = ["LinearCount", "LinearExaminer", "is_linear"]

@@ -325,6 +325,3 @@ def room(network: Network) -> Room:
         order=order,
         start=numbers(axes),
     )
-
-
-__all__ = ["NetworkExaminer", "packed", "room"]

@@ -460,6 +460,3 @@ def _masses(space: Space, i: int) -> Float64:
     if masses.size:
         masses[axis.known] = np.diff(axis.weights)
     return masses
-
-
-__all__ = ["Decisions", "PointCounter", "decisions"]

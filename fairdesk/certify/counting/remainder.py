@@ -167,6 +167,3 @@ def _parts(leaves: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 def _points(low: Places, high: Places) -> Float64:
     return np.asarray((high - low + 1).astype(np.float64).prod(axis=1))
-
-
-__all__ = ["remainder", "rest_of", "rows_asked", "rows_figure"]

@@ -255,6 +255,3 @@ def _check(columns: Columns, space: Space, given: Callable[[Rows], Float64], *, 
             why="What it is given for some people is not what their values alone tell.",
             remedy="Estimate the share instead.",
         )
-
-
-__all__ = ["Columns", "OfAxis", "columns_of"]

@@ -138,6 +138,3 @@ def _best_cut(kinds: NDArray[np.intp]) -> tuple[int, int]:
         if rated[cut] > best:
             best, found = float(rated[cut]), (dimension, cut)
     return found
-
-
-__all__ = ["MOST_LOOKED_AT", "MOST_ROOTS", "partitioned"]

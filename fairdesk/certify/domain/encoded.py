@@ -247,6 +247,3 @@ def _orders(columns: Columns, body: Layers) -> Sequence[NDArray[np.intp] | None]
         _, _, directions = np.linalg.svd(table - table.mean(axis=0), full_matrices=False)
         orders.append(np.argsort(table @ directions[0], kind="stable"))
     return orders
-
-
-__all__ = ["Encoded", "Margins", "encode", "margins_of"]

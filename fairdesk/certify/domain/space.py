@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.results.conditions import Condition
@@ -338,6 +337,3 @@ def sizes(low: Places, high: Places) -> list[int]:
 def size(low: Places, high: Places) -> float:
     """Count the points of one box, ``(a,)``; rounded when there are more than 2 ** 53."""
     return float(math.prod((high - low + 1).tolist()))
-
-
-__all__ = ["MOST_LISTED", "Attribute", "Axis", "Places", "Space", "size", "sizes", "space_of"]

@@ -67,6 +67,3 @@ class Points:
         others = [domain.names.index(axis.attribute) for axis in self._header.axes]
         values = [f"{domain.names[i]} = {domain.attributes[i].text(row[i])}" for i in others]
         return "somebody with " + ", ".join(values)
-
-
-__all__ = ["Points", "Predict"]

@@ -309,6 +309,3 @@ def _places(low: Places, high: Places, number: Numbers) -> Places:
         number, digit = np.divmod(number, high[:, i] - low[:, i] + 1)
         places[:, i] += digit
     return places
-
-
-__all__ = ["Differ", "reprover", "volumes"]

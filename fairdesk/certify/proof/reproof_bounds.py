@@ -461,6 +461,3 @@ def certain_decision(
             beats[:, winner] &= wins[:, f]
             beats[:, loser] &= loses[:, f]
     return np.where(beats.any(axis=1), margins.decision[beats.argmax(axis=1)], -1)
-
-
-__all__ = ["AT_ONCE", "Bounds", "Decided", "Inputs", "LayerBounds", "certain_decision", "lines_of"]

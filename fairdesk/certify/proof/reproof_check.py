@@ -239,6 +239,3 @@ def _outcome_messages(
 def _percent(share: float, *, whole: bool) -> str:
     """Write a share, rounded down; all of it only where it is the whole."""
     return "100 %" if whole else f"{min(math.floor(share * 10_000) / 100, 99.99):g} %"
-
-
-__all__ = ["Claims", "Outcome", "Reproof", "Reprove", "check_again", "stated_shares"]

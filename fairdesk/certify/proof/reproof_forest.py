@@ -116,6 +116,3 @@ def _levels(forest: Forest) -> Iterator[Numbers]:
     while (nodes := nodes[forest.column[nodes] >= 0]).size:
         yield nodes
         nodes = np.concatenate([forest.left[nodes], forest.right[nodes]])
-
-
-__all__ = ["ForestBounds"]

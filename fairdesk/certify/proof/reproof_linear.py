@@ -95,6 +95,3 @@ class LinearCounter:
         if len(members) <= 1:
             return 1.0, 0.0
         return max(0.0, alike - _OFF), max(0.0, unlike - _OFF)
-
-
-__all__ = ["LinearCounter"]

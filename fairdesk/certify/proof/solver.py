@@ -476,6 +476,3 @@ class _Person:
             if weight
         ]
         return z3.Sum(*terms) - _rational(z3, Fraction(float(margins.offset[i])), context)
-
-
-__all__ = ["PIECEWISE", "Answer", "Bounds", "Inquiry", "bounds_of", "check_box", "refuse_curves"]

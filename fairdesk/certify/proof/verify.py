@@ -41,7 +41,8 @@ from fairdesk.certify.proof.certificate import (
 )
 from fairdesk.certify.proof.points import Points, Predict
 from fairdesk.certify.proof.reproof_check import Claims, Reprove, check_again, stated_shares
-from fairdesk.data.domain.domain import Domain, Role
+from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.inputs.feeding import FedModel

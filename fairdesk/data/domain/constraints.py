@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.formulas import (
-    KEYWORDS,
     Alike,
     Among,
     AmongNumbers,
@@ -660,16 +659,3 @@ def _looked_up(codes: Rows, values: Sequence[float]) -> Rows:
     """Return the value of each code; NaN for what is no code."""
     inside = (codes >= 0) & (codes < len(values))
     return np.where(inside, np.array(values)[np.where(inside, codes, 0).astype(np.intp)], np.nan)
-
-
-__all__ = [
-    "COMPARISONS",
-    "KEYWORDS",
-    "Constraint",
-    "ConstraintError",
-    "Dependence",
-    "grammar",
-    "named",
-    "parse",
-    "quoted",
-]

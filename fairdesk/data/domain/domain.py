@@ -12,13 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import (
-    BINS,
-    EVERY_VALUE_UP_TO,
     MOST_COMBINATIONS,
     Attribute,
-    Limit,
     Role,
-    attribute_of,
     encode,
 )
 from fairdesk.data.domain.constraints import Constraint, Dependence, parse
@@ -585,16 +581,3 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             [i for i, attribute in enumerate(self.attributes) if attribute.role is role],
             dtype=np.intp,
         )
-
-
-__all__ = [
-    "BINS",
-    "EVERY_VALUE_UP_TO",
-    "MOST_COMBINATIONS",
-    "Attribute",
-    "Domain",
-    "ExcludedRows",
-    "Limit",
-    "Role",
-    "attribute_of",
-]

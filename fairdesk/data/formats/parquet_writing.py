@@ -187,6 +187,3 @@ def _written(schema: Any, parts: Any) -> bytes:  # noqa: ANN401 - as above
         for part in parts:
             writer.write_table(part)
     return file.getvalue()
-
-
-__all__ = ["packed"]

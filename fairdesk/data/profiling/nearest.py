@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain.domain import Attribute, Domain
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.results.events import Rows

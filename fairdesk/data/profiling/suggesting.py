@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.domain.constraints import COMPARISONS, grammar, named, quoted
+from fairdesk.data.domain.constraints import COMPARISONS, grammar
+from fairdesk.data.domain.formulas import named, quoted
 from fairdesk.data.table import Kind
 
 if TYPE_CHECKING:

@@ -159,6 +159,3 @@ def beside(
         broader.append(there[(theirs < 0) | ((more == 1) & (fewer == 0))])
         narrower.append(there[(theirs >= 0) & (more == 0) & (fewer == 1)])
     return np.concatenate(broader), np.concatenate(narrower)
-
-
-__all__ = ["ALIKE", "NEARLY", "WITHIN", "beside", "leaders"]

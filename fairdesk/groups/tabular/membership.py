@@ -44,6 +44,3 @@ def members(
         if condition.high is not None:
             inside &= values < condition.high if condition.below else values <= condition.high
     return inside
-
-
-__all__ = ["members"]

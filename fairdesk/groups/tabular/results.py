@@ -239,13 +239,3 @@ def holds_on_data(
     if data_in is None or data_out is None or gap == 0 or fewest < _FEW:
         return None
     return (data_in - data_out) / gap >= _HOLDS
-
-
-__all__ = [
-    "MOST_TOLD",
-    "MOST_VARIANTS",
-    "SWEEP",
-    "RuleResults",
-    "holds_on_data",
-    "paper_confidence",
-]

@@ -311,6 +311,3 @@ def _listed(attribute: Attribute, sets: NDArray[np.bool_]) -> tuple[Condition, .
         Condition(attribute.name, codes=tuple(np.flatnonzero(each).astype(float).tolist()))
         for each in sets
     )
-
-
-__all__ = ["MOST_NAMES", "Rules", "Subsets", "needs_rates", "rules_about"]

@@ -135,6 +135,3 @@ def drawn(
     """
     people = np.flatnonzero(where[place])
     return people[rng.integers(len(people), size=count)]
-
-
-__all__ = ["STEP", "Neighbours", "drawn", "starting"]

@@ -306,19 +306,3 @@ class _Join:
             grown = sets[which]
             grown[np.arange(len(which)), self._attribute[single]] = self._rule[single]
             yield grown
-
-
-__all__ = [
-    "MOST",
-    "Counts",
-    "Frequent",
-    "Growing",
-    "Members",
-    "RuleSets",
-    "Words",
-    "counted",
-    "gathered",
-    "grow",
-    "packed",
-    "unpacked",
-]

@@ -179,6 +179,3 @@ class Tallies:
             bits[sides[part] == OUTSIDE] ^= self.members.everybody
             union = union | np.bitwise_or.reduce(bits, axis=0)
         return union
-
-
-__all__ = ["INSIDE", "MOST_AT_ONCE", "OUTSIDE", "PARTS", "Draw", "Tallies"]

@@ -148,6 +148,3 @@ def _student(differences: Floats, alpha: float) -> tuple[Floats, Floats]:
     half = t.isf(alpha / 2, n - 1) * deviation / math.sqrt(n)
     middle = differences.mean(axis=0)
     return np.maximum(middle - half, -1), np.minimum(middle + half, 1)
-
-
-__all__ = ["Compared", "compare"]

@@ -450,6 +450,3 @@ def _cut(text: str, where: int) -> str:
     """Cut a text so that a place in it is still seen."""
     start = max(0, where - MOST_TEXT // 2)
     return f"…{text[start + 1 : start + MOST_TEXT]}" if start else text[:MOST_TEXT]
-
-
-__all__ = ["Known"]

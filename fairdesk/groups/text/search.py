@@ -322,6 +322,3 @@ class _Search:
         now = perf_counter()
         self._tell_from = now + max(TELL_SECONDS, WORKING * (now - begun))
         return measured
-
-
-__all__ = ["MOST_RULE_SETS", "search"]

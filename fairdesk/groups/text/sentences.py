@@ -257,6 +257,3 @@ class SentenceScorer:
             strict=True,
         )
         return dict(zip(new, scored, strict=True))
-
-
-__all__ = ["MOST_REMEMBERED", "Lexicon", "Named", "SentenceScorer", "ask", "text_place"]

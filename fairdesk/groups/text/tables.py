@@ -114,6 +114,3 @@ class Table:
     def values(self, outcome: int | None) -> Favour:
         """Return whether each answer is a decision, or, for ``None``, the scores: ``(n, k)``."""
         return self.scores if outcome is None else (self.decided == outcome).astype(np.float64)
-
-
-__all__ = ["Table", "Texts"]

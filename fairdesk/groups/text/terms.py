@@ -73,6 +73,3 @@ def lists_of_terms(own: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...
                 )
         lists[category] = tuple(reversed(terms.values()))
     return lists
-
-
-__all__ = ["TERMS", "lists_of_terms", "words"]

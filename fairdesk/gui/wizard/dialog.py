@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.domain.domain import Role
+from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import FairDeskError, StoreError
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.background import in_background

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.constraint_check import constrained_domain
-from fairdesk.data.domain.domain import Attribute, Domain, ExcludedRows
+from fairdesk.data.domain.domain import Domain, ExcludedRows
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
 from fairdesk.wording.words import joined, number, plural, quoted

@@ -18,16 +18,16 @@ import numpy as np
 
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
 from fairdesk.audit.sandbox.confinement import Confinement
-from fairdesk.data.domain.attributes import UNKNOWN_NAMES
-from fairdesk.data.domain.constraints import Dependence, parse
-from fairdesk.data.domain.domain import (
+from fairdesk.data.domain.attributes import (
     EVERY_VALUE_UP_TO,
+    UNKNOWN_NAMES,
     Attribute,
-    Domain,
     Limit,
     Role,
     attribute_of,
 )
+from fairdesk.data.domain.constraints import Dependence, parse
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import FairDeskError, SpecError

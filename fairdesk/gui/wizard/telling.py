@@ -9,7 +9,7 @@ from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.data.columns.rereading import counted_cells, is_undecided
-from fairdesk.data.domain.domain import Attribute, Role
+from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.profiling.outcomes import comparison
 from fairdesk.groups.text.terms import TERMS
 from fairdesk.gui.wizard.examining import told

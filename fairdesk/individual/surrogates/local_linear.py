@@ -15,7 +15,8 @@ from lime.lime_tabular import LimeTabularExplainer
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from fairdesk.data.domain.domain import Domain, Role
+from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.individual.engine.cached_model import CachedModel
 from fairdesk.models.model import favourable_scores

@@ -88,6 +88,3 @@ def area_change(after: Numbers, before: Numbers, positive: Mask) -> tuple[Ends, 
     error = math.sqrt(variance)
     ends = max(-1.0, difference - _Z * error), min(1.0, difference + _Z * error)
     return ends, math.erfc(abs(difference) / error / math.sqrt(2))
-
-
-__all__ = ["area_change", "area_interval", "areas"]

@@ -80,6 +80,3 @@ def _above(off: Numbers) -> float:
 
 def _below(off: Numbers) -> float:
     return float(min(np.quantile(off, ALPHA / 2), 0.0))
-
-
-__all__ = ["calibration", "calibration_change"]

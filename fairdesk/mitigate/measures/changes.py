@@ -177,6 +177,3 @@ class _Pair:
     @property
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self.after.seed)
-
-
-__all__ = ["BOOTSTRAP", "DELONG", "MCNEMAR", "changes", "target_change"]

@@ -105,6 +105,3 @@ def _last(fits: Callable[[float], bool], inside: float, outside: float) -> float
 
 def _discordant(after: Mask, before: Mask) -> tuple[int, int]:
     return int((after & ~before).sum()), int((before & ~after).sum())
-
-
-__all__ = ["ALPHA", "mcnemar", "share_interval", "tango"]

@@ -48,6 +48,3 @@ def _of(trial: Trial, what: What) -> float | None:
         each for each in trial.measures if each.what == what and each.rows == "validation"
     ]
     return found[0].estimate if found else None
-
-
-__all__ = ["front"]

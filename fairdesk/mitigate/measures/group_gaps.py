@@ -255,6 +255,3 @@ def _ratio_ends(hits: Numbers, people: Numbers) -> tuple[float, float]:
         least = np.minimum(low, 1 / high)
         most = np.where((low <= 1) & (high >= 1), 1.0, np.where(high < 1, high, 1 / low))
     return float(least.min()), float(most.min())
-
-
-__all__ = ["GAPS", "Gap", "Gaps", "Grouped", "gap_changes", "gaps", "grouped"]

@@ -425,16 +425,3 @@ def certified(
         Measure("certified", "", "domain", proven.certified, None, None, people_of),
         Measure("falsified", "", "domain", proven.falsified, None, None, people_of),
     )
-
-
-__all__ = [
-    "SHARES",
-    "Answered",
-    "Examiner",
-    "Target",
-    "Verdict",
-    "Where",
-    "certified",
-    "key",
-    "squared_errors",
-]

@@ -94,6 +94,3 @@ def _margin(scores: Scores) -> NDArray[np.float32]:
         return np.asarray(np.abs(scores[..., 0] - 0.5))
     second, first = np.moveaxis(np.partition(scores, -2, axis=-1)[..., -2:], -1, 0)
     return np.asarray(first - second)
-
-
-__all__ = ["PART_SECONDS", "Mask", "discriminated", "drawn"]

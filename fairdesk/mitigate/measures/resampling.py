@@ -108,15 +108,3 @@ def greatest_change(after: Contenders, before: Contenders, alpha: float) -> tupl
         low, high = min(low, float(least.min())), max(high, float(most.max()))
         p = max(p, float(p_value(apart).max()))
     return ((low, high) if high - low > _NOUGHT else (None, None)), p
-
-
-__all__ = [
-    "TIMES",
-    "Contenders",
-    "Ends",
-    "Numbers",
-    "greatest_change",
-    "p_value",
-    "percentiles",
-    "resampled",
-]

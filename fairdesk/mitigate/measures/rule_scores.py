@@ -314,14 +314,3 @@ def samples_of(
     """
     kind = Rewritten if mitigation.text else MovedPeople
     return kind.of(mitigation, places, count, rng)
-
-
-__all__ = [
-    "MOST_MOVES",
-    "Apart",
-    "MovedPeople",
-    "Outcome",
-    "Rewritten",
-    "samples_of",
-    "score_change",
-]

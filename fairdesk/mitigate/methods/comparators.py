@@ -290,6 +290,3 @@ class _Uncorrelated(FedModel):
             numbers
         )
         return made
-
-
-__all__ = ["REDUCTIONS", "REMOVER", "REWEIGHING", "beside", "joint_groups", "reweighed"]

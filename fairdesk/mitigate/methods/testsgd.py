@@ -71,6 +71,3 @@ def amounts(least: int, most: int) -> list[int]:
     while sizes[-1] < most:
         sizes.append(min(2 * sizes[-1], most))
     return sizes
-
-
-__all__ = ["amounts", "search"]

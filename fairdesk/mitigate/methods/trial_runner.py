@@ -18,7 +18,8 @@ from fairdesk.mitigate.measures.changes import changes, target_change
 from fairdesk.mitigate.measures.front import front
 from fairdesk.mitigate.measures.measures import Examiner, Verdict, certified
 from fairdesk.mitigate.options import RepairOptions
-from fairdesk.mitigate.rows.pool import Pool, widened
+from fairdesk.mitigate.rows.pool import Pool
+from fairdesk.mitigate.rows.rewriting import widened
 from fairdesk.mitigate.rows.splitting import Split, split
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.retrain.losses import Training, TrainingSet, why_not

@@ -177,6 +177,3 @@ def _shuffled(targets: NDArray[np.int64], rng: np.random.Generator) -> NDArray[n
     order = rng.permutation(len(targets))
     _, first = np.unique(targets[order], return_index=True)
     return np.concatenate([order[first], np.delete(order, first)])
-
-
-__all__ = ["MOST_OF_VECTORS", "MOST_ROWS", "Ensemble"]

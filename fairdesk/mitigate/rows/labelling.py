@@ -164,6 +164,3 @@ def _neighbours(mitigation: MitigationContext, split: Split, rows: Rows) -> Clas
     away = (found * distance[:, :, None]).sum(axis=1)
     votes = found.sum(axis=1)
     return _most(votes, -away)
-
-
-__all__ = ["NEIGHBOURS", "Classes", "Source", "label", "own_scores"]

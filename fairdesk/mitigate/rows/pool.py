@@ -11,7 +11,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.realism.nearest import Nearest
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.rows.labelling import Source, label
-from fairdesk.mitigate.rows.rewriting import rewritten, widened
+from fairdesk.mitigate.rows.rewriting import rewritten
 from fairdesk.mitigate.rows.samples import Seen, moved
 from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.results.events import Rows
@@ -163,6 +163,3 @@ def _notes(domain: Domain, like: int, pairs: int, most: int, labels: Source) -> 
 
 def _pairs(count: int) -> str:
     return "1 pair" if count == 1 else f"{count:,} pairs"
-
-
-__all__ = ["Pool", "of_pairs", "of_rule", "widened"]

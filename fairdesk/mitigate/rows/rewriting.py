@@ -205,6 +205,3 @@ class _Rewriting:
                 f"come to {sentences:,} new ones, and the others of these are not decided so."
             ),
         )
-
-
-__all__ = ["rewritten", "widened"]

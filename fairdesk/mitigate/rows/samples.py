@@ -240,6 +240,3 @@ def _notes(count: int, most: int, within: int) -> tuple[str, ...]:
             "group among the rows to train with: few who are a little unlike them are decided so."
         ),
     )
-
-
-__all__ = ["LOOK", "Outcome", "Sampled", "Seen", "moved"]

@@ -133,6 +133,3 @@ def _parts(
         middles = (np.cumsum(rows) - rows / 2) / rows.sum()
         parts[mine] = np.searchsorted([TRAIN, TRAIN + VALIDATION], middles, side="right")
     return parts
-
-
-__all__ = ["LEAST", "TRAIN", "VALIDATION", "Split", "split"]

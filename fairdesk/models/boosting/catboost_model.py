@@ -257,6 +257,3 @@ def _card(path: Path, description: _Described) -> ModelCard:
         can=(Capability.DECIDES, Capability.SCORES),
         accepts=tuple("either" if i in description.named else "number" for i in range(width)),
     )
-
-
-__all__ = ["CatBoostModel", "open_catboost"]

@@ -226,18 +226,3 @@ def column_of(values: Any, name: str, kind: type, length: int | None = None) -> 
     if length is not None and len(made) != length:
         raise BrokenError(f"“{name}” has {len(made):,} entries, not {length:,}")
     return made
-
-
-__all__ = [
-    "LINKS",
-    "MOST_CLASSES",
-    "MOST_INPUTS",
-    "TINY",
-    "BrokenError",
-    "Ensemble",
-    "Linear",
-    "Link",
-    "Tree",
-    "column_of",
-    "gathered",
-]

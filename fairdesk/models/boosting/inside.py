@@ -205,6 +205,3 @@ def read_booster(booster: Any) -> Reading:  # noqa: ANN401 - XGBoost's or LightG
     if type(booster).__module__.partition(".")[0] == "lightgbm":
         return read_lightgbm(booster.model_to_string(num_iteration=booster.best_iteration))
     return read_xgboost(decode(bytes(booster.save_raw("ubj"))))
-
-
-__all__ = ["anatomy_of_body", "read_booster", "read_estimator", "read_of"]

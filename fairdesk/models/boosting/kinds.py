@@ -34,6 +34,3 @@ def kind_of(head: bytes) -> str:
         ``"xgboost-old"``, ``"xgboost-dump"``, ``"lightgbm-dump"``.
     """
     return next((kind for kind, begins in _PATTERNS.items() if begins.match(head)), "")
-
-
-__all__ = ["BOOSTED", "READABLE", "kind_of"]

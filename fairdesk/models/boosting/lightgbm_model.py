@@ -235,6 +235,3 @@ def _codes(
                 codes[place] = {each: float(i) for i, each in enumerate(texts)}
     left = [place for place in looked if place not in codes]
     return codes, untold_categories(left, tuple(names))
-
-
-__all__ = ["read_lightgbm"]

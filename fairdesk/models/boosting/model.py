@@ -141,6 +141,3 @@ def given(body: Ensemble | Linear, matrix: Float64) -> Float64:
     named = body.categorical
     rows[:, named] = np.trunc(rows[:, named])
     return rows
-
-
-__all__ = ["BoostedModel", "given"]

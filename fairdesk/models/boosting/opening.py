@@ -169,6 +169,3 @@ def _card(path: Path, reading: Reading) -> ModelCard:
 
 def _code_notes(codes: dict[str, Any]) -> tuple[str, ...]:
     return tuple(f"The model’s file has the codes of “{name}”." for name in codes)
-
-
-__all__ = ["open_boosted", "open_booster"]

@@ -68,6 +68,3 @@ def untold_categories(places: list[int], names: tuple[str, ...]) -> list[str]:
         "one with the codes, {“column”: {“value”: 0, …}}."
     )
     return [note]
-
-
-__all__ = ["Reading", "UnsupportedError", "untold_categories"]

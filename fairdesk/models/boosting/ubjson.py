@@ -141,6 +141,3 @@ class _Reader:
             name = self._text()
             found[name] = self.value(kind or self.marker(), depth)
         return found
-
-
-__all__ = ["decode"]

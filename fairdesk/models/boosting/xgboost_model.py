@@ -367,6 +367,3 @@ def _version(document: dict[str, Any]) -> str:
     if isinstance(version, list | np.ndarray) and len(version) == 3:
         return "XGBoost " + ".".join(str(int(each)) for each in list(version))
     return "XGBoost"
-
-
-__all__ = ["read_xgboost"]

@@ -171,6 +171,3 @@ def _unknown(path: Path, why: str) -> ModelError:
     return ModelError(
         f"“{path.name}” does not tell how the model is fed.", why=why, remedy=EXPECTED
     )
-
-
-__all__ = ["EXPECTED", "DescribedModel", "with_companions"]

@@ -9,7 +9,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain.domain import Attribute
+from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import VALUES, decided, decided_slopes, is_plain

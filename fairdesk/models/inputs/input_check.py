@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain.domain import Attribute
+from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.profiling.outcomes import comparison, favourable_rows
 from fairdesk.data.profiling.roc import auc
 from fairdesk.data.table import Kind, Table

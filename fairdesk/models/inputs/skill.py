@@ -122,6 +122,3 @@ def doubts(confusion: Confusion, ranking: float | None) -> Iterator[str]:
             "The model agrees with the label in every row. Perhaps the label is the model's own "
             "decision, or a column gives the answer away."
         )
-
-
-__all__ = ["UNCLEAR", "Confusion", "Skill", "balanced_accuracy", "doubts", "skill"]

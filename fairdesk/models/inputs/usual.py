@@ -312,18 +312,3 @@ def scaling_sentence(fit: Fit, columns: tuple[str, ...]) -> str:
         f"No scaler came with the model: what it is given of {listing(columns)} is {how} of the "
         "audited table. Authors often do so; what the model was trained with may differ."
     )
-
-
-__all__ = [
-    "CAVEAT",
-    "Offer",
-    "Preparing",
-    "fitted",
-    "is_due",
-    "offers",
-    "read_key",
-    "refitted",
-    "scaling_sentence",
-    "steps_of",
-    "still_fits",
-]

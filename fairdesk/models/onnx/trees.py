@@ -159,6 +159,3 @@ def _forest(node: Node, leaves: _Leaves, outputs: int, base: Float64, decides: D
     full = np.zeros(outputs)
     full[: len(base)] = base
     return grove.forest(full, decides, _SINGLE)
-
-
-__all__ = ["forest_of"]

@@ -310,6 +310,3 @@ def _plain_numbers() -> Iterator[None]:
 
 def _is_text(values: Any) -> bool:  # noqa: ANN401 - an array
     return bool(values.dtype == object)
-
-
-__all__ = ["MOST_NODES", "Converted", "estimator_as_onnx", "network_as_onnx", "nodes_in"]

@@ -357,6 +357,3 @@ def _json_of(path: Path, name: str, missing: dict[str, Any] | None = None) -> di
 
 def _list(names: Iterable[str]) -> str:
     return ", ".join(f"“{name}”" for name in names)
-
-
-__all__ = ["Contents", "ImportedName", "installed", "look_into", "spoken", "wanted_environment"]

@@ -490,6 +490,3 @@ def rebuild(path: Path) -> object:
         thing: object = _Rebuilder(stream).load()
     vet(thing)
     return thing
-
-
-__all__ = ["BROKEN", "CUT_OFF", "RefusedError", "names_in", "rebuild", "resolve"]

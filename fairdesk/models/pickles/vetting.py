@@ -179,6 +179,3 @@ def _flat(held: object) -> Iterable[object]:
     elif isinstance(held, (list, tuple)):
         for each in held:
             yield from _flat(each) if isinstance(each, (list, tuple)) else (each,)
-
-
-__all__ = ["vet"]

@@ -50,6 +50,3 @@ class Part(Protocol):
 
     def answer(self, scope: Scope) -> Answer:
         """Answer for a batch."""
-
-
-__all__ = ["Answer", "Part"]

@@ -198,6 +198,3 @@ class Scope:
             else:
                 raise NotReadError(f"the field “{name}”, which it does not define")
         return self.known[name]
-
-
-__all__ = ["Column", "Kind", "Scope", "cast", "kind_of", "missing_in", "parsed", "written"]

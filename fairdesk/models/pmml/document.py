@@ -176,6 +176,3 @@ def _too_large(path: Path) -> ModelError:
         why=f"It may have a gigabyte, {MOST_ELEMENTS:,} elements, {DEEPEST:,} within each other.",
         remedy="Ask for a model with fewer or smaller trees, or for it as ONNX.",
     )
-
-
-__all__ = ["Element", "NotReadError", "read_document"]

@@ -278,6 +278,3 @@ def _defined(element: Element, known: Definitions) -> Callable[[Sequence[Column]
         return body(Scope(scope.rows, own, parent=scope))
 
     return call
-
-
-__all__ = ["EXPRESSIONS", "Definitions", "Expression", "derived_in", "expression_of"]

@@ -195,6 +195,3 @@ def inside(interval: Element, values: Values) -> Mask:
     above = numbers > low if closure.startswith("open") else numbers >= low
     below = numbers < high if closure.endswith("Open") else numbers <= high
     return np.asarray(above & below)
-
-
-__all__ = ["DataField", "Treatment", "given", "inside"]

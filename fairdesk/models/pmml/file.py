@@ -172,6 +172,3 @@ def _not_read(path: Path, error: NotReadError) -> ModelError:
         why="FairDesk reads trees, regressions, scorecards and several of these together.",
         remedy=f"Ask its author for the model as ONNX. {DECISIONS}",
     )
-
-
-__all__ = ["PmmlModel", "open_pmml"]

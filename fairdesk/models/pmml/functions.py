@@ -204,6 +204,3 @@ def _of_texts(texts: Sequence[str | None]) -> Column:
 
 def _words(column: Column) -> list[str | None]:
     return list(cast(column.values, "text")[0])
-
-
-__all__ = ["FUNCTIONS", "applied"]

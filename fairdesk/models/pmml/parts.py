@@ -443,6 +443,3 @@ def around(dictionary: Dictionary, model: Model, columns: Mapping[str, Column], 
         if each.active and each.name in columns
     }
     return Scope(rows, treated, dict(dictionary.derived))
-
-
-__all__ = ["Dictionary", "ForestPart", "Model", "around", "model_of"]

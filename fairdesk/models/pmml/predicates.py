@@ -166,6 +166,3 @@ def _combined(kind: str, parts: list[Verdict]) -> Verdict:
             true = np.where(unknown, also, true)
             unknown = unknown & open_too
     return true, unknown
-
-
-__all__ = ["PREDICATES", "Predicate", "Split", "array_of", "compiled", "predicate_of", "split_of"]

@@ -269,6 +269,3 @@ def _points(attribute: Element, known: Definitions) -> Callable[[Scope], Float64
         return lambda scope: np.full(scope.rows, points)
     expression = expression_of(computed, known)
     return lambda scope: _numbers(expression(scope))
-
-
-__all__ = ["GeneralRegressionPart", "RegressionPart", "ScorecardPart"]

@@ -422,6 +422,3 @@ class TreePart:
 def _whole(numbers: Float64) -> NDArray[np.intp]:
     """Return the numbers of classes; -1 where there is none."""
     return np.where(np.isnan(numbers), -1.0, numbers).astype(np.intp)
-
-
-__all__ = ["Tree", "TreePart", "Trees", "read_tree"]

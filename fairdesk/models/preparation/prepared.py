@@ -173,6 +173,3 @@ def _card(card: ModelCard, before: list[tuple[str, Any]]) -> ModelCard:
         read_as_data=False,
         prepared=True,
     )
-
-
-__all__ = ["PreparedModel"]

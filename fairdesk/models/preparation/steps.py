@@ -493,6 +493,3 @@ def _contradiction(what: str) -> ModelError:
         why="The files beside the model contradict each other, or the model file.",
         remedy="Choose only those that belong to this model.",
     )
-
-
-__all__ = ["Preparation", "column_names", "is_codes", "width_of"]

@@ -457,6 +457,3 @@ def _with_card_of(new: OpenedModel, card: ModelCard, model: OpenedModel) -> Open
         reading = model.reading if isinstance(model, TensorFlowModel) else new.reading
         return TensorFlowModel(card, new.call, new.tensors, reading)
     return new
-
-
-__all__ = ["refit_keras"]

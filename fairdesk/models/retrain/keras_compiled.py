@@ -228,6 +228,3 @@ def _plain(value: object) -> bool:
 
 def _number(value: object) -> TypeGuard[float]:
     return isinstance(value, bool | int | float)
-
-
-__all__ = ["TUNING", "Loss", "loss_of", "optimiser_of"]

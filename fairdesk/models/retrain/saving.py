@@ -353,6 +353,3 @@ def _repacked(
             part = changes.get(name, bytes)(old.read(name))
             new.writestr(zipfile.ZipInfo(renamed(name), _LONG_AGO), part, zipfile.ZIP_DEFLATED)
     return file.getvalue()
-
-
-__all__ = ["Saved", "save"]

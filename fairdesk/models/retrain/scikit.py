@@ -253,6 +253,3 @@ def _takes_weights(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
     inner = getattr(estimator, "estimator", None)
     takes = bool(has_fit_parameter(estimator, "sample_weight"))
     return takes and (not hasattr(inner, "fit") or _takes_weights(inner))
-
-
-__all__ = ["refit_scikit"]

@@ -154,9 +154,3 @@ def _rewrap(opened: OpenedModel, trained: OpenedModel) -> OpenedModel:
     if isinstance(opened, PreparedModel):
         return PreparedModel(_rewrap(opened.opened, trained), opened.before)
     return trained
-
-
-__all__ = [
-    "innermost",
-    "refit",
-]

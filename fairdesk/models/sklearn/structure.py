@@ -379,8 +379,3 @@ def _answers(body: Layers | Forest, rows: Float64) -> Float64:
             case "sigmoid":
                 values = 0.5 * (1 + np.tanh(0.5 * values))
     return values
-
-
-__all__ = [
-    "structure_of_estimator",
-]

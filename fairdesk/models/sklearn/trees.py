@@ -137,6 +137,3 @@ def _bits(words: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Write a set of up to 256 numbers, 32 to a word, as ``(256,)`` truths."""
     spread = (np.asarray(words, np.uint32)[:, None] >> np.arange(32, dtype=np.uint32)) & 1
     return np.asarray(spread.ravel() == 1)
-
-
-__all__ = ["read_trees"]

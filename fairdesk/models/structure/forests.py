@@ -190,6 +190,3 @@ class Sets:
     def all(self) -> tuple[Names, ...]:
         """Return all, in the order of their columns."""
         return tuple(self._sets)
-
-
-__all__ = ["ForestBuilder", "Names", "Read", "Sets", "rounded_first", "sums"]

@@ -391,6 +391,3 @@ def _bullets(*texts: str) -> str:
 
 def _joined(*parts: str) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-__all__ = ["Exported", "WrittenFile", "data_card", "model_card", "plainly"]

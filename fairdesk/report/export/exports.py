@@ -16,7 +16,7 @@ from fairdesk.audit.plan.labels import class_labels
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.store import Pair, PairQuery, Store
 from fairdesk.certify.proof import certificate
-from fairdesk.data.domain.domain import Attribute
+from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import ReportError
 from fairdesk.models.decisions.rule import told

@@ -399,6 +399,3 @@ def _put(draft: Path, folder: Path) -> dict[str, Path]:
             earlier.rmdir()
         raise
     return written
-
-
-__all__ = ["NAMES", "write_repair"]

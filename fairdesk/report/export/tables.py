@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain.domain import Attribute
+from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.formats.rows import delimiter_of, excel_delimiter, lines, opened
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import ReportError

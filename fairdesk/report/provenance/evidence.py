@@ -16,7 +16,7 @@ from fairdesk.audit.store.records import PASSING, LogEntry
 from fairdesk.audit.store.store import RunRecord
 from fairdesk.data.columns.number_formats import written_like
 from fairdesk.data.columns.rereading import number_text
-from fairdesk.data.domain.domain import Attribute, Limit, Role, attribute_of
+from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of
 from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import VALUES

@@ -11,7 +11,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import margin_sentence
 from fairdesk.charts.lines import Drawing, Line
-from fairdesk.data.domain.domain import Attribute
+from fairdesk.data.domain.attributes import Attribute
 from fairdesk.report.blocks import (
     Block,
     Chart,

@@ -10,8 +10,9 @@ from fairdesk.audit.catalogue.methods import METHODS, Answers, method_named, par
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
 from fairdesk.audit.store.store import RunRecord
+from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.constraint_check import checked
-from fairdesk.data.domain.domain import Attribute, Domain, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.models.decisions.rule import VALUES

@@ -461,5 +461,3 @@ MAKERS: dict[str, Callable[[Material], Section]] = {
     "rates": rates,
     "unknown": unknown,
 }
-
-__all__ = ["MAKERS", "categories_of", "propose_categories", "published", "tables"]

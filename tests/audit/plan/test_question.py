@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.plan.plan import Limits, domain_of, favourable_text, read_limits
-from fairdesk.data.domain.domain import Limit, Role
+from fairdesk.data.domain.attributes import Limit, Role
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import DataError, SpecError
 from fairdesk.models.inputs.mapping import match

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.data.domain import formulas as f
-from fairdesk.data.domain.attributes import Attribute, Role, attribute_of
+from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of
 from fairdesk.data.domain.constraint_check import checked, constrained_domain
 from fairdesk.data.domain.constraints import Constraint, ConstraintError, Dependence, parse
 from fairdesk.data.domain.determined import Determined
-from fairdesk.data.domain.domain import Domain, Limit
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.feasibility import admits, check_admits
 from fairdesk.data.profiling.suggesting import suggestions
 from fairdesk.data.table import Column, Kind

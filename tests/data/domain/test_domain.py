@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.data.columns.retyping import retype
-from fairdesk.data.domain.constraint_check import constrained_domain
-from fairdesk.data.domain.domain import (
+from fairdesk.data.domain.attributes import (
     BINS,
     EVERY_VALUE_UP_TO,
     MOST_COMBINATIONS,
     Attribute,
-    Domain,
     Limit,
     Role,
     attribute_of,
 )
+from fairdesk.data.domain.constraint_check import constrained_domain
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, SpecError
 

@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QPushButton
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Kind
 from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.groups.text.terms import TERMS

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.constraints import parse
-from fairdesk.data.domain.domain import Attribute, Domain, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
 from fairdesk.individual.engine.context import SearchContext

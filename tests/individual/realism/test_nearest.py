@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.data.domain.domain import Attribute, Domain, Role
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.nearest import gower
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fairdesk.data.domain.domain import Attribute, Domain, Role
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.nearest import nearest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError

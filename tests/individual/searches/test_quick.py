@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fairdesk.data.domain.domain import Domain, Role
+from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import quick
 from fairdesk.models.model import labels

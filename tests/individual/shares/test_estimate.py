@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.domain.domain import Domain, Role
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError, SpecError
 from fairdesk.individual.engine import sampling

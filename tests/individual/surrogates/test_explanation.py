@@ -4,9 +4,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.determined import Determined
-from fairdesk.data.domain.domain import Attribute, Domain, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.individual.engine.context import SearchContext

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.data.domain.domain import Attribute
+from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import names_around

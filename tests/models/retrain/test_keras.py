@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.data.domain.domain import Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.errors import ModelError
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel

@@ -25,7 +25,7 @@ from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScale
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from fairdesk.data.domain.domain import Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.companions import with_companions
 from fairdesk.models.inputs.feeding import FedModel

@@ -16,8 +16,9 @@ from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.details import Categories, Choice
 from fairdesk.audit.store.records import LogEntry, RunRecord
 from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.attributes import Limit, Role, attribute_of
 from fairdesk.data.domain.constraint_check import constrained_domain
-from fairdesk.data.domain.domain import Domain, Limit, Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.report.blocks import PairCard

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.store.store import PairQuery, Store
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Dialect, Kind
 from fairdesk.errors import ReportError

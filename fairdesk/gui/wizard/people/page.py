@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.data.domain.domain import Domain, Role
+from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.feasibility import check_admits
 from fairdesk.data.profiling.profile import suggest_protected
 from fairdesk.data.table import Column, Kind, Table

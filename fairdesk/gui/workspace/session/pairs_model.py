@@ -19,7 +19,7 @@ from PySide6.QtGui import QFont, QGuiApplication, QPalette
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.store import Pair, PairQuery, Store
-from fairdesk.data.domain.domain import Role
+from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import tips
 from fairdesk.gui.kit.store_thread import StoreThread

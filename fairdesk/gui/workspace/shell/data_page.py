@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.data.domain.domain import Attribute, Role
+from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.short_table import short_table

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication, QPushButton, QTableWidget, QVBoxLayo
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.attributes import encode
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of, encode
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Kind, Table

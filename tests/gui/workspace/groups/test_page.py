@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, told_columns
