@@ -23,6 +23,8 @@ from fairdesk.audit.catalogue.options import options_of
 from fairdesk.report import blocks, legal
 from fairdesk.report.content.fields import FIELDS
 from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import Name
+from fairdesk.report.content.passages import passages as passages_of
 from fairdesk.report.render import translation
 
 SOURCE = Path(__file__).resolve().parents[1] / "fairdesk"
@@ -76,7 +78,9 @@ def messages() -> Iterator[Told]:
             yield Told(text, place)
     for name, texts in (
         ("fairdesk/report/content/kinds.py", _of_templates()),
-        ("fairdesk/report/content/fields.py", _of_fields()),
+        ("fairdesk/report/content/form.toml", _of_fields()),
+        ("fairdesk/report/content/definitions.toml", _of_passages("definitions")),
+        ("fairdesk/report/content/limits.toml", _of_passages("limits")),
         ("fairdesk/audit/catalogue/methods.py", _of_methods()),
         ("fairdesk/report/legal", _of_rules()),
     ):
@@ -175,6 +179,12 @@ def _of_fields() -> Iterator[str]:
         yield from (each.label, each.help, each.group, *each.choices)
 
 
+def _of_passages(name: Name) -> Iterator[str]:
+    for passages in passages_of(name).values():
+        for each in passages:
+            yield from (each.lead, each.name, each.alt, each.text)
+
+
 def _of_rules() -> Iterator[str]:
     for rule in legal.rules().values():
         yield from (rule.title, rule.where, *rule.statements)
@@ -183,7 +193,8 @@ def _of_rules() -> Iterator[str]:
 def _of_methods() -> Iterator[str]:
     for method in METHODS.values():
         yield from (method.title, method.sentence, method.tells, method.cannot)
-        yield from (option.title for option in options_of(method.options))
+        for option in options_of(method.options):
+            yield from (option.title, option.help)
 
 
 if __name__ == "__main__":

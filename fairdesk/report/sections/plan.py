@@ -962,10 +962,11 @@ def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     options = parse_options(run.spec.method, run.spec.options)
     rows = []
     for option in options_of(type(options)):
-        shown, told = _option_text(getattr(options, option.name)), [option.title, option.help]
+        shown = _option_text(getattr(options, option.name))
+        told = [say(option.title), say(option.help)]
         if (run.spec.method, option.name) == ("repair-testsgd", "labels"):
             # whatever is chosen, there is one way only
-            shown, told = "opposite", ["Labels", mitigation_words.labels_sentence("opposite")]
+            shown, told = "opposite", [say("Labels"), mitigation_words.labels_sentence("opposite")]
         rows.append((option.name, shown, ". ".join(text.rstrip(".") for text in told)))
     return rows
 

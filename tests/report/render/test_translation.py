@@ -120,6 +120,18 @@ def test_nearly_all_texts_come_from_the_catalogue(pseudo: Report, store: Store) 
     assert share >= LEAST
 
 
+def test_what_a_method_s_options_are_is_translated(pseudo: Report) -> None:
+    settings = [
+        row
+        for section in pseudo.sections
+        for block in section.blocks
+        if isinstance(block, Grid) and block.key.startswith("settings")
+        for row in block.rows
+    ]
+    told = {name: meaning for name, _, meaning in settings}
+    assert re.fullmatch(r"⟦[^⟦⟧]+⟧\. ⟦[^⟦⟧]+⟧", told["perturbation_size"]), told
+
+
 def test_a_translated_report_can_be_set_and_names_its_language(pseudo: Report) -> None:
     assert pdf(pseudo).startswith(b"%PDF")
     assert language.frame("de")["language"] == "de"
