@@ -11,27 +11,29 @@ from fairdesk.report.blocks import Section
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections import (
     certification,
+    compared,
+    data,
     findings,
     methods_and_formulas,
     mitigation,
+    model,
     outcomes,
+    subgroups,
     system,
 )
-from fairdesk.report.sections import plan as question
-from fairdesk.report.sections import subgroups as subtle
 from fairdesk.report.templates import annex_iv, ll144, model_card
 
 _MAKERS: dict[str, Callable[[Material], Section]] = {
     "summary": findings.summary,
     "system": system.system,
-    "data": question.data,
-    "model": question.model,
-    "compared": question.compared,
+    "data": data.data,
+    "model": model.model,
+    "compared": compared.compared,
     "method": methods_and_formulas.method,
     "outcomes": outcomes.outcomes,
     "errors": outcomes.errors,
     "results": findings.results,
-    "subtle": subtle.subtle,
+    "subtle": subgroups.subtle,
     "certification": certification.certification,
     "pairs": findings.pairs,
     "mitigation": mitigation.mitigation,

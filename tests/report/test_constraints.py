@@ -12,7 +12,7 @@ from fairdesk.report.content.material import Material
 from fairdesk.report.export.exports import write_retraining_csv
 from fairdesk.report.export.tables import decoded
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections import plan as question
+from fairdesk.report.sections import compared, data
 from tests.report.building import run_into, spec_of, write_people
 
 TEXTS = ("debts = 3 or age < 70", "income is determined by debts", "sex = female implies age <= 70")
@@ -39,7 +39,7 @@ def material_of(table, spec, folder):
 def test_the_report_tells_the_domain(tmp_path):
     table, spec = audit(tmp_path)
     material = material_of(table, spec, tmp_path)
-    told = str(question.compared(material).blocks) + str(question.data(material).blocks)
+    told = str(compared.compared(material).blocks) + str(data.data(material).blocks)
     for text in spec.domain.constraints:
         assert text in told
         broken = checked(spec.domain.attributes, table, text).broken

@@ -16,7 +16,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import group_files, write_findings_csv, write_findings_json
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections import plan as question
+from fairdesk.report.sections.methods_and_formulas import option_rows
 from fairdesk.report.sections.outcomes import newcombe
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import Bin, GroupGap
@@ -287,7 +287,7 @@ def test_a_column_that_the_model_is_not_given_is_said_to_be_so(tmp_path):
 
 def test_options_that_are_words_are_written_as_they_are(audited):
     run = next(run for run in audited.runs() if run.spec.method == "testsgd")
-    rows = {name: value for name, value, _ in question.option_rows(run)}
+    rows = {name: value for name, value, _ in option_rows(run)}
     assert rows["outcome"] == "favourable"
     assert rows["sample_thr"] == "1,000"
 

@@ -11,7 +11,7 @@ from typing import Any
 from fairdesk.audit.catalogue.methods import method_named, parse_options
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import ModelFile, RunRecord
-from fairdesk.report.sections.plan import option_rows
+from fairdesk.report.sections.methods_and_formulas import option_rows
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words

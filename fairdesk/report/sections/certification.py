@@ -28,7 +28,7 @@ from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import charts
 from fairdesk.report.render.refined import icicle
-from fairdesk.report.sections.plan import allowed_values, compared_values
+from fairdesk.report.sections.compared import allowed_values, compared_values
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from fairdesk.wording import figures, words

@@ -31,7 +31,7 @@ from fairdesk.report.content.material import Material, not_run, proves
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import charts
 from fairdesk.report.sections import certification, group_tables, mitigation
-from fairdesk.report.sections import plan as question
+from fairdesk.report.sections.compared import compared_blocks
 from fairdesk.results.events import Rows
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
@@ -268,7 +268,7 @@ def results(material: Material) -> Section:
     if "pairs" not in material.chapters:
         blocks += [Heading("Examples"), *_pair_blocks(material)]
     if "compared" not in material.chapters:
-        blocks += [Heading("Who is compared with whom"), *question.compared_blocks(material)]
+        blocks += [Heading("Who is compared with whom"), *compared_blocks(material)]
     return Section(_RESULTS, tuple(blocks), fresh=True)
 
 

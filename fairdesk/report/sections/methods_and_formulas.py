@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.methods import METHODS, Answers, method_named, parse_options
+from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.plan.spec import AuditSpec, OptionValue
 from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.records import PASSING, LogEntry
+from fairdesk.audit.store.store import RunRecord
 from fairdesk.report.blocks import (
     Block,
     Code,
@@ -21,10 +24,10 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content import passages
 from fairdesk.report.content.material import Material
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections.plan import method_blocks
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.language import say, say_many
+from fairdesk.wording.rules import rule_phrase
 
 #: A file that a command reads is printed up to so many characters: about a page.
 _LONGEST_FILE = 4_000
@@ -266,3 +269,138 @@ def _file(name: str, held: str) -> list[Block]:
         Text(say("with a file {name} that holds:", name=name)),
         Code(held),
     ]
+
+
+def method_blocks(material: Material) -> list[Block]:
+    """Say how was searched: each method in plain words, and each run's settings."""
+    spec = material.spec
+    blocks: list[Block] = []
+    if not material.runs:
+        blocks.append(Text("No search has been run yet."))
+    told: set[str] = set()
+    for run in material.runs:
+        used = METHODS[run.spec.method]
+        blocks.append(Heading(material.run_name(run)))
+        if used.key not in told:
+            told.add(used.key)
+            blocks += [
+                Text(used.sentence),
+                Facts(
+                    (
+                        Fact("Source", used.paper),
+                        Fact("Can tell", used.tells),
+                        Fact("Cannot tell", used.cannot),
+                    )
+                ),
+            ]
+        budget = run.spec.budget
+        limits = [
+            *([words.duration(budget.seconds)] if budget.seconds is not None else []),
+            *(
+                [say("{queries} rows", queries=words.number(budget.queries))]
+                if budget.queries is not None
+                else []
+            ),
+        ]
+        settings = [
+            ("seed", str(run.spec.seed), "the start of all randomness; the same gives the same"),
+            ("budget", " or ".join(limits) or "none", "when the run ends by itself"),
+            *_near_rows(run),
+            *option_rows(run),
+            *_group_rows(run),
+            *_repair_rows(spec, run),
+        ]
+        blocks.append(
+            Grid(
+                header=("Setting", "Value", "What it is"),
+                rows=tuple(settings),
+                widths=(1.1, 0.7, 2.6),
+                right=(1,),
+                caption="Settings; the names are those of the paper",
+                key=f"settings-{run.id}",
+            )
+        )
+    return blocks
+
+
+def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
+    """Return what a search was told beside its options: how near, and what it goes on with."""
+    rows = []
+    if run.spec.near is not None:
+        told = "only people at most so far from a real one were asked about (0 alike, 1 unlike)"
+        rows.append(("near", words.short(run.spec.near), told))
+    if run.spec.continues:
+        told = "what that run had found is not found again"
+        rows.append(("goes on with run", str(run.spec.continues), told))
+    return rows
+
+
+def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
+    """Return what a run about groups was told beside its options: edges of bins, texts, terms."""
+    rows = [
+        (
+            say("edges of {name}", name=words.quoted(name)),
+            ", ".join(words.short(edge) for edge in edges),
+            "where the bins of this number meet, instead of bins of equal width",
+        )
+        for name, edges in run.spec.edges.items()
+    ]
+    if run.spec.text:
+        rows.append(("text", run.spec.text, "the column of texts in which terms are compared"))
+        listed = [
+            (
+                say("terms of {category}", category=words.quoted(category)),
+                words.number(len(terms)),
+                say("what names somebody: {terms}", terms=", ".join(terms)),
+            )
+            for category, terms in run.spec.terms.items()
+        ]
+        rows += listed or [("terms", "as in the paper", "what names somebody, by category")]
+    return rows
+
+
+def _repair_rows(spec: AuditSpec, run: RunRecord) -> list[tuple[str, str, str]]:
+    """Return what a repair was told beside its options: the rule set, or which pairs."""
+    asked = run.spec
+    if asked.rule:
+        decision = (
+            say(", for the decision “{outcome}”", outcome=asked.outcome) if asked.outcome else ""
+        )
+        return [
+            (
+                "rule set",
+                rule_phrase(spec, asked.rule),
+                say("what is repaired{decision}", decision=decision),
+            )
+        ]
+    if method_named(asked.method).answers is not Answers.REPAIR:
+        return []
+    runs = words.joined([str(number) for number in asked.pairs_of]) or "all"
+    told = "only those that the auditor flagged" if asked.flagged else "flagged ones first"
+    return [
+        (
+            "pairs of runs",
+            runs,
+            say("whose pairs are repaired; {told}", told=told),
+        )
+    ]
+
+
+def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
+    """Return each option of a run: its name in the paper, its value, its plain sentence."""
+    options = parse_options(run.spec.method, run.spec.options)
+    rows = []
+    for option in options_of(type(options)):
+        shown = _option_text(getattr(options, option.name))
+        told = [say(option.title), say(option.help)]
+        if (run.spec.method, option.name) == ("repair-testsgd", "labels"):
+            # whatever is chosen, there is one way only
+            shown, told = "opposite", [say("Labels"), mitigation_words.labels_sentence("opposite")]
+        rows.append((option.name, shown, ". ".join(text.rstrip(".") for text in told)))
+    return rows
+
+
+def _option_text(value: OptionValue) -> str:
+    if isinstance(value, str):
+        return value
+    return words.number(value) if isinstance(value, int) else words.short(value, 12)

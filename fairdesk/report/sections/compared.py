@@ -1,0 +1,262 @@
+"""The section on who is compared with whom, and what a search may change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.constraint_check import checked
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.table import Kind
+from fairdesk.report.blocks import (
+    Block,
+    Grid,
+    Heading,
+    Section,
+    Text,
+)
+from fairdesk.report.content.material import Material
+from fairdesk.report.content.redaction import Shown
+from fairdesk.wording import words
+from fairdesk.wording.decisions import name_of
+from fairdesk.wording.language import say
+
+_ROLES = {
+    Role.PROTECTED: "protected",
+    Role.VARIES: "may vary",
+    Role.FIXED: "kept as in the data",
+}
+
+
+def texts_summary(values: Sequence[str]) -> str:
+    """Say what texts there are; they would fill pages."""
+    lengths = [len(value) for value in values]
+    return say(
+        "{values} different texts of {least} to {most} characters",
+        values=words.number(len(values)),
+        least=words.number(min(lengths, default=0)),
+        most=words.number(max(lengths, default=0)),
+    )
+
+
+def role_text(domain: Domain, attribute: Attribute) -> str:
+    """Say what a search may do with an attribute."""
+    for each in domain.determined:
+        if each.attribute == attribute.name:
+            return say("follows {by}", by=each.by)
+    return _ROLES[attribute.role]
+
+
+def compared(material: Material) -> Section:
+    """Say who is compared with whom, and what the search may change."""
+    return Section("Who is compared", compared_blocks(material), fresh=True)
+
+
+def compared_blocks(material: Material) -> tuple[Block, ...]:
+    """Make the blocks of `compared`: who, the allowed values, the constraints."""
+    spec = material.spec
+    domain = spec.domain
+    blocks: list[Block] = []
+    if not domain.obstacle:
+        blocks += _one_by_one(material)
+    unseen = [attribute.name for attribute in domain.unseen]
+    if unseen:
+        is_are = "is" if len(unseen) == 1 else "are"
+        blocks.append(
+            Text(
+                say(
+                    "{unseen} {is_are} protected, but no input of the model: no decision can hang "
+                    "on what the model is not given, so no single person is compared by it. Groups "
+                    "are.",
+                    unseen=words.listed(unseen),
+                    is_are=is_are,
+                )
+            )
+        )
+    texts = [domain.names[i] for i in domain.texts.tolist()]
+    if texts:
+        blocks.append(
+            Text(
+                say(
+                    "{texts} holds texts that people wrote. Nobody is compared by them; what a "
+                    "text says of somebody’s group is, by the terms in it.",
+                    texts=words.listed(texts),
+                )
+            )
+        )
+    if domain.obstacle:
+        blocks.append(
+            Text(say("No single person is compared: {obstacle}.", obstacle=domain.obstacle))
+        )
+    return (
+        *blocks,
+        *_what_may_change(domain, material.shown),
+        *_unknown(material),
+        *_constraints(material),
+    )
+
+
+def _one_by_one(material: Material) -> list[Block]:
+    """Say with whom a person is compared."""
+    spec = material.spec
+    domain = spec.domain
+    return [
+        Text(
+            say(
+                "Every {person} that the search invents is asked about once for each of the "
+                "{count} combinations of the protected values below. {stays} "
+                "When the decision changes, that is a finding.",
+                person=spec.person,
+                count=words.number(domain.combination_count),
+                stays=_what_stays(domain),
+            )
+        ),
+        Grid(
+            header=("Protected", "Values that are compared"),
+            rows=tuple(
+                (domain.attributes[i].name, compared_values(domain.attributes[i]))
+                for i in domain.protected.tolist()
+            ),
+            widths=(1, 3),
+            caption="The protected attributes, and which of their values are compared",
+            key="protected",
+        ),
+    ]
+
+
+def _what_may_change(domain: Domain, shown: Shown) -> list[Block]:
+    return [
+        Heading("What the search may change"),
+        Grid(
+            header=("Attribute", "Role", "Allowed values"),
+            rows=tuple(
+                (
+                    attribute.name,
+                    role_text(domain, attribute),
+                    allowed_values(domain, attribute, shown),
+                )
+                for attribute in domain.attributes
+                if attribute.role is not Role.PROTECTED
+            ),
+            widths=(1.1, 0.8, 2.2),
+            caption="All other attributes, and what they may be",
+            key="domain",
+        ),
+    ]
+
+
+def _what_stays(domain: Domain) -> str:
+    """Say in what the people of a comparison are alike."""
+    followers = [
+        domain.names[i] for i in domain.differing.tolist() if i not in domain.protected.tolist()
+    ]
+    said = "All other attributes stay equal."
+    if followers:
+        verb = "follows" if len(followers) == 1 else "follow"
+        said = say(
+            "{followers} {verb} them; all other attributes stay equal.",
+            followers=words.listed(followers),
+            verb=verb,
+        )
+    if domain.has_constraints:
+        said += " Combinations that break a constraint below cannot be, and are not asked about."
+    return said
+
+
+def allowed_values(domain: Domain, attribute: Attribute, shown: Shown) -> str:
+    """Write the values of an attribute as far as they may be named, or its range and step."""
+    if attribute.kind is Kind.TEXT:
+        return texts_summary(attribute.values)
+    if attribute.values:
+        position = domain.names.index(attribute.name)
+        told = (shown.value(position, code) for code in range(len(attribute.values)))
+        return words.some(list(dict.fromkeys(told)))
+    steps = (
+        say(", in steps of {step}", step=words.short(attribute.step, 10)) if attribute.step else ""
+    )
+    return words.ends(words.short(attribute.low, 10), words.short(attribute.high, 10)) + steps
+
+
+def _unknown(material: Material) -> list[Block]:
+    """Say which missing cells are a category, and of how many rows."""
+    table = material.table
+    told = [
+        say(
+            "{name} ({missing}, as “{values}”)",
+            name=words.quoted(attribute.name),
+            missing=words.counted(table.column(attribute.name).missing, "row"),
+            values=attribute.values[-1],
+        )
+        for attribute in material.spec.domain.attributes
+        if attribute.unknown
+    ]
+    if not told:
+        return []
+    return [
+        Text(
+            say(
+                "Missing cells are a category of their own in {told}. They are compared and "
+                "counted like any other, given to the model as missing, and never filled in.",
+                told=words.joined(told),
+            )
+        )
+    ]
+
+
+def _constraints(material: Material) -> list[Block]:
+    """Say what every invented person fulfils, and how many real rows do not."""
+    domain = material.spec.domain
+    if not domain.constraints:
+        return []
+    checks = [checked(domain.attributes, material.table, text) for text in domain.constraints]
+    return [
+        Heading("What everybody fulfils"),
+        Text(
+            "Nobody who breaks one of these constraints is asked about. A constraint counts as "
+            "broken only where it is false whatever the missing cells may be. What an attribute "
+            "that is determined by another has to be is what most rows of the data say."
+        ),
+        Grid(
+            header=("Constraint", "Rows that break it", "Share"),
+            rows=tuple(
+                (
+                    material.shown.words(each.text, strict=True),
+                    words.number(each.broken),
+                    words.percent(each.broken, each.total),
+                )
+                for each in checks
+            ),
+            widths=(3, 1, 0.8),
+            right=(1, 2),
+            caption=say(
+                "Constraints, and how many of the {codes} rows of the data break them",
+                codes=words.number(len(material.table.codes)),
+            ),
+            key="constraints",
+            evidence="observed",
+        ),
+    ]
+
+
+def compared_values(attribute: Attribute) -> str:
+    """Write the values of a protected attribute; for grouped numbers, that they are grouped."""
+    texts = [name_of(attribute, code) for code in attribute.compared]
+    if attribute.values:
+        # names that few rows have are all called the same
+        return ", ".join(dict.fromkeys(texts))
+    spacing = attribute.spacing
+    if spacing and len(texts) == round((attribute.high - attribute.low) / spacing) + 1:
+        if attribute.step:
+            return say(
+                "every step of {step} from {low} to {high}",
+                step=words.short(attribute.step, 10),
+                low=texts[0],
+                high=texts[-1],
+            )
+        return say("every whole number from {low} to {high}", low=texts[0], high=texts[-1])
+    return say(
+        "{values}: the middles of {n} groups of equal width from {ends}",
+        values=", ".join(texts),
+        n=words.number(len(texts)),
+        ends=words.ends(words.short(attribute.low, 10), words.short(attribute.high, 10)),
+    )

@@ -1,0 +1,334 @@
+"""The section on the data: where they come from, their columns, the rows left out, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.profiling.outcomes import favourable_rows
+from fairdesk.data.table import Column, Dialect, Kind
+from fairdesk.report.blocks import (
+    Block,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Text,
+)
+from fairdesk.report.content.material import Material
+from fairdesk.report.sections.cells import garbled, odd_cells
+from fairdesk.report.sections.compared import role_text, texts_summary
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import words
+from fairdesk.wording.language import say
+
+_REASONS = {
+    "missing": "Value missing",
+    "outside": "Value not allowed",
+    "constraint": "Constraint broken",
+}
+
+
+def data(material: Material) -> Section:
+    """Describe the data: where they come from, their columns, the rows that could not be used."""
+    spec, table = material.spec, material.table
+    good, known = favourable_rows(table, spec.label, spec.favourable)
+    labelled, favourable = int(known.sum()), int(good.sum())
+    facts = Facts(
+        (
+            Fact("File", spec.data.path, exact=True),
+            Fact("SHA-256", spec.data.sha256, exact=True),
+            Fact(
+                "Size",
+                say(
+                    "{rows} rows, {columns} columns",
+                    rows=words.number(spec.data.rows),
+                    columns=words.number(len(spec.columns)),
+                ),
+            ),
+            Fact(
+                "One row is",
+                say("one {person}", person=spec.person),
+            ),
+            *material.filled("Data"),
+            Fact("Read with", _dialect_sentence(spec.data.dialect)),
+            Fact(
+                "Label",
+                say("{label}: the decision or the truth; no input of the model", label=spec.label),
+            ),
+            Fact("Favourable value", spec.favourable),
+            Fact(
+                "Share favourable",
+                say(
+                    "{share} ({favourable} of {labelled} rows with a label); observed",
+                    share=words.percent(favourable, labelled),
+                    favourable=words.number(favourable),
+                    labelled=words.number(labelled),
+                ),
+            ),
+        )
+    )
+    columns = Grid(
+        header=("Column", "Kind", "Values", "Missing", "Share", "Role"),
+        rows=tuple(
+            (
+                column.name,
+                words.KINDS[column.kind],
+                column_values(column, material.shown.values(column)),
+                words.number(column.missing),
+                words.percent(column.missing, spec.data.rows),
+                _column_role(spec, column),
+            )
+            for column in spec.columns
+        ),
+        widths=(1.1, 0.75, 1.8, 0.55, 0.6, 0.85),
+        right=(3, 4),
+        caption="The columns of the data",
+        key="columns",
+        evidence="observed",
+    )
+    notes = [
+        Text(material.shown.words(column.note), lead=f"{column.name}.")
+        for column in spec.columns
+        if column.note
+    ]
+    blocks = (
+        *odd_cells(material),
+        *garbled(material),
+        *notes,
+        *_unknown_groups(material),
+        *_categories(material),
+        *_steps(material),
+    )
+    return Section("Data", (facts, columns, *blocks), fresh=True)
+
+
+def _unknown_groups(material: Material) -> list[Block]:
+    """Say of each protected attribute of how many people the value is unknown."""
+    spec, table = material.spec, material.table
+    if not spec.domain.grouping:
+        return []
+    unnamed = _unnamed(material)
+    rows = []
+    for attribute in spec.domain.grouping:
+        missing = table.column(attribute.name).missing
+        hidden = sum(
+            count
+            for text, count in table.counts(attribute.name).items()
+            if text in unnamed.get(attribute.name, ())
+        )
+        rows.append(
+            (
+                attribute.name,
+                words.number(missing),
+                words.number(hidden),
+                words.percent(missing + hidden, spec.data.rows),
+                "a category of its own"
+                if attribute.unknown
+                else "nobody to start from"
+                if missing
+                else "–",
+            )
+        )
+    return [
+        Heading("People of unknown group"),
+        Grid(
+            header=("Protected", "Missing", "Named as unknown", "Share of all rows", "In a search"),
+            rows=tuple(rows),
+            widths=(1.3, 0.8, 1.1, 1.0, 1.3),
+            right=(1, 2, 3),
+            caption="Rows without a value, and rows whose value the auditor has marked as unknown. "
+            "In tables of groups they are counted, and not compared",
+            key="unknown",
+            evidence="observed",
+        ),
+        *([Facts(told)] if (told := material.filled("Categories")) else []),
+    ]
+
+
+def _unnamed(material: Material) -> dict[str, set[str]]:
+    """Return per attribute the values that count as unknown."""
+    return {
+        name: {text for text, category in named.items() if not category}
+        for name, named in material.details.categories.names.items()
+    }
+
+
+def _categories(material: Material) -> list[Block]:
+    """List what values of the data are called where they are published, and which are merged."""
+    told = material.details.categories.names
+    held = {column.name for column in material.spec.columns}
+    rows = []
+    for name, named in told.items():
+        if name not in held:
+            continue
+        counts = material.table.counts(name)
+        several = Counter(named.values())
+        rows += [
+            (
+                name,
+                text,
+                category or "counts as unknown",
+                words.number(counts.get(text, 0)),
+                "merged" if category and several[category] > 1 else "",
+            )
+            for text, category in named.items()
+            if material.shown.whole or text in material.shown.values(material.table.column(name))
+        ]
+    if not rows:
+        return []
+    return [
+        Heading("Categories"),
+        Text(
+            "The auditor has named these categories, and merged values where two have the same "
+            "one. The tables of the summary for Local Law 144 count by them; all others count the "
+            "values of the data."
+        ),
+        Grid(
+            header=("Attribute", "Value in the data", "Category", "Rows", ""),
+            rows=tuple(rows),
+            widths=(1.1, 1.5, 1.8, 0.7, 0.6),
+            right=(3,),
+            caption="From values of the data to categories",
+            key="categories",
+        ),
+    ]
+
+
+def _steps(material: Material) -> list[Block]:
+    """Say at which step how many rows are left out, and why."""
+    spec, table = material.spec, material.table
+    total = len(table.codes)
+    _, known = favourable_rows(table, spec.label, spec.favourable)
+    rows = [("Reading", "Every row of the file was read", 0, total)]
+    if unlabelled := total - int(known.sum()):
+        why = "No label: left out wherever outcomes are counted by it"
+        rows.append(("Labels", why, unlabelled, total - unlabelled))
+    rows += _steps_of_groups(material, total)
+    left = total
+    aside = () if spec.predictions else spec.domain.set_aside(table)
+    for reason in aside:
+        left -= reason.rows
+        rows.append(("Search", f"{_REASONS[reason.reason]}: {reason.what}", reason.rows, left))
+    for run in material.repairs:
+        repair = mitigation_words.repair_of(run.figures)
+        if repair is not None and repair.retrains:
+            name = material.run_name(run)
+            kept = repair.train + repair.validation + repair.test
+            if kept < total:
+                rows.append((name, "Without a label of a decision", total - kept, kept))
+            rows += [
+                (
+                    name,
+                    "Kept to choose by (validation)",
+                    repair.validation,
+                    kept - repair.validation,
+                ),
+                (name, "Kept to measure with (test)", repair.test, repair.train),
+            ]
+    blocks: list[Block] = [Heading("Rows left out, step by step")]
+    if not spec.predictions:
+        blocks.append(Text(_starting_points(total, total - left)))
+    return [
+        *blocks,
+        Grid(
+            header=("Step", "Why", "Left out", "Left"),
+            rows=tuple((what, why, words.number(n), words.number(m)) for what, why, n, m in rows),
+            widths=(1.1, 2.8, 0.7, 0.7),
+            right=(2, 3),
+            caption="Rows left out, and how many are left; in a search each row counts once, under "
+            "its first reason. All rows stay in the data, and in the shares above",
+            key="rows",
+            evidence="observed",
+        ),
+    ]
+
+
+def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int, int]]:
+    """Say whom the last tables of groups leave out."""
+    tables = [
+        each
+        for each in material.group_tables
+        if len(each.attributes) == 1 and each.of == material.group_tables[-1].of
+    ]
+    what = "Group outcomes"
+    rows = [
+        (
+            what,
+            say("By {attribute}: of unknown group", attribute=words.quoted(each.attributes[0])),
+            each.unknown,
+            each.people,
+        )
+        for each in tables
+        if each.unknown
+    ]
+    if tables and (gone := tables[0].without):
+        why = "No outcome, or the model could not be asked"
+        rows.insert(0, (what, why, gone, total - gone))
+    return rows
+
+
+def _starting_points(total: int, unusable: int) -> str:
+    if not unusable:
+        return say(
+            "All {total} rows are complete and within the values that are allowed, so all "
+            "can be starting points.",
+            total=words.number(total),
+        )
+    return say(
+        "{usable} of {total} rows can be starting points. {unusable} cannot, because "
+        "a value is missing or not allowed in this audit, or a constraint is broken.",
+        usable=words.number(total - unusable),
+        total=words.number(total),
+        unusable=words.number(unusable),
+    )
+
+
+def _dialect_sentence(dialect: Dialect) -> str:
+    signs = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+    parts = [
+        say("{sign} between cells", sign=signs.get(dialect.delimiter, dialect.delimiter)),
+        dialect.encoding,
+        "a header row" if dialect.header else "no header row",
+        say("decimal {sign}", sign=signs.get(dialect.decimal, "point")),
+    ]
+    if dialect.missing:
+        parts.append("no value: " + ", ".join(f"“{token}”" for token in dialect.missing))
+    return "; ".join(parts)
+
+
+def column_values(column: Column, told: Sequence[str]) -> str:
+    """Write what a column holds: its values, the first of many, or its range.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    told : sequence of str
+        The values that may be named.
+    """
+    if column.kind.is_number:
+        return words.ends(words.short(column.low, 10), words.short(column.high, 10))
+    if column.kind is Kind.TEXT:
+        return texts_summary(column.values)
+    hidden = len(column.values) - len(told)
+    return words.some(told) + (
+        say("; {hidden} left out", hidden=words.number(hidden)) if hidden else ""
+    )
+
+
+def _column_role(spec: AuditSpec, column: Column) -> str:
+    if column.name == spec.label:
+        return "label"
+    if spec.predictions:
+        return "decisions" if column.name == spec.predictions else _compared_by(spec, column)
+    roles = {
+        attribute.name: role_text(spec.domain, attribute) for attribute in spec.domain.attributes
+    }
+    return roles.get(column.name, "no attribute")
+
+
+def _compared_by(spec: AuditSpec, column: Column) -> str:
+    return "protected" if column.name in words.protected_names(spec.domain) else "–"

@@ -1,0 +1,274 @@
+"""The section on the model: the file, what is inside, how it is fed, whether it was trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.models.decisions.rule import VALUES
+from fairdesk.models.inputs.usual import refitted
+from fairdesk.models.model import Fit
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Text,
+)
+from fairdesk.report.content.material import Material
+from fairdesk.wording import figures, words
+from fairdesk.wording.decisions import class_texts
+from fairdesk.wording.language import say
+
+#: Model inputs listed; a one-hot encoding can have thousands.
+_INPUTS_SHOWN = 300
+
+
+#: How the log says, when a model is opened, how far it agrees with the label.
+_AGREES = "The model agrees with the label"
+
+
+def model(material: Material) -> Section:
+    """Describe the model: the file, what is inside, how it is fed, whether it was trusted.
+
+    Where it is not at hand, the decisions that it made.
+    """
+    spec = material.spec
+    if spec.predictions:
+        return _decisions(material)
+    card = spec.model
+    meanings = class_texts(spec, material.table)
+    decisions = ", ".join(
+        name if name == meaning else say("{name} means “{meaning}”", name=name, meaning=meaning)
+        for name, meaning in zip(spec.decisions, meanings, strict=True)
+    )
+    saved = say(", saved with {saved_with}", saved_with=card.saved_with) if card.saved_with else ""
+    facts = [
+        Fact("File", card.path, exact=True),
+        Fact("SHA-256", card.sha256, exact=True),
+        Fact("Format", card.format + saved),
+        Fact("Layers and operators", card.summary),
+        Fact(
+            "Inputs",
+            say(
+                "{inputs}, listed below with how each is made",
+                inputs=words.number(len(card.inputs)),
+            ),
+        ),
+        Fact("Decisions", decisions),
+        Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
+        Fact("Answers", f"{card.scores}. {_rule(spec)}"),
+        Fact("Decision threshold", _threshold(spec)),
+        *([Fact("Output that decides", card.output)] if card.outputs else []),
+        Fact("Opened", _opened_sentence(spec)),
+        Fact("Checked on rows of the data", _checked(material)),
+        *_repeatability(spec),
+    ]
+    for beside in card.companions:
+        facts += [
+            Fact("File beside it", beside.path, exact=True),
+            Fact("SHA-256", beside.sha256, exact=True),
+        ]
+    blocks: list[Block] = [Facts(tuple(facts))]
+    if spec.trusted and not card.read_as_data:
+        blocks.append(
+            Callout(
+                "Trusted by the auditor.",
+                "The file is a program that runs when it is opened, and asks for more than the "
+                "list of harmless classes covers. The auditor agreed to run the file with the "
+                "fingerprint above.",
+            )
+        )
+    blocks.extend(
+        Callout(
+            "Trusted by the auditor.",
+            say(
+                "“{name}” is a program too, and was opened only because the auditor agreed to "
+                "run the file with its fingerprint above.",
+                name=Path(beside.path).name,
+            ),
+        )
+        for beside in card.companions
+        if beside.trusted
+    )
+    blocks.extend(_fitted(material))
+    blocks.extend(Callout("Fed so.", told) for told in card.hints.told)
+    blocks.extend(Callout("Note.", warning) for warning in card.warnings)
+    if card.repeatability is not None and not card.repeatability.holds:
+        told = figures.repeatability_sentence(card.repeatability)
+        off = say("What compares decisions of single rows is off; rates are of one query per row.")
+        blocks.append(Callout("Not repeatable.", f"{told} {off}"))
+    return Section("Model", (*blocks, *_encoding(material)), fresh=True)
+
+
+def _fitted(material: Material) -> Iterator[Block]:
+    """Say which inputs are scaled by numbers that were computed from the audited table."""
+    for fit, columns in refitted(material.spec.mapping).items():
+        shown = words.some(columns, _INPUTS_SHOWN)
+        yield Callout(
+            "Scaling fitted on the audited table.",
+            say(
+                "No scaler came with the model, so the auditor chose to standardise with the means "
+                "and standard deviations of the audited table: {columns}. Authors often do so; "
+                "the numbers with which the model was trained may differ, and with them its "
+                "decisions.",
+                columns=shown,
+            )
+            if fit is Fit.STANDARDISE
+            else say(
+                "No scaler came with the model, so the auditor chose to scale to 0..1 with the "
+                "lowest and highest values of the audited table: {columns}. Authors often do so; "
+                "the numbers with which the model was trained may differ, and with them its "
+                "decisions.",
+                columns=shown,
+            ),
+        )
+
+
+def _encoding(material: Material) -> tuple[Block, ...]:
+    """Say how the columns of the data become what the model is given."""
+    inputs = material.spec.mapping.inputs
+    shown = inputs[:_INPUTS_SHOWN]
+    caption = say(
+        "What the model is given; matched {matched}", matched=material.spec.mapping.matched
+    )
+    if len(inputs) > len(shown):
+        caption += say(
+            "; the first {shown} of {inputs}, all in the manifest",
+            shown=words.number(len(shown)),
+            inputs=words.number(len(inputs)),
+        )
+    return (
+        Heading("From columns to inputs"),
+        Grid(
+            header=("", "Model input", "Made from", "How"),
+            rows=tuple(
+                (
+                    str(i + 1),
+                    material.shown.input(one).name,
+                    one.attribute or "–",
+                    words.how_made(material.shown.input(one)),
+                )
+                for i, one in enumerate(shown)
+            ),
+            widths=(0.2, 1.2, 1.2, 2.2),
+            right=(0,),
+            caption=caption,
+            key="inputs",
+        ),
+    )
+
+
+def _threshold(spec: AuditSpec) -> str:
+    """Write the score at which the decision changes; say where there is none."""
+    if spec.mapping.together or len(spec.model.classes) > 2:
+        return "none: the class with the greatest score is decided"
+    limit = spec.mapping.threshold
+    if limit is None:
+        if spec.model.scores == VALUES:
+            return "as the decision says"
+        return say("{limit}, the usual one", limit=words.short(0.5))
+    return say("{limit}, as the auditor set it", limit=words.short(limit, 17))
+
+
+def _repeatability(spec: AuditSpec) -> Iterator[Fact]:
+    """Say what came of querying rows again, where that was tried."""
+    found = spec.model.repeatability
+    if found is None:
+        return
+    told = say(
+        "{rows} rows of the data were queried again, together, in another order and in batches of "
+        "other sizes: no score changed beyond rounding",
+        rows=words.number(found.rows),
+    )
+    yield Fact("Repeatability", figures.repeatability_sentence(found) or told)
+
+
+def _checked(material: Material) -> str:
+    """Say how the model, fed so, agrees with the data; from what was counted, or from the log."""
+    tables = [
+        each
+        for each in material.group_tables
+        if each.of == "decisions" and any(line.positives is not None for line in each.lines)
+    ]
+    if tables:
+        lines = tables[0].lines
+        labelled = sum((line.positives or 0) + (line.negatives or 0) for line in lines)
+        right = sum(
+            (line.true_positives or 0) + (line.negatives or 0) - (line.false_positives or 0)
+            for line in lines
+        )
+        return say(
+            "fed so, it decides as the label says on {share} of {labelled} rows with a "
+            "label ({right}), favourable or not; a wrong order of inputs or a flipped "
+            "class would show here",
+            share=words.percent(right, labelled),
+            labelled=words.number(labelled),
+            right=words.number(right),
+        )
+    said = next((e.what for e in material.log if e.what.startswith(_AGREES)), "")
+    return said or (
+        "not kept in the audit file. The run “Group figures” would tell how far its decisions "
+        "agree with the label"
+    )
+
+
+def _decisions(material: Material) -> Section:
+    """Describe the decisions that a model made, where the model itself is not at hand."""
+    spec = material.spec
+    counts = material.table.counts(spec.predictions)
+    values = [f"{value} ({words.number(count)})" for value, count in counts.items()]
+    return Section(
+        "Model",
+        (
+            Facts(
+                (
+                    Fact("Column of its decisions", spec.predictions),
+                    Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
+                    Fact("Values", words.some(values)),
+                )
+            ),
+            Text(
+                "The model was not at hand: what it would have decided about anybody else is not "
+                "known, and no method that asks a model was used."
+            ),
+        ),
+    )
+
+
+def _rule(spec: AuditSpec) -> str:
+    """Say when the favourable outcome is decided."""
+    card, mapping = spec.model, spec.mapping
+    if mapping.together:
+        good = words.joined([card.classes[i] for i in mapping.together], "or")
+        return say("The class with the greatest score is decided; {good} is favourable.", good=good)
+    if card.scores == VALUES:
+        return say(
+            "The number decides: “{decision}” is favourable.",
+            decision=spec.decisions[mapping.favourable_class],
+        )
+    if len(card.classes) > 2:
+        return "The class with the greatest score is decided."
+    limit = 0.5 if mapping.threshold is None else mapping.threshold
+    side = "above" if mapping.favourable_class == 1 else "at most"
+    return say(
+        "The favourable outcome is decided when the score of “{name}” is {side} {limit}.",
+        name=card.classes[1],
+        side=side,
+        limit=words.short(limit),
+    )
+
+
+def _opened_sentence(spec: AuditSpec) -> str:
+    if spec.model.read_as_data:
+        return "read as plain numbers; no code of the file was run"
+    if spec.model.environment:
+        return say(
+            "in an environment and process of its own: {environment}",
+            environment=spec.model.environment,
+        )
+    return "with the library it was made with, in a process of its own"
