@@ -21,7 +21,8 @@ from sklearn.pipeline import make_pipeline
 import fairdesk
 from fairdesk.app import headless
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Patience, Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.cli import commands

@@ -22,8 +22,9 @@ from fairdesk.audit.runs.reopening import MovedError, reopen
 from fairdesk.audit.runs.run import check_run
 from fairdesk.audit.runs.run import run as run_audit
 from fairdesk.audit.store.details import Categories, Choice, Details
+from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.schema import release
-from fairdesk.audit.store.store import RunRecord, RunState, Store
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.certificate import SUFFIX
 from fairdesk.data.domain.feasibility import check_admits

@@ -19,7 +19,7 @@ from fairdesk.app.headless import Outcome, RepairOutcome, audit, repair, report,
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.inspection import inspect
-from fairdesk.audit.store.store import RunRecord, RunState
+from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.verify.certificate import Verified, check_certificate, is_audit
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cli.arguments import (

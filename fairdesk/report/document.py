@@ -15,7 +15,8 @@ import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Choice
-from fairdesk.audit.store.store import RunRecord, Store
+from fairdesk.audit.store.records import RunRecord
+from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.report.blocks import Callout, Fact, Report

@@ -11,7 +11,8 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QGuiApplication, QPalette
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.gui import app
 from fairdesk.gui.about import diagnostics
 from fairdesk.gui.kit import background, settings

@@ -11,8 +11,8 @@ from pypdf import PdfReader
 
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.details import Choice
-from fairdesk.audit.store.records import LogEntry
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import LogEntry, PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table

@@ -6,8 +6,8 @@ import pytest
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.details import Categories, Choice, Details
-from fairdesk.audit.store.records import PASSING
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import PASSING, PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.data.columns.rereading import with_reading
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading

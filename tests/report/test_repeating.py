@@ -11,7 +11,8 @@ import pytest
 
 from fairdesk.app import headless
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.cli import arguments
 from fairdesk.cli import main as cli
 from fairdesk.data.formats.reading import read_table

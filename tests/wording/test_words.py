@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairdesk.audit.store.store import RunState
+from fairdesk.audit.store.records import RunState
 from fairdesk.wording import words
 from tests.report.building import people_store
 

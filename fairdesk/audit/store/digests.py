@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.audit.store.details import Choice, Details
+from fairdesk.audit.store.finding_table import AFTERWARDS, WEIGHED
 from fairdesk.audit.store.records import (
     AuditStarted,
     Exported,
@@ -36,8 +37,6 @@ from fairdesk.audit.store.records import (
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
 
-#: What is written into a finding after its run, and so is no part of the run.
-AFTERWARDS = frozenset(("distance", "plausibility", "nearest", "mark", "note"))
 #: The columns of a run, in the order in which they are taken.
 _RECORD = (
     *("id", "spec", "state", "message", "started", "ended", "elapsed", "tried", "found"),
@@ -161,8 +160,8 @@ def weighed(connection: sqlite3.Connection, first: int, last: int) -> str:
     """Return the fingerprint of how plausible findings are: of those from one number to another."""
     return _of_rows(
         connection,
-        "SELECT id, distance, plausibility, nearest FROM finding WHERE id BETWEEN ? AND ?"
-        " ORDER BY id",
+        f"SELECT id, {', '.join(WEIGHED)} FROM finding"  # noqa: S608 - our own columns
+        " WHERE id BETWEEN ? AND ? ORDER BY id",
         first,
         last,
     )

@@ -18,8 +18,8 @@ import numpy as np
 from fairdesk.audit.plan.decisions import decisions
 from fairdesk.audit.plan.spec import AuditSpec, now
 from fairdesk.audit.store import digests, hash_chain
+from fairdesk.audit.store.finding_table import FindingTable
 from fairdesk.audit.store.records import AuditStarted, LogKind
-from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
 
@@ -43,7 +43,7 @@ def add_entry(connection: sqlite3.Connection, what: str, kind: LogKind, facts: o
 
 #: The version of the schema: only files of this one are opened.
 VERSION = 6
-#: All tables but `finding`, whose columns depend on the question (`_finding_columns`).
+#: All tables but `finding`, whose columns depend on the question (`FindingTable`).
 _TABLES = {
     # the question and the table's codes
     "audit": "spec TEXT NOT NULL, codes BLOB NOT NULL",
@@ -145,37 +145,11 @@ def question_of(spec: AuditSpec) -> str:
     return msgspec.json.encode(spec, order="deterministic").decode()
 
 
-def _finding_columns(domain: Domain) -> str:
-    """Return the columns of `finding`.
-
-    A column ``x<i>`` per attribute of the domain and ``y<i>`` per protected one (the partner's),
-    so that SQL can sort and filter by any of them.
-    """
-    names = [f"x{i}" for i in range(len(domain.attributes))]
-    names += [f"y{i}" for i in domain.protected.tolist()]
-    return f"""
-        id INTEGER PRIMARY KEY,
-        run INTEGER NOT NULL,
-        phase TEXT NOT NULL,
-        {", ".join(f"{name} REAL NOT NULL" for name in names)},
-        row_score REAL NOT NULL,
-        partner_score REAL NOT NULL,
-        row_class INTEGER NOT NULL,
-        partner_class INTEGER NOT NULL,
-        alone INTEGER NOT NULL,
-        distance REAL,
-        plausibility REAL,
-        nearest INTEGER,
-        mark TEXT NOT NULL DEFAULT '',
-        note TEXT NOT NULL DEFAULT ''
-    """
-
-
 def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -> None:
     """Make the tables of a new audit and write down its question and its data."""
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
-    for name, columns in {**_TABLES, "finding": _finding_columns(spec.domain)}.items():
+    for name, columns in {**_TABLES, "finding": FindingTable(spec).declaration}.items():
         connection.execute(f"CREATE TABLE {name} ({columns})")
     by_column = np.asarray(table.codes, dtype="<f8").tobytes(order="F")
     question = question_of(spec)

@@ -6,7 +6,8 @@ import heapq
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fairdesk.audit.store.store import Pair, PairQuery, Store
+from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.domain import Domain
 from fairdesk.report.content.redaction import Shown
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Choice, Details
-from fairdesk.audit.store.store import LogEntry, RunRecord
+from fairdesk.audit.store.records import LogEntry, RunRecord
 from fairdesk.data.table import Table
 from fairdesk.report.blocks import Fact, Text
 from fairdesk.report.content.fields import facts, fields_of, told

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.plan.labels import class_labels
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.store import Pair, PairQuery, Store
+from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof import certificate
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Table

@@ -12,8 +12,7 @@ import msgspec
 from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.plan.plan import Attributes, Limits
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
-from fairdesk.audit.store.records import PASSING, LogEntry
-from fairdesk.audit.store.store import RunRecord
+from fairdesk.audit.store.records import PASSING, LogEntry, RunRecord
 from fairdesk.data.columns.number_formats import written_like
 from fairdesk.data.columns.rereading import number_text
 from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of

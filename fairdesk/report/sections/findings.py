@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.store import Pair, RunRecord
+from fairdesk.audit.store.records import Pair, RunRecord
 from fairdesk.charts.lines import Drawing, Line
 from fairdesk.data.profiling.nearest import nearest
 from fairdesk.models.decisions.rule import score_name

@@ -9,8 +9,7 @@ from fairdesk.audit.catalogue.methods import METHODS, Answers, method_named, par
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
 from fairdesk.audit.store import hash_chain
-from fairdesk.audit.store.records import PASSING, LogEntry
-from fairdesk.audit.store.store import RunRecord
+from fairdesk.audit.store.records import PASSING, LogEntry, RunRecord
 from fairdesk.report.blocks import (
     Block,
     Code,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.store import RunRecord
+from fairdesk.audit.store.records import RunRecord
 from fairdesk.report.blocks import (
     Block,
     Callout,

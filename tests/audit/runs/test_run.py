@@ -14,7 +14,8 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.plan import domain_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.run import check_run, run
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Patience, Worker
 from fairdesk.errors import SpecError, StoreError
 from fairdesk.models.inputs import predictions

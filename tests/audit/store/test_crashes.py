@@ -13,7 +13,7 @@ import pytest
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import weigh_findings
-from fairdesk.audit.store import store as store_module
+from fairdesk.audit.store import file, pairs
 from fairdesk.audit.store.records import MinimalPair, PairQuery
 from fairdesk.audit.store.schema import beside, transaction
 from fairdesk.audit.store.store import Store
@@ -38,7 +38,7 @@ def _proves():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(METHODS, "proves", fake_guest.PROVES)
         # so that a small audit has as many transactions as a large one
-        patch.setattr(store_module, "CHUNK", 7)
+        patch.setattr(pairs, "CHUNK", 7)
         yield
 
 
@@ -81,7 +81,7 @@ def moments(tmp_path_factory, worker):
         kept.append(place / audit.name)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store_module, "transaction", keeping)
+        patch.setattr(file, "transaction", keeping)
         write_everything(folder, worker)
     return kept
 
@@ -187,18 +187,18 @@ def test_a_process_that_is_killed_while_it_weighs_leaves_an_audit_that_agrees(mo
         import os, signal
         from pathlib import Path
         import numpy as np
-        from fairdesk.audit.store import store as module
-        from fairdesk.audit.store.schema import add_entry
+        from fairdesk.audit.store import file, pairs
+        from fairdesk.audit.store.store import Store
         from fairdesk.individual.realism.plausibility import Plausibility
 
-        module.CHUNK = 7
+        pairs.CHUNK = 7
         wrote = []
 
         def killing(connection, *entry):
             os.kill(os.getpid(), signal.SIGKILL)
 
-        module.add_entry = killing
-        with module.Store.open(Path({os.fspath(path)!r})) as store:
+        file.add_entry = killing
+        with Store.open(Path({os.fspath(path)!r})) as store:
             ids = np.arange(1, 31)
             some = np.full(30, 0.25)
             store.weigh(ids, Plausibility(some, np.zeros(30, int), some))

@@ -12,8 +12,8 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import weigh_findings
 from fairdesk.audit.store import digests, hash_chain
 from fairdesk.audit.store.details import Categories, Choice, Details, Signer
-from fairdesk.audit.store.records import Learned, LogEntry, Weighed
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import Learned, LogEntry, PairQuery, Weighed
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.record import CHAIN, check_record
 from fairdesk.errors import StoreError
 from fairdesk.individual.realism.plausibility import Plausibility
@@ -74,7 +74,7 @@ def test_a_run_is_told_when_it_begins_and_ends(store, run):
 
 def test_a_run_on_another_machine_says_so(store, monkeypatch):
     here = spec_module.versions() | {"numpy": "0.1", "processor": "another one"}
-    monkeypatch.setattr("fairdesk.audit.store.store.versions", lambda: here)
+    monkeypatch.setattr("fairdesk.audit.store.runs.versions", lambda: here)
     run = store.begin_run(RunSpec("maft"))
     assert said(store).began[run].versions == {"numpy": "0.1", "processor": "another one"}
 
@@ -195,7 +195,7 @@ def test_a_mark_and_its_entry_are_written_together_or_not_at_all(store, run, mon
     for call in (lambda: store.mark(999, "flagged"), lambda: store.note(999, "Who?")):
         with pytest.raises(StoreError, match="no pair 999"):
             call()
-    monkeypatch.setattr("fairdesk.audit.store.store.add_entry", lambda *_: 1 / 0)
+    monkeypatch.setattr("fairdesk.audit.store.file.add_entry", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.mark(1, "flagged")
     assert store.pair(1).mark == ""

@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store import schema
-from fairdesk.audit.store import store as store_module
+from fairdesk.audit.store import artifacts, file, schema
+from fairdesk.audit.store import pairs as pairs_module
 from fairdesk.audit.store.details import Details
-from fairdesk.audit.store.records import ModelFile
+from fairdesk.audit.store.records import ModelFile, PairQuery
 from fairdesk.audit.store.schema import plain_error, release
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof import certificate
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.determined import Determined
@@ -63,7 +63,7 @@ def test_missing_cells_come_back_as_missing(tmp_path, spec, table):
 
 
 def test_findings_come_back_exactly(store, findings):
-    found = findings(2 * store_module.CHUNK + 7)
+    found = findings(2 * pairs_module.CHUNK + 7)
     run = store.begin_run(RunSpec("maft"))
     store.add(run, found)
     pairs = list(store.each_pair(PairQuery()))
@@ -197,7 +197,7 @@ def test_a_run_of_somebody_else_is_not_settled(store):
 @pytest.mark.parametrize("indexed", [False, True])
 def test_pages_follow_the_order(filled, monkeypatch, order, descending, indexed):
     if indexed:
-        monkeypatch.setattr(store_module, "INDEX_FROM", 1)
+        monkeypatch.setattr(pairs_module, "INDEX_FROM", 1)
     filled.mark(7, "flagged")
     key = {
         "age": lambda pair: pair.row[0],
@@ -226,7 +226,7 @@ def test_an_order_is_indexed_once_it_pays(filled, monkeypatch):
     before = indexes()
     filled.pairs(PairQuery(order="age"), 0, 1)
     assert indexes() == before
-    monkeypatch.setattr(store_module, "INDEX_FROM", 100)
+    monkeypatch.setattr(pairs_module, "INDEX_FROM", 100)
     for order in ("age", "age", "difference", "id"):
         filled.pairs(PairQuery(order=order), 0, 1)
     assert indexes() == before + 2
@@ -332,7 +332,7 @@ def test_a_folder_that_is_not_there(tmp_path, spec, table):
 
 
 def test_a_failed_beginning_leaves_no_file(tmp_path, spec, table, monkeypatch):
-    monkeypatch.setattr(store_module, "make_schema", lambda *_: 1 / 0)
+    monkeypatch.setattr(file, "make_schema", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         Store.create(tmp_path / "a.fairdesk", spec, table)
     assert not list(tmp_path.glob("a.fairdesk*"))
@@ -578,7 +578,7 @@ def test_files_of_models_are_kept_by_trial_and_name(filled, monkeypatch):
     assert filled.model(run.id, 2, "model.onnx") == b""
     assert filled.model(run.id, 2, "model.skops") == b""
     # SQLite takes no more at once: then it is told
-    monkeypatch.setattr(store_module, "MOST_FILE_BYTES", 100)
+    monkeypatch.setattr(artifacts, "MOST_FILE_BYTES", 100)
     made(2, "model.keras", bytes(101))
     assert filled.model(run.id, 2, "model.keras") == b""
     assert "101 bytes" in filled.models(run.id, 2)["model.keras"].told
@@ -586,7 +586,7 @@ def test_files_of_models_are_kept_by_trial_and_name(filled, monkeypatch):
 
 @pytest.mark.parametrize("step", [1, 7])
 def test_pairs_are_read_by_their_numbers(filled, monkeypatch, step):
-    monkeypatch.setattr(store_module, "_AT_ONCE", 40)
+    monkeypatch.setattr(pairs_module, "_AT_ONCE", 40)
     for pair in range(1, 301, 3):
         filled.mark(pair, "flagged")
     query = PairQuery(mark="")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store import digests, hash_chain, schema
 from fairdesk.audit.store.details import Choice, Details
-from fairdesk.audit.store.records import MinimalPair
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import MinimalPair, PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
 from fairdesk.individual.realism.plausibility import Plausibility

@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table

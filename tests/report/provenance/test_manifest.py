@@ -9,7 +9,7 @@ import pytest
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store import digests, hash_chain
 from fairdesk.audit.store.details import Choice, Details
-from fairdesk.audit.store.store import PairQuery
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.report.document import make_report
 from fairdesk.report.provenance import evidence

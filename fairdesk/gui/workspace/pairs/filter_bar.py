@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.store import PairQuery
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.gui.kit import parts, theme
 

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError
-from fairdesk.audit.store.store import RunRecord, RunState
+from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.lines import Drawing, Line
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart

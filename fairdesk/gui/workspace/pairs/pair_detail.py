@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.store.store import Pair
+from fairdesk.audit.store.records import Pair
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.pairs.plausible import ShareBar

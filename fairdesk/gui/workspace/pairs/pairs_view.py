@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.runs.plausibility import is_weighed
-from fairdesk.audit.store.store import Pair, PairQuery, Store
+from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.keys import shortcut

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.store import Pair
+from fairdesk.audit.store.records import Pair
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
 from fairdesk.gui.workspace.session.nearest_rows import Real

@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QFocusEvent, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.store import Pair
+from fairdesk.audit.store.records import Pair
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.session.session import Session

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.store.store import RunState
+from fairdesk.audit.store.records import RunState
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.background import in_background

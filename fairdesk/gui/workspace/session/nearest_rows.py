@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import MinimalPair
-from fairdesk.audit.store.store import Pair, Store
+from fairdesk.audit.store.records import MinimalPair, Pair
+from fairdesk.audit.store.store import Store
 from fairdesk.data.profiling.nearest import nearest
 from fairdesk.data.table import Table
 from fairdesk.results.events import Rows

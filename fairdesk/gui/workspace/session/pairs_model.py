@@ -18,7 +18,8 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFont, QGuiApplication, QPalette
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.store import Pair, PairQuery, Store
+from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import tips

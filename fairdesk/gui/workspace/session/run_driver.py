@@ -16,7 +16,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run as run_audit
-from fairdesk.audit.store.store import RunState, Store
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.background import unexpected

@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.store import Pair, RunRecord, RunState, Store
+from fairdesk.audit.store.records import Pair, RunRecord, RunState
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit.store_thread import StoreThread
 from fairdesk.gui.workspace.session.pairs_model import MARKS

@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Signal
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.reopening import reopen
-from fairdesk.audit.store.records import MinimalPair
-from fairdesk.audit.store.store import Pair, Store
+from fairdesk.audit.store.records import MinimalPair, Pair
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.background import Task, in_background

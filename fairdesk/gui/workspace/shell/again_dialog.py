@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers, remark, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
-from fairdesk.audit.store.store import RunRecord
+from fairdesk.audit.store.records import RunRecord
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.near_field import NearField
 from fairdesk.gui.forms.rules_form import RulesForm

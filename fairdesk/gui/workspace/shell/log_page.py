@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.store.store import LogEntry
+from fairdesk.audit.store.records import LogEntry
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut

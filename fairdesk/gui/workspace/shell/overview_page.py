@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.store import RunState
+from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import (

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayou
 
 from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.store.store import RunRecord, RunState
+from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.charts.verdicts import MARKS, proven_texts
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.answering import Run, fall, method_of, shares

@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.reopening import MovedError, reopen
-from fairdesk.audit.store.store import RunRecord, RunState, Store
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.verdicts import shown

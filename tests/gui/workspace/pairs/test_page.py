@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.records import MinimalPair
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import MinimalPair, PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.gui.workspace.pairs.why_view import STRONGEST, WeightBars
 from fairdesk.gui.workspace.session import study, weighing
 from fairdesk.gui.workspace.session.pairs_model import PairRole, distance_text

@@ -4,7 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.audit.store.store import Pair, Store
+from fairdesk.audit.store.records import Pair
+from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.gui.workspace.pairs.side_by_side import changes, compare, sentence

@@ -3,7 +3,8 @@ import pytest
 from PySide6.QtCore import QObject, Qt
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.gui.workspace.session import pairs_model
 from fairdesk.gui.workspace.session.pairs_model import PairRole, PairsModel, as_tsv
 from tests.gui.auditing import make_audit, store_thread

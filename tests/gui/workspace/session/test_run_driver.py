@@ -4,7 +4,8 @@ import time
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
 from fairdesk.gui.workspace.session.run_driver import RunDriver
 from tests.gui.auditing import FakeWorker, make_audit
 

@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.reopening import MovedError, check_same, reopen
-from fairdesk.audit.store.store import PairQuery, RunState, Store
+from fairdesk.audit.store.records import PairQuery, RunState
+from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256

@@ -1,0 +1,108 @@
+"""What an audit file keeps of the report: what the auditor filled in, and how it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from fairdesk.audit.store import digests
+from fairdesk.audit.store.details import Choice, Details
+from fairdesk.audit.store.file import AuditFile, json_text
+from fairdesk.audit.store.records import (
+    Exported,
+    ExportedFile,
+)
+from fairdesk.errors import StoreError
+from fairdesk.files import sha256
+
+T = TypeVar("T")
+
+
+class Documents(AuditFile):
+    """What the auditor says of the report, and what was exported."""
+
+    def details(self) -> Details:
+        """Return what the auditor has filled in for the report."""
+        return self._kept("details", Details) or Details()
+
+    def write_details(self, details: Details, labels: Mapping[str, str] | None = None) -> None:
+        """Keep what the auditor filled in; what changed is written in the log.
+
+        Parameters
+        ----------
+        details : Details
+            All of it.
+        labels : mapping, optional
+            What the fields are called for people, by their keys.
+        """
+        after = digests.told_details(details)
+        with self._writing():
+            before = digests.told_details(self.details())
+            changed = [
+                name for name in sorted({*before, *after}) if before.get(name) != after.get(name)
+            ]
+            if not changed:
+                return
+            self._put("details", json_text(details))
+            named = ", ".join((labels or {}).get(name, name) for name in changed)
+            what = f"The report’s details were changed: {named}."
+            self._write_log(what, "details", {name: after.get(name, "") for name in changed})
+
+    def choice(self) -> Choice:
+        """Return how the auditor wants the report."""
+        return self._kept("choice", Choice) or Choice()
+
+    def write_choice(self, choice: Choice) -> None:
+        """Keep how the auditor wants the report; it is written in the log."""
+        with self._writing():
+            if choice == self.choice():
+                return
+            self._put("choice", json_text(choice))
+            self._write_log("The report’s contents or form were changed.", "choice", choice)
+
+    def exported(self, what: str, files: Mapping[str, Path], manifest: str = "") -> None:
+        """Log that files were exported, with their fingerprints, and keep the manifest of then.
+
+        Parameters
+        ----------
+        what : str
+            A sentence.
+        files : mapping of str to Path
+            By their names in the export.
+        manifest : str
+            As `fairdesk.report.provenance.manifest` makes it; empty for none.
+
+        Raises
+        ------
+        StoreError
+            When a file is not there any more, or cannot be read.
+        """
+        try:
+            files_written = tuple(
+                ExportedFile(name, str(path.absolute()), sha256(path), path.stat().st_size)
+                for name, path in files.items()
+            )
+        except OSError as error:
+            raise StoreError(
+                f"The exported file “{error.filename}” cannot be read.",
+                why=f"The system says: {error.strerror or error}.",
+                remedy="Export it once more.",
+            ) from error
+        with self._writing():
+            if manifest:
+                self._put("manifest", manifest)
+            digest = digests.text(manifest) if manifest else ""
+            self._write_log(what, "exported", Exported(files_written, digest))
+
+    def manifest(self) -> str:
+        """Return the manifest that was kept when something was exported last; empty for none."""
+        rows = self._all("SELECT document FROM documents WHERE name = 'manifest'")
+        return self._fitting(rows[0][0], str) if rows else ""
+
+    def _kept(self, name: str, kind: type[T]) -> T | None:
+        rows = self._all("SELECT document FROM documents WHERE name = ?", name)
+        return self._decoded(rows[0][0], kind) if rows else None
+
+    def _put(self, name: str, document: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO documents VALUES (?, ?)", (name, document))

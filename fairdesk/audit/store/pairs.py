@@ -1,0 +1,298 @@
+"""What an audit file keeps of pairs: what was found, and what was learned of it since."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store import digests
+from fairdesk.audit.store.file import AuditFile, json_text
+from fairdesk.audit.store.finding_table import WEIGHED, FindingTable, Mark
+from fairdesk.audit.store.records import (
+    Learned,
+    Marked,
+    Pair,
+    PairQuery,
+    Weighed,
+)
+from fairdesk.audit.store.schema import (
+    sqlite_errors_as_store_errors,
+)
+from fairdesk.errors import StoreError
+from fairdesk.individual.realism.plausibility import Plausibility
+from fairdesk.results.events import Found, Rows
+
+T = TypeVar("T")
+
+#: Findings of one transaction. With 2,000 the window stood still for up to 60 ms, with 500 for 15.
+CHUNK = 500
+#: Findings that are asked for by their numbers at once.
+_AT_ONCE = 5_000
+#: From so many findings on, an order is worth an index.
+INDEX_FROM = 20_000
+
+
+class Pairs(AuditFile):
+    """The pairs of an audit file."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, spec: AuditSpec) -> None:
+        super().__init__(path, connection, spec)
+        self._findings = FindingTable(spec)
+
+    def add(self, run_id: int, found: Found) -> None:
+        """Keep findings of a run, in transactions of at most `CHUNK`."""
+        values, insert = self._findings.values(found), self._findings.insertion
+        for start in range(0, len(values), CHUNK):
+            chunk = values[start : start + CHUNK].tolist()
+            with self._writing():
+                self._connection.executemany(insert, [[run_id, found.phase, *row] for row in chunk])
+                (text,) = self._one("SELECT alone FROM run WHERE id = ?", run_id)
+                alone = np.add(
+                    msgspec.json.decode(text), found.alone[start : start + CHUNK].sum(axis=0)
+                )
+                self._connection.execute(
+                    "UPDATE run SET found = found + ?, alone = ? WHERE id = ?",
+                    (len(chunk), json_text(alone.tolist()), run_id),
+                )
+
+    def count(self, query: PairQuery) -> int:
+        """Count the pairs of a query."""
+        where, values = self._findings.where(query)
+        (count,) = self._one(f"SELECT count(*) FROM finding{where}", *values)  # noqa: S608
+        return int(count)
+
+    def pairs(self, query: PairQuery, offset: int, limit: int) -> list[Pair]:
+        """Return at most ``limit`` pairs of a query from the ``offset``-th on (from 0)."""
+        where, values = self._findings.where(query)
+        order = self._findings.order(query)
+        self._index(query.order)
+        # only the chosen findings are read whole: an index skips the ones before
+        rows = self._all(
+            f"SELECT {self._findings.pair_columns} FROM finding WHERE id IN"  # noqa: S608
+            f" (SELECT id FROM finding{where} ORDER BY {order} LIMIT ? OFFSET ?)"
+            f" ORDER BY {order}",
+            *values,
+            limit,
+            offset,
+        )
+        return self._pairs(rows)
+
+    def pair(self, pair_id: int) -> Pair:
+        """Return one pair.
+
+        Raises
+        ------
+        StoreError
+            When there is none of that number.
+        """
+        rows = self._all(
+            f"SELECT {self._findings.pair_columns} FROM finding WHERE id = ?",  # noqa: S608
+            pair_id,
+        )
+        if not rows:
+            raise _no_pair(pair_id)
+        return self._pairs(rows)[0]
+
+    def each_pair(self, query: PairQuery) -> Iterator[Pair]:
+        """Yield all pairs of a query, one after the other, without holding them all."""
+        where, values = self._findings.where(query)
+        sql = (
+            f"SELECT {self._findings.pair_columns} FROM finding{where}"  # noqa: S608
+            f" ORDER BY {self._findings.order(query)}"
+        )
+        with sqlite_errors_as_store_errors(self.path):
+            cursor = self._connection.execute(sql, values)
+            while rows := cursor.fetchmany(CHUNK):
+                yield from self._pairs(rows)
+
+    def found_rows(self, run_id: int) -> Iterator[Rows]:
+        """Yield the instances that a run found, ``(n, d)`` at a time, in the order of finding."""
+        sql = f"SELECT {self._findings.row_columns} FROM finding WHERE run = ? ORDER BY id"  # noqa: S608
+        with sqlite_errors_as_store_errors(self.path):
+            cursor = self._connection.execute(sql, (run_id,))
+            while rows := cursor.fetchmany(20 * CHUNK):
+                yield self._people(rows)
+
+    def found_pairs(self, query: PairQuery, step: int) -> tuple[Rows, Rows, NDArray[np.int64]]:
+        """Return every ``step``-th pair of a query, in the order of finding; only these are held.
+
+        Returns
+        -------
+        rows, partners : Rows
+            ``(m, d)`` each.
+        numbers : NDArray[np.int64]
+            ``(m,)``; the pairs' numbers.
+        """
+        where, values = self._findings.where(query)
+        # numbers first: they are small, and rows in between are never read
+        with sqlite_errors_as_store_errors(self.path):
+            cursor = self._connection.execute(
+                f"SELECT id FROM finding{where} ORDER BY id",  # noqa: S608
+                values,
+            )
+            numbers = np.fromiter((number for (number,) in cursor), dtype=np.int64)[::step]
+        d = len(self.spec.domain.attributes)
+        rows = np.empty((len(numbers), d))
+        partners = np.empty((len(numbers), d))
+        columns = self._findings.code_columns
+        for start in range(0, len(numbers), _AT_ONCE):
+            some = numbers[start : start + _AT_ONCE].tolist()
+            found = self._all(
+                f"SELECT {columns} FROM finding WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608
+                " ORDER BY id",
+                *some,
+            )
+            part = slice(start, start + len(some))
+            with self._as_written():
+                rows[part], partners[part] = self._findings.people_and_partners(found)
+        return rows, partners, numbers
+
+    def unweighed(self, limit: int) -> tuple[NDArray[np.int64], Rows]:
+        """Return the numbers and instances, ``(n, d)``, of findings that were not weighed yet."""
+        sql = (
+            f"SELECT id, {self._findings.row_columns} FROM finding"  # noqa: S608
+            " WHERE distance IS NULL ORDER BY id LIMIT ?"
+        )
+        rows = self._all(sql, limit)
+        numbers = np.array([row[0] for row in rows], dtype=np.int64)
+        return numbers, self._people([row[1:] for row in rows])
+
+    def weigh(self, pair_ids: NDArray[np.int64], weighed: Plausibility) -> None:
+        """Keep how plausible findings are, and log it, in one transaction.
+
+        Parameters
+        ----------
+        pair_ids : NDArray[np.int64]
+            ``(n,)``; the findings' numbers, ascending.
+        weighed : Plausibility
+            Of each.
+        """
+        values = zip(
+            weighed.distance.tolist(),
+            weighed.score.tolist(),
+            weighed.nearest.tolist(),
+            pair_ids.tolist(),
+            strict=True,
+        )
+        # the log tells of these findings only, not of those in between that somebody else weighed
+        gaps = np.flatnonzero(np.diff(pair_ids) > 1) + 1
+        with self._writing():
+            self._connection.executemany(
+                f"UPDATE finding SET {', '.join(f'{name} = ?' for name in WEIGHED)} WHERE id = ?",  # noqa: S608
+                values,
+            )
+            for part in np.split(pair_ids, gaps) if len(pair_ids) else ():
+                first, last = int(part[0]), int(part[-1])
+                digest = digests.weighed(self._connection, first, last)
+                message = f"Pairs {first:,} to {last:,} were compared with real people."
+                self._write_log(message, "learned", Weighed(first, last, digest))
+
+    def learn(self, pair_id: int, what: str, document: msgspec.Struct, message: str = "") -> None:
+        """Keep what was learned about a pair, in place of what was known of that kind.
+
+        Parameters
+        ----------
+        pair_id : int
+            The pair's number.
+        what : str
+            Its kind.
+        document : Struct
+            What was learned.
+        message : str
+            A sentence for the log.
+        """
+        text = json_text(document)
+        with self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO pair_analyses VALUES (?, ?, ?)", (pair_id, what, text)
+            )
+            fact = Learned(pair_id, what, digests.text(text))
+            self._write_log(message or f"Pair {pair_id}: {what} is known.", "learned", fact)
+
+    def learned(self, pair_id: int, what: str, kind: type[T]) -> T | None:
+        """Return what was learned about a pair; ``None`` when nothing was."""
+        rows = self._all(
+            "SELECT document FROM pair_analyses WHERE finding = ? AND what = ?", pair_id, what
+        )
+        return self._decoded(rows[0][0], kind) if rows else None
+
+    def mark(self, pair_id: int, mark: str) -> None:
+        """Set the auditor's mark of a pair, one of `Mark`, and log it.
+
+        Raises
+        ------
+        StoreError
+            When there is no such mark, or no such pair.
+        """
+        if mark not in get_args(Mark):
+            raise StoreError(
+                f"There is no mark “{mark}”.", remedy=f"Marks: {', '.join(get_args(Mark))}."
+            )
+        message = f"Pair {pair_id}: {mark or 'not marked'}."
+        self._say_of_pair("mark", mark, message, Marked(pair_id, mark=mark))
+
+    def note(self, pair_id: int, text: str) -> None:
+        """Set the auditor's note on a pair, and log it.
+
+        Raises
+        ------
+        StoreError
+            When there is no such pair.
+        """
+        what = f"note “{text}”" if text else "note taken away"
+        self._say_of_pair("note", text, f"Pair {pair_id}: {what}.", Marked(pair_id, note=text))
+
+    def _pairs(self, rows: Sequence[tuple[Any, ...]]) -> list[Pair]:
+        with self._as_written():
+            return self._findings.pairs(rows)
+
+    def _people(self, rows: Sequence[Sequence[Any]]) -> Rows:
+        with self._as_written():
+            return self._findings.people(rows)
+
+    def _say_of_pair(self, column: str, text: str, message: str, marked: Marked) -> None:
+        with self._writing():
+            changed = self._connection.execute(
+                f"UPDATE finding SET {column} = ? WHERE id = ?",  # noqa: S608 - one of two columns
+                (text, marked.pair),
+            )
+            if not changed.rowcount:
+                raise _no_pair(marked.pair)
+            self._write_log(message, "marked", marked)
+
+    def _index(self, order: str) -> None:
+        """Make sure of an index for an order, once there is enough to sort.
+
+        The last page of 300,000 findings then takes milliseconds, without it half a second. The
+        run belongs to it because a page is mostly one of one run.
+        """
+        if order == "id":
+            return
+        term = self._findings.order_term(order)
+        name = f"finding_by_{term if term.isidentifier() else order}"
+        (size, exists) = self._one(
+            "SELECT (SELECT max(id) FROM finding),"
+            " EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?)",
+            name,
+        )
+        if exists or (size or 0) < INDEX_FROM:
+            return
+        # a full disk must not keep anybody from looking: then it is merely slow
+        with suppress(StoreError), self._writing():
+            self._connection.execute(
+                f"CREATE INDEX IF NOT EXISTS {name} ON finding ({term}, id, run)"
+            )
+
+
+def _no_pair(pair_id: int) -> StoreError:
+    return StoreError(
+        f"There is no pair {pair_id} in this audit.", remedy="Choose one from the table."
+    )
