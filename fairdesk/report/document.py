@@ -25,6 +25,7 @@ from fairdesk.report.content.choosing import chosen, settled
 from fairdesk.report.content.gathering import gather
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.material import Made, Material, about_groups
+from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.content.status import Status, obstacles, standing
 from fairdesk.report.order import sections
 from fairdesk.report.provenance import evidence
@@ -151,7 +152,7 @@ def write_report(
     _write(path, content)
     beside = [path.with_name(path.name + SIDECAR)]
     shown = redaction.Shown(choice.redaction, store.spec, store.table())
-    told = shown.manifest(sidecar(store, {path.name: path}).decode()).encode()
+    told = RedactedJson(shown).manifest(sidecar(store, {path.name: path}).decode()).encode()
     _write(beside[0], told)
     if key is not None:
         for each in (beside[0],) if form == "pdf" else (path, beside[0]):
@@ -315,7 +316,9 @@ def _whole(store: Store, material: Material) -> Report:
         promise=_promise(material),
         sections=sections(material),
         # fingerprints of runs stand in the log, also in entries that are not shown
-        manifest=shown.manifest(manifest(dataclasses.replace(material, log=store.log_entries()))),
+        manifest=RedactedJson(shown).manifest(
+            manifest(dataclasses.replace(material, log=store.log_entries()))
+        ),
         template=choice.template,
         language=choice.language,
         paper=choice.paper,

@@ -18,6 +18,7 @@ from fairdesk.report.sections import (
     mitigation,
     model,
     outcomes,
+    pairs,
     subgroups,
     system,
 )
@@ -35,7 +36,7 @@ _MAKERS: dict[str, Callable[[Material], Section]] = {
     "results": findings.results,
     "subtle": subgroups.subtle,
     "certification": certification.certification,
-    "pairs": findings.pairs,
+    "pairs": pairs.pairs,
     "mitigation": mitigation.mitigation,
     "limits": methods_and_formulas.limits,
     "formulas": methods_and_formulas.formulas,

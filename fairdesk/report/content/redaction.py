@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, assert_never
+from typing import assert_never
 
 import msgspec
 import numpy as np
@@ -29,29 +29,21 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.models.model import Input
 from fairdesk.repeatability import Repeatability
+from fairdesk.report.content.bands import FEWEST, band_edges, band_text
 from fairdesk.results.events import Metric, Rows
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
-from fairdesk.wording.language import fixed, localised, say
+from fairdesk.wording.language import fixed, say
 
-#: What fewer rows than this have in common is not told; `SENTENCES` say so with this number.
-FEWEST = 5
-#: Into so many bands a number is divided at most.
-BANDS = 5
-OTHER, TEXT, WHOLE = fixed(("other (few rows)", "a text, left out", "any value"))
+OTHER, TEXT = fixed(("other (few rows)", "a text, left out"))
 LEFT_OUT = "Something about a single pair; it stands in the audit file."
 NAMED = "Something with a name that few rows have; it stands in the audit file."
 
 #: What is about single pairs in the log.
 _OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
-#: What in a manifest tells how names of the data are taken.
-_NAMING = ("codes", "hints", "names", "domain_file", "map_file")
-#: What in a manifest may speak of names of the data, and what in it is no speech.
-_SPEAKING = ("spec", "runs", "commands")
-_SILENT = ("sha256", "state", "method", "kind", "role", "how", "type", "started", "ended")
 #: A word; a name of fewer letters is looked for in texts only where it is in quotes.
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST = 3
@@ -195,7 +187,7 @@ class Shown:
     def _spoken(self) -> dict[str, dict[int, set[tuple[str, ...]]]]:
         """The hidden names by their first word and how many words they have, the longest first."""
         spoken: dict[str, dict[int, set[tuple[str, ...]]]] = {}
-        for name in sorted(self._hidden, key=lambda name: -len(_WORD.findall(name))):
+        for name in sorted(self.hidden, key=lambda name: -len(_WORD.findall(name))):
             if said := tuple(_WORD.findall(name)):
                 spoken.setdefault(said[0], {}).setdefault(len(said), set()).add(said)
         return spoken
@@ -212,14 +204,8 @@ class Shown:
         """Return how a model input is made, without values that may not be named."""
         if self.whole:
             return one
-        codes = {text: code for text, code in one.codes.items() if text not in self._hidden}
+        codes = {text: code for text, code in one.codes.items() if text not in self.hidden}
         return msgspec.structs.replace(one, name=self.words(one.name), codes=codes)
-
-    def file(self, text: str) -> str:
-        """Return a JSON file without values that may not be named; an empty text stays one."""
-        if self.whole or not text:
-            return text
-        return msgspec.json.encode(self._nameless(msgspec.json.decode(text))).decode()
 
     def runs(self, runs: Iterable[RunRecord], template: TemplateKey) -> list[RunRecord]:
         """Return runs without what their figures quote of single people.
@@ -273,7 +259,7 @@ class Shown:
         Where it is one group alone, whose figures are what the others leave of the whole, the next
         smallest goes as well.
         """
-        keep = None if self.whole else _kept([line.people for line in table.lines])
+        keep = None if self.whole else kept_groups([line.people for line in table.lines])
         if keep is None:
             return table
         reference = keep.index(table.reference) if table.reference in keep else -1
@@ -310,104 +296,6 @@ class Shown:
             if any(self._mentions(text, strict=strict)):
                 return NAMED
         return ""
-
-    def manifest(self, text: str) -> str:
-        """Leave out of a manifest's JSON what the report leaves out, and say so in it.
-
-        Wherever they stand: the values of columns and attributes, examples of texts, groups of a
-        few people, entries about single pairs. What is left out of an entry of the log no longer
-        has its fingerprint: that can be checked with the audit file alone.
-        """
-        if self.whole:
-            return text
-        document = {
-            name: self._spoken_of(each) if name in _SPEAKING else each
-            for name, each in self._without(msgspec.json.decode(text)).items()
-        }
-        document["redacted"] = self.sentence
-        return msgspec.json.format(
-            msgspec.json.encode(document, order="deterministic"), indent=1
-        ).decode()
-
-    def _spoken_of(self, node: Any, *, strict: bool = False) -> Any:  # noqa: ANN401 - any JSON
-        """Leave names out of whatever text stands in JSON; what a column is called is none."""
-        if isinstance(node, list):
-            return [self._spoken_of(each, strict=strict) for each in node]
-        if isinstance(node, dict):
-            return {
-                name: each
-                if name in _SILENT
-                else self._spoken_of(each, strict=strict or name == "constraints")
-                for name, each in node.items()
-            }
-        if isinstance(node, str) and node not in self._table.names:
-            return self.words(node, strict=strict)
-        return node
-
-    def _without(self, node: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Walk through JSON, and leave out what is known by its members."""
-        if isinstance(node, list):
-            return [self._without(each) for each in node]
-        if not isinstance(node, dict):
-            return node
-        if {"at", "what", "kind"} <= node.keys():
-            return self._entry(node)
-        node = {
-            name: self._nameless(each) if name in _NAMING else self._without(each)
-            for name, each in node.items()
-        }
-        match node.get("type"):
-            case "TermRate":
-                node["examples"] = []
-            case "GroupTable":
-                node = _told_table(node)
-        if {"delimiter", "columns"} <= node.keys():
-            node["columns"] = {
-                name: {member: each for member, each in reading.items() if member != "cells"}
-                for name, reading in node["columns"].items()
-            }
-        if {"name", "kind", "values"} <= node.keys() and node["name"] in self._table.names:
-            node = self._column(node)
-        return node
-
-    def _nameless(self, node: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Leave out of JSON, which may be a text once more, what may not be named."""
-        if isinstance(node, list):
-            return [self._nameless(each) for each in node if not self._is_hidden(each)]
-        if isinstance(node, dict):
-            return {
-                name: self._spoken_of(each, strict=True)
-                if name == "constraints"
-                else self._nameless(each)
-                for name, each in node.items()
-                if name not in self._hidden
-            }
-        if isinstance(node, str) and node.startswith("{"):
-            return msgspec.json.encode(self._nameless(msgspec.json.decode(node))).decode()
-        return OTHER if self._is_hidden(node) else node
-
-    def _entry(self, node: dict[str, Any]) -> dict[str, Any]:
-        at, what, told_then = (str(node.get(name, "")) for name in ("at", "what", "told"))
-        (told,) = self.log([LogEntry(at, what, node["kind"], told_then)])
-        if told.what != node["what"]:
-            return {**node, "what": told.what, "told": ""}
-        try:
-            fact = msgspec.json.decode(node["told"])
-        except (KeyError, msgspec.DecodeError):
-            return node
-        kept = self._without(fact)
-        return node if kept == fact else {**node, "told": msgspec.json.encode(kept).decode()}
-
-    def _column(self, node: dict[str, Any]) -> dict[str, Any]:
-        """Empty what a column's values tell of single rows."""
-        column = Column(str(node["name"]), Kind(node["kind"]), tuple(map(str, node["values"])))
-        # how single cells are written is told by how many there are
-        node = {name: [] if name in ("odd", "garbled") else each for name, each in node.items()}
-        if column.kind in (Kind.TEXT, Kind.IGNORED):
-            return {**node, "values": [], "low": 0.0, "high": 0.0}
-        # the last value of some attributes stands for a missing cell, and is no name
-        told = {*self.values(column), *(column.values[-1:] if node.get("unknown") else ())}
-        return {**node, "values": [name if name in told else OTHER for name in column.values]}
 
     @property
     def _parts(self) -> tuple[NDArray[np.intp], ...]:
@@ -453,11 +341,13 @@ class Shown:
                 places[np.isin(rows[:, i], self._rare_codes[i]), i] = -1
         return places
 
-    def _is_hidden(self, value: object) -> bool:
-        return isinstance(value, str) and value in self._hidden
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the columns of the data are called, which is always told."""
+        return self._table.names
 
     @cached_property
-    def _hidden(self) -> frozenset[str]:
+    def hidden(self) -> frozenset[str]:
         """All values in the data that may not be named."""
         return frozenset(
             value
@@ -508,7 +398,6 @@ class Shown:
         return self._few[attribute.name]
 
 
-#: What may be told while a report is made.
 def _telling(name: str) -> bool:
     """Whether a name is long enough not to be met by chance."""
     return len(name) >= _SHORTEST and any(sign.isalpha() for sign in name)
@@ -530,58 +419,7 @@ def _texts_of(told: str) -> Iterator[str]:
                 waiting += [*members, *members.values()]
 
 
-def band_edges(values: Rows, *, integral: bool) -> tuple[float, ...]:
-    """Divide numbers into bands: give where each but the first begins.
-
-    The borders are quantiles of the distinct values, rounded to a hundredth of the range at least,
-    so that none is somebody's own number. Every band has at least `FEWEST` rows; the ends are open.
-
-    Parameters
-    ----------
-    values : Rows
-        ``(n,)``; NaN is not known.
-    integral : bool
-        Whether they are whole numbers.
-    """
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return ()
-    distinct = np.unique(known)
-    step = 10.0 ** np.floor(np.log10(max(float(distinct[-1] - distinct[0]), 1e-12) / 20))
-    step = max(step, 1.0) if integral else step
-    wanted = np.quantile(distinct, np.arange(1, BANDS) / BANDS)
-    edges: list[float] = []
-    before = -np.inf
-    for edge in dict.fromkeys((np.round(wanted / step) * step).tolist()):
-        inside = int(((known >= before) & (known < edge)).sum())
-        if inside >= FEWEST and int((known >= edge).sum()) >= FEWEST:
-            # what rounding leaves behind the last decimal of a step is no part of the border
-            edges.append(float(f"{edge:.12g}"))
-            before = edge
-    return tuple(edges)
-
-
-def band_text(edges: Sequence[float], value: float, *, integral: bool) -> str:
-    """Write the band that a number is in: ``under 30``, ``30 to 44``, ``60 or more``."""
-    if not edges:
-        return say(WHOLE)
-    place = int(np.searchsorted(edges, value, side="right"))
-    if place == 0:
-        return say("under {number}", number=_number(edges[0]))
-    low = _number(edges[place - 1])
-    if place == len(edges):
-        return say("{number} or more", number=low)
-    if not integral:
-        return say("{low} to under {high}", low=low, high=_number(edges[place]))
-    last = edges[place] - 1
-    return say("{low} to {high}", low=low, high=_number(last)) if last > edges[place - 1] else low
-
-
-def _number(value: float) -> str:
-    return localised(f"{value:,.10g}")
-
-
-def _kept(people: Sequence[int]) -> list[int] | None:
+def kept_groups(people: Sequence[int]) -> list[int] | None:
     """Return the places of the groups that are shown; ``None`` for all."""
     few = {i for i, count in enumerate(people) if 0 < count < FEWEST}
     if not few:
@@ -590,13 +428,3 @@ def _kept(people: Sequence[int]) -> list[int] | None:
     if len(few) == 1 and rest:
         few.add(min(rest, key=lambda i: people[i]))
     return [i for i in range(len(people)) if i not in few]
-
-
-def _told_table(node: dict[str, Any]) -> dict[str, Any]:
-    """Leave the groups of a few people out of a table's JSON."""
-    lines, reference = node.get("lines", []), node.get("reference", -1)
-    keep = _kept([line.get("people", 0) for line in lines])
-    if keep is None:
-        return node
-    kept = keep.index(reference) if reference in keep else -1
-    return {**node, "lines": [lines[i] for i in keep], "reference": kept}

@@ -1,4 +1,4 @@
-"""The report's sections on what came out: summary, results, examples."""
+"""The report's sections on what came out: the summary, and what was found of single people."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair, RunRecord
 from fairdesk.charts.lines import Drawing, Line
-from fairdesk.data.profiling.nearest import nearest
-from fairdesk.models.decisions.rule import score_name
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -19,8 +17,6 @@ from fairdesk.report.blocks import (
     Facts,
     Grid,
     Heading,
-    PairCard,
-    PairRow,
     Section,
     Statement,
     Text,
@@ -32,10 +28,9 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.render import charts
 from fairdesk.report.sections import certification, group_tables, mitigation
 from fairdesk.report.sections.compared import compared_blocks
-from fairdesk.results.events import Rows
+from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
-from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.language import say
 
 _NO_VERDICT = (
@@ -266,7 +261,7 @@ def results(material: Material) -> Section:
             )
         )
     if "pairs" not in material.chapters:
-        blocks += [Heading("Examples"), *_pair_blocks(material)]
+        blocks += [Heading("Examples"), *pair_blocks(material)]
     if "compared" not in material.chapters:
         blocks += [Heading("Who is compared with whom"), *compared_blocks(material)]
     return Section(_RESULTS, tuple(blocks), fresh=True)
@@ -509,127 +504,4 @@ def _changes_grid(
         caption=caption,
         key=key,
         evidence="example",
-    )
-
-
-def pairs(material: Material) -> Section:
-    """Show pairs in full: those that the auditor flagged, then the widest differences."""
-    return Section("Examples", tuple(_pair_blocks(material)), fresh=True)
-
-
-def _pair_blocks(material: Material) -> list[Block]:
-    gathered = material.gathered
-    shown = gathered.shown
-    total = sum(gathered.marks.values())
-    hidden: list[Block] = []
-    if not material.shown.whole:
-        hidden.append(Callout("Left out.", material.shown.sentence))
-    if not shown:
-        return [Text("There are no pairs to show."), *hidden]
-    flagged = sum(pair.mark == "flagged" for pair in shown)
-    order = []
-    if flagged:
-        order.append(
-            say(
-                "first the {flagged} flagged",
-                flagged=words.number(flagged) if flagged > 1 else "one",
-            )
-        )
-    if flagged < len(shown):
-        order.append("those whose scores differ most, unlike people before near copies")
-    intro = say(
-        "{shown} of {total} pairs: {order}. The whole list is in the findings file (CSV "
-        "or JSON) and in the audit file. The two people of a pair are equal in "
-        "everything but the lines marked “≠”. Scores are those of the favourable "
-        "outcome.",
-        shown=words.number(len(shown)),
-        total=words.number(total),
-        order=", then ".join(order),
-    )
-    people = material.spec.domain.people(material.table)
-    cards = [_card(material, pair, people) for pair in shown]
-    return [Text(intro), *hidden, *cards, *_more_pairs(material)]
-
-
-def _more_pairs(material: Material) -> list[Grid]:
-    """List further pairs, a line each: what changes, and what that does."""
-    if not material.gathered.more:
-        return []
-    spec, shown = material.spec, material.shown
-    protected = spec.domain.protected.tolist()
-    rows = []
-    for pair in material.gathered.more:
-        changes = [
-            f"{words.quoted(spec.domain.names[i])} {shown.value(i, pair.row[i])} → "
-            f"{shown.value(i, pair.partner[i])}"
-            for i in protected
-            if pair.row[i] != pair.partner[i]
-        ]
-        scores = (words.score(spec, pair.row_score), words.score(spec, pair.partner_score))
-        rows.append((words.number(pair.id), ", ".join(changes), *scores))
-    return [
-        Grid(
-            header=("Finding", "What changes", "Score before", "Score after"),
-            rows=tuple(rows),
-            widths=(0.7, 3, 0.9, 0.9),
-            right=(0, 2, 3),
-            caption="More pairs, those whose scores differ most first; everything else in each is "
-            "equal",
-            key="more",
-            optional=True,
-            evidence="example",
-        )
-    ]
-
-
-def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
-    spec = material.spec
-    shown = material.shown
-    decisions = class_texts(spec, material.table)
-    rows = tuple(
-        PairRow(name, shown.value(i, first), shown.value(i, second), first != second)
-        for i, (name, first, second) in enumerate(
-            zip(spec.domain.names, pair.row.tolist(), pair.partner.tolist(), strict=True)
-        )
-    )
-    outcome = (
-        PairRow(
-            "Decision",
-            f"{decisions[pair.row_class]} ({words.decision_word(spec, pair.row_class)})",
-            f"{decisions[pair.partner_class]} ({words.decision_word(spec, pair.partner_class)})",
-            changed=True,
-        ),
-        PairRow(
-            score_name(spec.model),
-            words.score(spec, pair.row_score),
-            words.score(spec, pair.partner_score),
-            changed=True,
-        ),
-    )
-    run = next(run for run in material.runs if run.id == pair.run)
-    detail = [material.run_name(run)]
-    if len(run.seconds) > 1:
-        detail.append(say("{phase} search", phase=pair.phase))
-    if len(people) and shown.whole:
-        _, distance = nearest(spec.domain, people, pair.row)
-        detail.append(
-            say(
-                "distance to the nearest real {person} {distance}",
-                person=spec.person,
-                distance=words.number(distance, 3),
-            )
-        )
-    title = say("Finding {n}", n=words.number(pair.id)) + (
-        say(", flagged") if pair.mark == "flagged" else ""
-    )
-    person = spec.person[:1].upper() + spec.person[1:]
-    return PairCard(
-        title,
-        "; ".join(detail),
-        pair.note if shown.whole else "",
-        say("{Person} A", Person=person),
-        say("{Person} B", Person=person),
-        rows,
-        outcome,
-        key=f"pair-{pair.id}",
     )

@@ -22,6 +22,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.content import passages
 from fairdesk.report.content.material import Material
+from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.provenance import evidence
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
@@ -246,7 +247,7 @@ def _to_repeat(material: Material) -> list[Block]:
     blocks += [Text(sentence) for sentence in dict.fromkeys(beyond)]
     terms = {evidence.terms_name(run.spec): evidence.terms_file(run.spec) for run in runs}
     for name, held in (("mapping.json", mapping), ("domain.json", domain), *terms.items()):
-        blocks += _file(name, material.shown.file(held))
+        blocks += _file(name, RedactedJson(material.shown).file(held))
     return blocks
 
 

@@ -12,6 +12,7 @@ from fairdesk.audit.store.records import LogEntry
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.reproducing import other_versions
 from fairdesk.audit.verify.tally import Tally
+from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.content.redaction import SENTENCES, Shown
 from fairdesk.report.provenance import evidence
 from fairdesk.report.provenance.manifest import Manifest, RunOf, as_of
@@ -79,7 +80,7 @@ def compare_manifest(
         if kind is None:
             tally.leave(f"What “{name}” leaves out is told in words that are not known here.")
             return
-        again = Shown(kind, store.spec, store.table()).manifest(again)
+        again = RedactedJson(Shown(kind, store.spec, store.table())).manifest(again)
     _compare(tally, name, told, msgspec.json.decode(again, type=Manifest), store)
 
 

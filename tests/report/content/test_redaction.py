@@ -22,17 +22,9 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.report.blocks import PairCard
+from fairdesk.report.content.bands import FEWEST, band_edges, band_text
 from fairdesk.report.content.choosing import parts
-from fairdesk.report.content.redaction import (
-    FEWEST,
-    LEFT_OUT,
-    NAMED,
-    OTHER,
-    SENTENCES,
-    Shown,
-    band_edges,
-    band_text,
-)
+from fairdesk.report.content.redaction import LEFT_OUT, NAMED, OTHER, SENTENCES, Shown
 from fairdesk.report.document import make_report, whole_report, write_report
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
