@@ -16,7 +16,7 @@ from fairdesk.models.decisions.outputs import first_line, from_classes, from_pro
 from fairdesk.models.decisions.tensors import Tensor, fill
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import Inputs, ModelCard, Takes
-from fairdesk.models.onnx.file import session_of
+from fairdesk.models.onnx.session import KINDS, session_of
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.results.events import Scores
 
@@ -24,12 +24,6 @@ from fairdesk.results.events import Scores
 _OPERATORS, _FORMAT = 17, 8
 #: Trees with more nodes than this are not converted: it takes minutes, and gigabytes.
 MOST_NODES = 500_000
-#: What converted estimators take.
-_KINDS: dict[str, type] = {
-    "tensor(float)": np.float32,
-    "tensor(double)": np.float64,
-    "tensor(string)": object,
-}
 #: What activations are called in ONNX that need no setting.
 _PLAIN = {
     "relu": "Relu",
@@ -123,7 +117,7 @@ class Converted:
         self._places = {name: place for place, name in enumerate(card.classes)}
         self._session, _ = session_of(Path("model.onnx"), content)
         self._tensors = [
-            Tensor(each.name, _KINDS[each.type], tuple(each.shape[1:]))
+            Tensor(each.name, KINDS[each.type], tuple(each.shape[1:]))
             for each in self._session.get_inputs()
         ]
 

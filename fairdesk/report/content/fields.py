@@ -30,8 +30,6 @@ _BESIDE = ("signers", "categories", "logo")
 _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
 #: A file of details, and a picture, are refused beyond so many bytes.
 _LARGEST = 4_000_000
-
-
 #: What they are called, by their keys.
 LABELS = {key: field.label for key, field in FIELDS.items()}
 

@@ -41,7 +41,6 @@ from fairdesk.wording.language import fixed, say
 OTHER, TEXT = fixed(("other (few rows)", "a text, left out"))
 LEFT_OUT = "Something about a single pair; it stands in the audit file."
 NAMED = "Something with a name that few rows have; it stands in the audit file."
-
 #: What is about single pairs in the log.
 _OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
 #: A word; a name of fewer letters is looked for in texts only where it is in quotes.

@@ -26,8 +26,6 @@ from fairdesk.wording.language import say
 
 #: Model inputs listed; a one-hot encoding can have thousands.
 _INPUTS_SHOWN = 300
-
-
 #: How the log says, when a model is opened, how far it agrees with the label.
 _AGREES = "The model agrees with the label"
 

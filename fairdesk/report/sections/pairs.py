@@ -27,7 +27,7 @@ def pairs(material: Material) -> Section:
 
 
 def pair_blocks(material: Material) -> list[Block]:
-    """Make the blocks of `pairs`: cards of those shown in full, and a line for each of some more."""
+    """Make the blocks of `pairs`: cards, and a line for each of some more."""
     gathered = material.gathered
     shown = gathered.shown
     total = sum(gathered.marks.values())

@@ -1,0 +1,137 @@
+"""An ONNX file loaded by ONNX Runtime, and the tensors that it takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairdesk.errors import ModelError
+from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor
+from fairdesk.models.onnx.asking import runtime_message
+from fairdesk.models.onnx.graph import Graph
+from fairdesk.models.onnx.locales import lend
+
+#: Tensors of ONNX by their names, as NumPy has them; text as Python objects.
+KINDS: dict[str, type] = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(int16)": np.int16,
+    "tensor(int8)": np.int8,
+    "tensor(uint64)": np.uint64,
+    "tensor(uint32)": np.uint32,
+    "tensor(uint16)": np.uint16,
+    "tensor(uint8)": np.uint8,
+    "tensor(bool)": np.bool_,
+    "tensor(string)": object,
+}
+
+
+def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
+    """Load a model's bytes; give it with what there is to warn of.
+
+    Raises
+    ------
+    ModelError
+        When ONNX Runtime does not take it.
+    """
+    # a third of a second to load; this runs in the model's own process
+    import onnxruntime  # noqa: PLC0415
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # it is told below
+    # never its other format, which was not looked into
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    warnings: tuple[str, ...] = ()
+    while True:
+        try:
+            session = onnxruntime.InferenceSession(
+                data, options, providers=["CPUExecutionProvider"], enable_fallback=0
+            )
+        except Exception as error:
+            # any kind: ONNX Runtime has a dozen without a common base
+            message = runtime_message(error)
+            locale = _LOCALE.search(message)
+            if locale and not warnings and lend(locale[1]):
+                warnings = (LENT.format(locale[1]),)
+                continue
+            remedy = f"Export the model again, for ONNX Runtime {onnxruntime.__version__} or older."
+            if locale:
+                remedy = "Install the language that it names in the operating system."
+            raise ModelError(
+                f"ONNX Runtime cannot open “{path.name}”.", why=f"It says: {message}", remedy=remedy
+            ) from error
+        return session, warnings
+
+
+_LOCALE = re.compile(r"Failed to construct locale with name:([\w.@-]+)")
+LENT = (
+    "It asks for the language “{}”, which this computer does not have. Capital letters are made "
+    "small by Unicode's rules, which are the same for that language."
+)
+
+
+def tensors_of(path: Path, session: Any, graph: Graph) -> tuple[list[Tensor], int]:  # noqa: ANN401 - as above
+    """Return what the model takes, and how many rows at once; 0 where any number."""
+    entries = session.get_inputs()
+    odd = [entry for entry in entries if entry.type not in KINDS]
+    if not entries or odd:
+        raise ModelError(
+            f"“{path.name}” takes inputs that no table has"
+            + (f": “{odd[0].name}” is {odd[0].type}." if odd else "."),
+            remedy="Choose a model that takes numbers or text.",
+        )
+    tensors = [
+        Tensor(entry.name, KINDS[entry.type], _tail(path, entry, graph, alone=len(entries) == 1))
+        for entry in entries
+    ]
+    # some models are exported for batches of one size only
+    sizes = {entry.shape[0] for entry in entries if entry.shape and is_length(entry.shape[0])}
+    if sum(tensor.width for tensor in tensors) * max(sizes, default=1) > _MOST_NUMBERS:
+        raise ModelError(
+            f"“{path.name}” takes more numbers at once than any table has.",
+            remedy="Export the model for a free number of rows.",
+        )
+    return tensors, max(sizes, default=0)
+
+
+#: Numbers of one batch of a fixed size.
+_MOST_NUMBERS = 2**26
+
+
+def is_length(length: object) -> bool:
+    """Whether a dimension of a tensor is told, and is a length."""
+    return isinstance(length, int) and length > 0
+
+
+def _tail(path: Path, entry: Any, graph: Graph, *, alone: bool) -> tuple[int, ...]:  # noqa: ANN401 - as above
+    """Return the shape of an input after its rows, where it is one of a table's rows."""
+    shape = list(entry.shape)
+    free = [i for i, length in enumerate(shape) if i and not is_length(length)]
+    if not shape or (free and alone):
+        # a rank that is not told, or columns that are not counted
+        width = graph.width(entry.name)
+        if not width or width > MOST_INPUTS or len(free) > 1 or shape[1:].count(1) < len(shape) - 2:
+            raise ModelError(
+                f"“{path.name}” does not say how many inputs it takes.",
+                remedy="Export it with a fixed number of columns.",
+            )
+        shape = shape or [None, width]
+        for place in free:
+            shape[place] = width
+    # of several inputs each is a column
+    tail = tuple(length if is_length(length) else 1 for length in shape[1:])
+    if sum(length > 1 for length in tail) > 1 or max(tail, default=1) > MOST_INPUTS:
+        spelt = " × ".join(str(length or "any") for length in entry.shape)
+        raise ModelError(
+            f"“{path.name}” takes an input “{entry.name}” of the shape {spelt}.",
+            why="FairDesk feeds one matrix of numbers, or one column per input.",
+            remedy="Export the model with one of the two.",
+        )
+    return tail
