@@ -353,7 +353,7 @@ class _Proof:
         return (*metrics, *self._rows, *self._aside)
 
     def _examples(self) -> Iterator[Event]:
-        """Ask the model again about some of those who are unlike, and tell of them."""
+        """Query the model again about some of those who are unlike, and tell of them."""
         refinery, context = self._refinery, self._context
         wanted = self._options.keep - self._kept
         if wanted > 0 and refinery.examples:

@@ -80,7 +80,7 @@ class GroupContext:
         return self.most_queries - self.queries
 
     def predict(self, rows: Rows) -> Scores:
-        """Ask the model about ``(m, d)`` rows, and count them.
+        """Query the model about ``(m, d)`` rows, and count them.
 
         Raises
         ------

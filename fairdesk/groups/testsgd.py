@@ -179,7 +179,7 @@ class _Mining:
             )
 
     def _ask_rows(self) -> Iterator[Event]:
-        """Ask about the data's rows as they are."""
+        """Query the model about the data's rows as they are."""
         results = []
         total = len(self.queried)
         for part in Pace(1, context=self.study).parts(total):

@@ -114,7 +114,7 @@ class MitigationContext:
         )
 
     def predict(self, model: FedModel, rows: Rows) -> Scores:
-        """Ask a model about ``(m, d)`` rows, and count them.
+        """Query a model about ``(m, d)`` rows, and count them.
 
         Raises
         ------

@@ -384,7 +384,7 @@ def favourable_scores(scores: Scores, favourable_class: int) -> NDArray[np.float
 
 
 def as_matrix(inputs: Inputs) -> NDArray[np.float64]:
-    """Put one array per input side by side: ``(n, inputs)``.
+    """Return one array per input as columns of a matrix: ``(n, inputs)``.
 
     Raises
     ------

@@ -271,7 +271,7 @@ def _saying_so(report: Report) -> Report:
 
 
 def _kept(store: Store) -> frozenset[str]:
-    """Give the texts that are no report's own: what columns are called, what the auditor wrote."""
+    """Return the texts of others than the report: names of columns, and what the auditor wrote."""
     columns = (column.name for column in store.table().columns)
     return frozenset((*columns, *store.details().texts.values()))
 

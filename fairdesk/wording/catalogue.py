@@ -49,7 +49,7 @@ EMPTY = Catalogue({}, {}, _english)
 
 
 def folders() -> tuple[Path, ...]:
-    """Give the folders of catalogues: the shipped one, then the user's, which has the last word."""
+    """Return the folders of catalogues: the shipped one, then the user's, which overrules it."""
     return _SHIPPED, files.settings_folder() / "locales"
 
 

@@ -401,7 +401,7 @@ def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
 
 
 def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
-    """Give what is certified, falsified and undecided; of the exact counts where there are any."""
+    """Return what is certified, falsified and undecided; of the exact counts if there are any."""
     if proven.total and int(proven.total):
         whole = int(proven.total)
         alike = Fraction(int(proven.certified_people), whole)

@@ -150,7 +150,7 @@ def best_so_far(figures: Iterable[Metric]) -> str:
 
 
 def _of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTable]:
-    """Give the tables of the favourable decision where there are any, else of labels, or scores."""
+    """Return the tables of the favourable decision if there are any, else of labels, or scores."""
     order = ("decisions", "label", "scores")
     kind = min((table.of for table in tables), key=order.index, default="decisions")
     of_kind = [table for table in tables if table.of == kind]

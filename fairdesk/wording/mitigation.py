@@ -256,7 +256,7 @@ def labels_sentence(labels: str) -> str:
 
 
 def source_of_labels(repair: Repair) -> str:
-    """Give where a repair's labels come from: those of samples of a rule set are opposite ones."""
+    """Return where a repair's labels come from: samples of a rule set have opposite ones."""
     return "opposite" if repair.target == "rule_score" else repair.labels
 
 

@@ -275,7 +275,7 @@ def quoted(name: str) -> str:
 
 
 def in_quotes(name: str) -> str:
-    """Put a name from a file in quotes."""
+    """Return a name from a file in quotes."""
     return say("“{name}”", name=name)
 
 

@@ -135,7 +135,7 @@ class _Verification:
         self._verdicts = {"unsat": 0, "sat": 0, "unknown": 0}
 
     def run(self, rng: np.random.Generator) -> Iterator[Event | None]:
-        """Ask about one partition after the other; give an event, or nothing, often."""
+        """Solve one partition after the other; yield an event, or nothing, often."""
         space, single_members = self._space, self._single_members
         self.tally.add(
             space.low[single_members], space.high[single_members], single_members, unlike=False
@@ -177,7 +177,7 @@ class _Verification:
                 return
 
     def _confirmed(self, places: Places, combination: int, root: int) -> bool:
-        """Ask the model about the solver's example; count that one person if it is one."""
+        """Query the model about the solver's example; count that one person if it is one."""
         point, own = places[None], np.array([combination])
         rows = self._space.domain.counterparts(self._space.rows(point), own)
         if not self._context.ask(rows).discriminatory[0]:

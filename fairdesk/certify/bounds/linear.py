@@ -311,7 +311,7 @@ class LinearExaminer:
         low: Places,
         group: int,
     ) -> LinearCount:
-        """Ask the model about those who are too near to a border, unless they are too many."""
+        """Query the model about those who are too near to a border, unless they are too many."""
         if not found.undecided or found.undecided > _MOST_ASKED or first.merged or second.merged:
             return found
         near = [_pairs(first, second, start, stop, _MOST_ASKED + 1) for start, stop in bands]
@@ -464,7 +464,7 @@ def _balanced(sums: _Term, term: _Term, pairs: int) -> tuple[int, int]:
 
 
 def _fewer(sums: _Term, most: int) -> _Term:
-    """Put near sums together, to so many at most or one more."""
+    """Merge near sums, to so many at most or one more."""
     if len(sums.values) <= most:
         return sums
     return _put_together(sums, _nothing(whole=sums.counts.dtype == np.int64), most)

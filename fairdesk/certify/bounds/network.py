@@ -107,7 +107,7 @@ class NetworkExaminer:
         return float(np.clip(affordable, _LEAST, _MOST))
 
     def _count(self, found: Examined, few: NDArray[np.intp], group: NDArray[np.intp]) -> None:
-        """Ask the model about every point of some boxes."""
+        """Query the model about every point of some boxes."""
         counted = self._everyone.count(found.low[few], found.high[few], group[few])
         found.unlike_sets[few] = counted.unlike
         if counted.population is not None:

@@ -229,7 +229,7 @@ class Decisions:
 
 
 def decisions(space: Space, fed: FedModel, places: Places, may_be: NDArray[np.bool_]) -> Decisions:
-    """Ask a model about whole similar sets.
+    """Query a model about whole similar sets.
 
     Parameters
     ----------

@@ -429,7 +429,7 @@ def read(source: Path | BinaryIO) -> tuple[Header, dict[str, NDArray[Any]]]:
 
 
 def unpack(source: Path | BinaryIO) -> tuple[bytes, dict[str, NDArray[Any]]]:
-    """Take an archive apart, whatever it says.
+    """Return the parts of an archive, whatever it says.
 
     Raises
     ------

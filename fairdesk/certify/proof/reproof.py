@@ -137,7 +137,7 @@ class _Reprover:
         return self._counter.shares(low, high, np.flatnonzero(self._wanted[group]))
 
     def differ(self, places: Places) -> NDArray[np.bool_]:
-        """Ask the model."""
+        """Query the model."""
         return self._differ(places)
 
     @property
@@ -227,7 +227,7 @@ class _Work:
         self._over[box] = True
 
     def _go_on(self, parts: _Parts, matters: Float64, waiting: deque[_Parts]) -> None:
-        """Ask about small parts, and divide the others."""
+        """Query the model about small parts, and divide the others."""
         whole = (parts.low == self._low[parts.box]).all(axis=1)
         whole &= (parts.high == self._high[parts.box]).all(axis=1)
         points = volumes(parts.low, parts.high)
@@ -253,7 +253,7 @@ class _Work:
         waiting.append(_halved(_Parts(*(each[divided] for each in parts)), matters[divided]))
 
     def _ask(self, parts: _Parts) -> None:
-        """Ask the model about every point."""
+        """Query the model about every point."""
         points = volumes(parts.low, parts.high).astype(np.int64)
         ends = np.cumsum(points)
         start = 0

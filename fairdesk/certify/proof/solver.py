@@ -167,7 +167,7 @@ def check_box(
     hard_seconds: float = 0.0,
     sought: Literal["unlike", "alike"] = "unlike",
 ) -> Answer:
-    """Ask whether a box holds a point whose members are decided otherwise.
+    """Search a box for a point whose members are decided otherwise.
 
     Parameters
     ----------

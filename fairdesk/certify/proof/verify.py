@@ -586,7 +586,7 @@ class _Proof:
         return Check(name, tried, len(messages), told=tuple(messages[:_MOST_MESSAGES]))
 
     def people(self, people: Rows, rng: np.random.Generator) -> Check:
-        """Ask about real people who are in boxes of one kind."""
+        """Query the model about real people who are in boxes of one kind."""
         name = "The data’s own people in certified and falsified boxes"
         chosen = people[rng.permutation(len(people))[:_MOST_PEOPLE]]
         places, inside = self._places(chosen)

@@ -397,7 +397,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return snapped[fine], combination[fine]
 
     def clip(self, codes: Rows, positions: NDArray[np.intp] | slice = slice(None)) -> Rows:
-        """Put codes on the grid of their attributes and into the range.
+        """Return codes on the grid of their attributes, within the range.
 
         Parameters
         ----------

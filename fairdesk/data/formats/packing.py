@@ -198,7 +198,7 @@ def _as_text(values: pa.Array) -> list[str]:
 
 
 def _joined(pieces: list[pa.DictionaryArray | pa.StringArray]) -> Texts:
-    """Put the pieces of a column together."""
+    """Return the pieces of a column as one."""
     if all(isinstance(piece, pa.DictionaryArray) for piece in pieces):
         pieces = pa.chunked_array(pieces).unify_dictionaries().chunks
         joined = np.concatenate([np.asarray(piece.indices) for piece in pieces])

@@ -171,7 +171,7 @@ def askable(rows: Rows, attributes: Sequence[Attribute], mapping: Mapping) -> Ma
 
 
 def _ask(study: GroupContext, can: Mask) -> Generator[Event, None, Scores]:
-    """Ask the model about the rows it can be asked about: ``(m, k)``."""
+    """Query the model about the rows it can be asked about: ``(m, k)``."""
     rows, answers = study.rows[can], list[Scores]()
     done = 0
     for part in Pace(1, context=study).parts(len(rows)):
@@ -199,7 +199,7 @@ def _judge(study: GroupContext, wanted: int, label: Rows | None) -> Rows | None:
 def _recorded(
     study: GroupContext, options: MeasureOptions, label: Rows | None
 ) -> Iterator[_Sample]:
-    """Take decisions from their column."""
+    """Read decisions from their column."""
     known = ~np.isnan(study.decided)
     if not known.any():
         return
@@ -222,7 +222,7 @@ def _answered(
     can: Mask,
     answers: Scores,
 ) -> Iterator[_Sample]:
-    """Take decisions, and scores, from the model's answers: all decisions first."""
+    """Yield decisions, and scores, of the model's answers: all decisions first."""
     mapping, card = model.mapping, model.opened.card
     decided = np.full(len(can), -1)
     decided[can] = labels(answers)

@@ -106,7 +106,7 @@ class Members:
 
 
 def gathered(rules: Sequence[Rules]) -> tuple[Members, NDArray[np.intp]]:
-    """Put rows with the same cells together.
+    """Group rows with the same cells.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def grow(members: Members, least: int, together: int) -> Iterator[Growing | Freq
 
 
 def _in_order(levels: Sequence[RuleSets], counts: Sequence[Counts]) -> tuple[RuleSets, Counts]:
-    """Put rule sets about the same attributes together: so bit sets are made faster."""
+    """Sort rule sets by their attributes: so bit sets are made faster."""
     orders = [np.lexsort((level >= 0).T) for level in levels]
     chosen = np.concatenate([level[order] for level, order in zip(levels, orders, strict=True)])
     rows = np.concatenate([count[order] for count, order in zip(counts, orders, strict=True)])

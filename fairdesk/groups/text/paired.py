@@ -83,7 +83,7 @@ def compare(values: Floats, *, shares: bool, alpha: float) -> Compared:
 
 
 def _newcombe(inside: Side, outside: Side, products: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Put two Wilson intervals together, less what the two shares have in common."""
+    """Combine two Wilson intervals, less what the two shares have in common."""
     z = np.full(len(products), NormalDist().inv_cdf(1 - alpha / 2))
     covariance = products - inside.mean * outside.mean
     covariance = np.where(covariance > 0, np.maximum(covariance - 0.5 / inside.n, 0.0), covariance)

@@ -220,7 +220,7 @@ class _Search:
     # the answers
 
     def _ask_untouched(self) -> Iterator[Progress]:
-        """Ask about the texts as they are."""
+        """Query the model about the texts as they are."""
         texts, answers = self._known.texts, []
         for part in self._pace.parts(len(texts.written)):
             answers.append(self._answers.to(texts.written[part], texts.rows[part]))
@@ -229,7 +229,7 @@ class _Search:
         self._known.texts = replace(texts, decided=decided, scores=scores)
 
     def _fill(self, table: Table) -> Iterator[Event]:
-        """Ask about so many seeds as the margins need (Algorithm 2)."""
+        """Query the model about so many seeds as the margins need (Algorithm 2)."""
         begun, columns = self._done, len(table.choices)
         wanted = min(self._options.sample_thr, len(table.seeds))
         table.make_room(wanted)

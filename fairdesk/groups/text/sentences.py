@@ -180,7 +180,7 @@ def text_place(study: GroupContext) -> int:
 
 
 def ask(study: GroupContext, texts: Sequence[str], rows: Rows) -> Scores:
-    """Ask the model about new sentences, each in the place of a row's own text.
+    """Query the model about new sentences, each in the place of a row's own text.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ class SentenceScorer:
     def _score_new(
         self, texts: Sequence[str], rows: Rows, new: Mapping[int, int]
     ) -> dict[int, tuple[int, float]]:
-        """Ask about those sentences, by key, that stand at the given places."""
+        """Query the model about those sentences, by key, that stand at the given places."""
         places = list(new.values())
         if not places:
             return {}

@@ -168,7 +168,7 @@ class CachedModel:
         return cast("Scores", answers)
 
     def predict_anew(self, rows: Rows) -> Scores:
-        """Ask the model itself, whatever was asked before."""
+        """Query the model itself, whatever was asked before."""
         self.queries += len(rows)
         return self.model.predict(rows)
 

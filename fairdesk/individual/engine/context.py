@@ -33,7 +33,7 @@ Part = TypeVar("Part", bound=np.generic)
 def in_parts(
     ask: Callable[[NDArray[Any]], NDArray[Part]], rows: NDArray[Any], questions: int
 ) -> NDArray[Part]:
-    """Ask about rows part by part, where each row makes so many questions.
+    """Query the model about rows part by part, where each row makes so many questions.
 
     Keeps memory bounded when many people meet many combinations.
     """
@@ -119,7 +119,7 @@ class CombinationScores:
 
 
 def joined(answers: Sequence[CombinationScores]) -> CombinationScores:
-    """Put the answers to several batches of people together."""
+    """Return the answers to several batches of people as one."""
     if answers[0].allowed is None:
         allowed = None
     else:
@@ -234,7 +234,7 @@ class SearchContext:
         return self._people.nbytes + self.cached_model.nbytes
 
     def ask(self, rows: Rows) -> CombinationScores:
-        """Ask the model about the similar sets of ``(n, d)`` rows, each in the domain.
+        """Query the model about the similar sets of ``(n, d)`` rows, each in the domain.
 
         Members that break a constraint are not sent.
         """
@@ -255,7 +255,7 @@ class SearchContext:
         return CombinationScores(scores, labels(scores))
 
     def _scores(self, rows: Rows, keys: Keys) -> Scores:
-        """Ask about everybody in the similar sets, whose members share these keys."""
+        """Query the model about everybody in the similar sets, whose members share these keys."""
         everyone = keys[:, None] + self._combination_keys
 
         def members(which: Numbers) -> Rows:
@@ -268,7 +268,7 @@ class SearchContext:
         return answers.reshape(*everyone.shape, answers.shape[1])
 
     def _scores_of_allowed(self, rows: Rows) -> Scores:
-        """Ask about everybody in the similar sets who may be."""
+        """Query the model about everybody in the similar sets who may be."""
         similar = self.domain.similar(rows)
         everyone = similar.reshape(-1, rows.shape[1])
         allowed = self.domain.allowed(everyone)
@@ -421,7 +421,7 @@ class SearchContext:
         return self.repeatability.holds
 
     def _query_again(self, pairs: Rows) -> Scores:
-        """Ask about ``(2, n, d)`` pairs, whatever was asked before: ``(2, n, k)``."""
+        """Query the model about ``(2, n, d)`` pairs, whatever was asked before: ``(2, n, k)``."""
         answers = self.cached_model.predict_anew(pairs.reshape(-1, pairs.shape[2]))
         return answers.reshape(2, pairs.shape[1], -1)
 

@@ -19,7 +19,7 @@ _DRAWS = 8
 
 
 def preflight(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
-    """Ask a model about some people before a run, to tell at once that one has no sense.
+    """Query a model about some people before a run, to tell at once that one has no sense.
 
     Up to `PEOPLE` real people and as many of the domain are asked about just as they
     are; the model's rows are counted, and remembered for the run.

@@ -273,7 +273,7 @@ _REMEDY = "Narrow the ranges, give numbers steps, or estimate the share instead.
 def _score_combinations(
     context: SearchContext, rows: Rows
 ) -> tuple[Rows, NDArray[np.intp], NDArray[np.int64], CombinationScores]:
-    """Ask about whole similar sets, not remembering what is never asked again.
+    """Query the model about whole similar sets, not remembering what is never asked again.
 
     Returns
     -------
@@ -310,7 +310,7 @@ def _score_combinations(
 
 
 def _scores(context: SearchContext, similar: Rows, allowed: NDArray[np.bool_]) -> Scores:
-    """Ask about those who may be: ``(m, C, k)``, NaN for the others."""
+    """Query the model about those who may be: ``(m, C, k)``, NaN for the others."""
     answers = context.cached_model.predict_anew(similar[allowed])
     scores = np.full((*allowed.shape, answers.shape[1]), np.nan, dtype=np.float32)
     scores[allowed] = answers

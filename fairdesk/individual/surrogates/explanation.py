@@ -103,7 +103,7 @@ def explain(
 
 
 def _variants(context: SearchContext, row: Rows, favourable_class: int) -> tuple[Variant, ...]:
-    """Ask about everybody in the similar set of ``(1, d)`` who breaks no constraint."""
+    """Query the model about everybody in the similar set of ``(1, d)`` who breaks no constraint."""
     answers = context.ask(row)
     scores = favourable_scores(answers.scores[0], favourable_class)
     order = np.argsort(-scores, kind="stable")  # those who may not be have no score, and are last

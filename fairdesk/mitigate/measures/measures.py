@@ -273,7 +273,7 @@ class Examiner:
 def _query_rows(
     mitigation: MitigationContext, model: FedModel, places: NDArray[np.intp]
 ) -> Generator[int, None, Answered]:
-    """Ask about the rows at some places of the table."""
+    """Query the model about the rows at some places of the table."""
     mapping, card = model.mapping, model.opened.card
     own, answers_so_far = [np.empty(0, dtype=np.intp)], []
     for part in Pace(1, PART_SECONDS).parts(len(places)):

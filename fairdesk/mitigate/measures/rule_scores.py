@@ -195,7 +195,7 @@ class MovedPeople:
     def ask(
         self, mitigation: MitigationContext, model: FedModel, outcome: Outcome
     ) -> Generator[int, None, Apart]:
-        """Ask a model about them; yields how many were asked about since the last."""
+        """Query a model about them; yields how many were asked about since the last."""
         means = []
         for rows, moves in zip(self.sides, self.moves, strict=True):
             values = []
@@ -288,7 +288,7 @@ class Rewritten:
     def ask(
         self, mitigation: MitigationContext, model: FedModel, outcome: Outcome
     ) -> Generator[int, None, Apart]:
-        """Ask a model about them; yields how many were asked about since the last."""
+        """Query a model about them; yields how many were asked about since the last."""
         study = mitigation.group_context(model)
         answers, parts = SentenceScorer(study), []
         for start in range(0, len(self.rows), _BATCH):

@@ -190,7 +190,7 @@ class _Rewriting:
         return np.array(kept, dtype=np.intp), sentences
 
     def _scores(self, sentences: Sequence[str], places: NDArray[np.intp]) -> Rows:
-        """Ask about sentences in the place of rows' own texts: ``(m, k)``."""
+        """Query the model about sentences in the place of rows' own texts: ``(m, k)``."""
         mitigation = self._mitigation
         rows = mitigation.rows[places]
         rows[:, self._place] = len(self._values) + np.arange(len(sentences))

@@ -129,7 +129,7 @@ class InputCheck(msgspec.Struct, frozen=True):
 def check(
     opened: OpenedModel, table: Table, mapping: Mapping, label: str, favourable: str
 ) -> InputCheck:
-    """Ask the model about the table's rows and compare with the label column.
+    """Query the model about the table's rows and compare with the label column.
 
     Parameters
     ----------

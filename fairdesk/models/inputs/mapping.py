@@ -447,7 +447,7 @@ class _Proposer:
         ]
 
     def _arranged(self, key: str, names: Sequence[str] | None) -> tuple[Made, str]:
-        """Put the inputs in the order that the auditor chose."""
+        """Return the inputs in the order that the auditor chose."""
         ways = [] if names is not None else list(self.ways())
         for way in ways:
             if way.key == key:

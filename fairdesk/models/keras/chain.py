@@ -69,7 +69,7 @@ class KerasLayer:
 def plain(
     layers: Sequence[KerasLayer], learnt: Learnt = "", *, chain: Chain | None = None
 ) -> Plain:
-    """Put a chain of Keras layers together.
+    """Return a chain of Keras layers as plain ones.
 
     Batch normalisation, normalisation and rescaling become part of the dense layer before or
     after them; layers that do nothing when a trained network answers are dropped.

@@ -136,7 +136,7 @@ class TensorFlowModel:
 
 
 def answered(call: Call, tensors: list[NDArray[Any]]) -> NDArray[Any]:
-    """Ask TensorFlow: ``(n, k)``.
+    """Return TensorFlow's answers: ``(n, k)``.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def gradients(
     matrix: NDArray[np.float64],
     column: int,
 ) -> Float32:
-    """Take a score's derivatives by each input, in batches: ``(n, inputs)``.
+    """Return a score's derivatives by each input, in batches: ``(n, inputs)``.
 
     Raises
     ------

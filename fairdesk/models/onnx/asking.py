@@ -70,7 +70,7 @@ class Asked:
         return answer[:rows] if isinstance(answer, list) else np.atleast_1d(answer)[:rows]
 
     def _run(self, output: str, tensors: dict[str, NDArray[Any]]) -> Any:  # noqa: ANN401 - as above
-        """Ask once. The first rows, which are few, are given up when they take too long."""
+        """Query once. The first rows, which are few, are given up when they take too long."""
         if self._answered:
             return self.session.run([output], tensors)[0]
         # loaded already; it has no types

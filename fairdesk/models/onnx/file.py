@@ -222,7 +222,7 @@ def _scales(graph: Graph, width: int) -> list[NDArray[np.float64]] | None:
 
 
 def _in_order(plain: Plain, order: Sequence[str], tensors: Sequence[Tensor]) -> Plain:
-    """Put the first layer's inputs into the order of the card's."""
+    """Return the layers with the first one's inputs in the order of the card's."""
     starts, at = {}, 0
     for tensor in tensors:
         starts[tensor.name] = (at, tensor.width)
@@ -243,7 +243,7 @@ def _in_order(plain: Plain, order: Sequence[str], tensors: Sequence[Tensor]) -> 
 
 
 def _agree(plain: Plain, runner: Asked, answer: OutputMeaning) -> bool:
-    """Ask both ways about made-up rows, as far from each other as the first layer tells apart."""
+    """Whether both ways answer alike about made-up rows, as far apart as the first layer sees."""
     card = ModelCard(
         path="",
         sha256="",

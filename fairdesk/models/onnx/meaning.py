@@ -160,7 +160,7 @@ _ROUNDING = 1e-4
 
 
 def _answer_to_samples(runner: Asked, output: str) -> Any:  # noqa: ANN401 - a list of dictionaries or an array
-    """Ask about made-up rows: what comes out tells more than what the file declares.
+    """Query made-up rows: what comes out tells more than what the file declares.
 
     Returns
     -------

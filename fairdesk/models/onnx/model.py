@@ -146,7 +146,7 @@ class OnnxModel:
         return from_margins(columns) if kind == "scores" else from_probabilities(columns)
 
     def _from_dictionaries(self, answers: list[dict[int | str, float]]) -> NDArray[np.float64]:
-        """Put dictionaries from classes to probabilities into the order of the card's classes."""
+        """Return dictionaries from classes to probabilities as columns in the order of the card."""
         columns = np.empty((len(answers), len(self._places)))
         if answers:
             places = [self._places.get(str(key), -1) for key in answers[0]]

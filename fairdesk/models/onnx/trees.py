@@ -116,7 +116,7 @@ def _key(trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def _forest(node: Node, leaves: _Leaves, outputs: int, base: Float64, decides: Decides) -> Forest:
-    """Put trees together, each leaf with what it adds to each output."""
+    """Return the trees as one forest, each leaf with what it adds to each output."""
     trees = node.setting("nodes_treeids").integers
     numbers = node.setting("nodes_nodeids").integers
     modes = np.array(node.setting("nodes_modes").texts)

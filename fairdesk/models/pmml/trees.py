@@ -352,7 +352,7 @@ class _Arrays:
         return number
 
     def forest(self, decides: Decides) -> Forest:
-        """Put all trees together."""
+        """Return all trees as one forest."""
         count = len(self._column)
         return Forest(
             column=np.array(self._column, np.int64),

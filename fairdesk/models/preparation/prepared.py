@@ -96,7 +96,7 @@ class PreparedModel:
         return self.opened.scores([np.ascontiguousarray(column) for column in made.T])
 
     def made(self, rows: Any) -> Any:  # noqa: ANN401 - as above
-        """Put rows through the transformers: what the model behind them is given.
+        """Transform rows: what the model behind the transformers is given.
 
         Raises
         ------

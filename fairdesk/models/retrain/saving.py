@@ -162,7 +162,7 @@ class _Check:
             )
 
     def copy(self, name: str, content: bytes) -> tuple[bytes, str]:
-        """Tell of a copy how it was checked.
+        """Say how a copy was checked.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class _Check:
         return content, f"It was read again, and answers alike for all {self._all}."
 
     def conversion(self, how: str, otherwise: int, apart: float) -> str:
-        """Tell of a conversion how it was checked."""
+        """Say how a conversion was checked."""
         text = f"{how} It was read again and asked about {self._all}: "
         count = len(self.rows)
         scored = self._card.scores == "probabilities"
@@ -290,7 +290,7 @@ def _refusal(library: str) -> Iterator[None]:
 
 
 def _as_it_came(model: ScikitModel, before: list[tuple[str, Any]]) -> Any:  # noqa: ANN401 - what a file may hold
-    """Put the trained estimator where its file had the one that was imported.
+    """Return the trained estimator where its file had the one that was imported.
 
     A file that held a dictionary or a list keeps it, with everything else as it was. Where the file
     is gone, what comes before the model is put beside it.

@@ -135,7 +135,7 @@ class ForestBuilder:
         self.value.append(np.where(inner[:, None], 0.0, value))
 
     def forest(self, base: Float64, decides: Decides, unit: float) -> Forest:
-        """Put all trees together.
+        """Return all trees as one forest.
 
         Parameters
         ----------

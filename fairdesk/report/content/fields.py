@@ -100,7 +100,7 @@ def _is_date(text: str) -> bool:
 
 
 def written(field: Field, details: Details) -> str:
-    """Give what was filled in, as a report shows it; empty when nothing was, or it is not asked."""
+    """Return what was filled in, as a report shows it; empty for nothing, or if it is not asked."""
     text = told(details, field.key)
     if not text or not asked(field, details):
         return ""

@@ -241,7 +241,7 @@ class _Writing:
         return self._worker.pack(whole, added.codes, Path(table.source.path) if parquet else None)
 
     def _with_provenance(self, extended: Extended, names: Sequence[str]) -> Extended:
-        """Tell in further columns where rows come from."""
+        """Say in further columns where rows come from."""
         numbers = Kind.INTEGER
         columns = (
             Column(names[0], Kind.NOMINAL, _ORIGINS),

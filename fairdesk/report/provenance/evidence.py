@@ -140,7 +140,7 @@ def map_file(spec: AuditSpec, table: Table) -> str:
 
 
 def _threshold(spec: AuditSpec) -> float | None:
-    """Give the score at which the decision changes; of an estimated number its answer tells it."""
+    """Return the score at which the decision changes; an estimated number's answer says it."""
     return None if spec.model.scores == VALUES else spec.mapping.threshold
 
 

@@ -299,7 +299,7 @@ def _free_name(writer: IncrementalPdfFileWriter) -> str:
 
 
 def _timed() -> PdfCMSSignedAttributes:
-    """Ask for the time among what is signed."""
+    """Request a timestamp to be signed as well."""
     from pyhanko.sign.signers.pdf_cms import PdfCMSSignedAttributes  # noqa: PLC0415
 
     return PdfCMSSignedAttributes(signing_time=datetime.now(UTC))
@@ -377,7 +377,7 @@ def _told(status: SignatureStatus, when: datetime | None, *, whole: bool) -> Sig
 
 
 def _refused(certificate: Certificate | None, why: str) -> Signature:
-    """Tell of a signature that is none."""
+    """Describe a signature that is none."""
     name, issuer, fingerprint = (
         ("somebody", "", "")
         if certificate is None

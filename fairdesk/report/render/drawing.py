@@ -35,7 +35,7 @@ class Picture(NamedTuple):
 
 
 def drawing(height: float, parts: Iterable[str], alt: str) -> Picture:
-    """Put a drawing together."""
+    """Return a whole drawing of its parts."""
     return Picture(svg.document(WIDTH, height, parts, alt), alt)
 
 
@@ -61,7 +61,7 @@ def box(x: float, y: float, wide: float, tall: float, fill: str, outline: str = 
 
 
 def dotted(x: float, y: float, wide: float, tall: float, colour: str) -> list[str]:
-    """Put two rows of dots on a rectangle that is wide enough for them."""
+    """Return two rows of dots for a rectangle that is wide enough for them."""
     rows = (y + tall * 0.3, y + tall * 0.7)
     if wide < 6:
         return []

@@ -48,7 +48,7 @@ class Letters(msgspec.Struct, frozen=True):
 
 
 def parted(svg: str) -> tuple[str, tuple[Letters, ...]]:
-    """Take the texts that typst could not draw out of a chart.
+    """Return a chart without the texts that typst could not draw, and these.
 
     Returns
     -------

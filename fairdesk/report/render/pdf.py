@@ -157,7 +157,7 @@ class Preview:
         return drawn if isinstance(drawn, list) else [drawn] if drawn else []
 
     def places(self) -> dict[str, int]:
-        """Tell on which page things stand, from 1.
+        """Return on which page things stand, from 1.
 
         Returns
         -------

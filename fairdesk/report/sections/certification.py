@@ -138,7 +138,7 @@ def _how_many(attribute: Attribute, *, compared: bool) -> str:
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
-    """Tell a run: what is proven, a chart, tables, and how it was obtained."""
+    """Describe a run: what is proven, a chart, tables, and how it was obtained."""
     spec = material.spec
     blocks: list[Block] = [Heading(material.run_name(run)), *statements(spec, run, ())]
     proven = figures.proven_of(run.figures)

@@ -268,7 +268,7 @@ def results(material: Material) -> Section:
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
-    """Tell a run: the finding, charts, tables, and how it was obtained."""
+    """Describe a run: the finding, charts, tables, and how it was obtained."""
     spec = material.spec
     blocks: list[Block] = [Heading(material.run_name(run))]
     if ended := words.ending(run):

@@ -170,7 +170,7 @@ def _architecture(material: Material) -> list[Block]:
 
 
 def _testing(material: Material) -> list[Block]:
-    """Tell procedures, data, metrics and results, and where the logs are (point 2 (g))."""
+    """Describe procedures, data, metrics and results, and where the logs are (point 2 (g))."""
     spec = material.spec
     blocks: list[Block] = [
         Text("", lead="The data used."),

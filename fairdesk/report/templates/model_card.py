@@ -36,7 +36,7 @@ _NOT_MEASURED = (
 
 
 def details(material: Material) -> Section:
-    """Tell whose model it is, and which."""
+    """Say whose model it is, and which."""
     spec, card = material.spec, material.spec.model
     inside = (
         (Fact(say("Decisions"), say("the column {name}", name=words.quoted(spec.predictions))),)
@@ -67,7 +67,7 @@ def _facts(known: tuple[Fact, ...]) -> tuple[Block, ...]:
 
 
 def factors(material: Material) -> Section:
-    """Tell by what the figures are divided."""
+    """Say by what the figures are divided."""
     names = words.grouping_names(material.spec.domain)
     texts = [material.spec.domain.names[i] for i in material.spec.domain.texts.tolist()]
     blocks: list[Block] = []
@@ -111,7 +111,7 @@ def metrics(material: Material) -> Section:
 
 
 def evaluation(material: Material) -> Section:
-    """Tell on which data the figures were measured."""
+    """Say on which data the figures were measured."""
     spec = material.spec
     known = system.told(material, "data_source", "data_period", "sampling", "labels", "cleaning")
     return Section(
@@ -129,7 +129,7 @@ def evaluation(material: Material) -> Section:
 
 
 def training(material: Material) -> Section:
-    """Tell on which data the model was trained, as far as people know."""
+    """Say on which data the model was trained, as far as people know."""
     known = system.told(material, "training_provenance", "training_scope")
     return Section(
         "Training data",
@@ -144,7 +144,7 @@ def training(material: Material) -> Section:
 
 
 def figures(material: Material) -> Section:
-    """Give the figures: of all, by single attributes, by their intersections, of single people."""
+    """Show the figures: of all, by single attributes, by their intersections, of single people."""
     blocks: list[Block] = []
     overall = shared.accuracy(material)
     blocks += [overall] if overall is not None else []

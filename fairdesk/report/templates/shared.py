@@ -144,7 +144,7 @@ def _right(lines: tuple[GroupLine, ...]) -> tuple[int, int]:
 
 
 def _tested(material: Material) -> Statement | None:
-    """Take the accuracy of the imported model from a repair, which keeps test rows apart."""
+    """Return the accuracy of the imported model from a repair, which keeps test rows apart."""
     for run in material.repairs:
         imported = mitigation_words.trial_of(run.figures, 0)
         measure = mitigation_words.measured(imported, "accuracy", "test")

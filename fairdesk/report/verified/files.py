@@ -449,7 +449,7 @@ def _attachment(document: bytes) -> bytes | None:
 
 
 def _form(path: Path) -> Format | None:
-    """Tell in which form a file is a report; ``None`` where it is none."""
+    """Return in which form a file is a report; ``None`` where it is none."""
     try:
         with path.open("rb") as stream:
             start = stream.read(max(map(len, _STARTS)))
