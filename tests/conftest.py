@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import hypothesis
 import pytest
 
@@ -11,11 +9,10 @@ import pytest
 hypothesis.settings.register_profile("fairdesk", deadline=None)
 hypothesis.settings.load_profile("fairdesk")
 
-_GUI = Path(__file__).parent / "gui"
 
+@pytest.fixture
+def shared_guests(monkeypatch):
+    """Let the workers of this test use the guests of earlier ones."""
+    from tests import guests
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one process run all tests of the window, in their order: what is Qt's is shared."""
-    for item in items:
-        group = "gui" if _GUI in item.path.parents else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+    guests.share(monkeypatch)

@@ -42,7 +42,7 @@ QUICK = ("--option", "global_num=30", "local_num=30")
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def home(tmp_path, monkeypatch, shared_guests):
     """Keep the log out of the user's home."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "state"

@@ -24,7 +24,7 @@ from tests.report.keys import PASSPHRASE, make_key
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def home(tmp_path, monkeypatch, shared_guests):
     """Keep the log out of the user's home."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 

@@ -33,6 +33,11 @@ def own_folders(tmp_path, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def no_guest_of_ones_own(shared_guests):
+    """Open the model in a guest that an earlier test has done with."""
+
+
+@pytest.fixture(autouse=True)
 def quick_scales(monkeypatch):
     """Compare findings with real people in this process: windows that open need no second one."""
     monkeypatch.setattr(weighing, "Worker", Scales)

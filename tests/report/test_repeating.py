@@ -29,7 +29,7 @@ from tests.report.building import people_store, run_into, spec_of, write_people
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(tmp_path, monkeypatch, shared_guests):
     """Write a table, a model that is fed through a scaler, the scaler, and its inputs' names."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
