@@ -23,7 +23,8 @@ from fairdesk.app import headless
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.worker.client import Patience, Worker
+from fairdesk.audit.worker.client import Worker
+from fairdesk.audit.worker.conversation import Patience
 from fairdesk.certify.proof import certificate
 from fairdesk.cli import commands
 from fairdesk.cli import main as cli

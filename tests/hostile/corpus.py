@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fairdesk.audit.worker.client import Patience, Worker
+from fairdesk.audit.worker.client import Worker
+from fairdesk.audit.worker.conversation import Patience
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, TrustRequiredError, WorkerError

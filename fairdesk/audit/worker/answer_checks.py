@@ -16,8 +16,12 @@ import numpy as np
 from fairdesk.audit.plan.adding import why_wrong
 from fairdesk.audit.worker.child import Received
 from fairdesk.audit.worker.frames import Array
+from fairdesk.certify.domain.space import Places
+from fairdesk.certify.proof.reproof_check import KINDS, Reproof
+from fairdesk.certify.proof.verify import SolverVerdicts
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import ModelError, WorkerError
+from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.individual.surrogates.explanation import MOST_VARIANTS, Explanation
 from fairdesk.models.model import ModelCard
 from fairdesk.repeatability import Repeatability
@@ -105,6 +109,41 @@ def check_pairs(found: Found, domain: Domain, width: int | None) -> None:
         and np.isfinite(found.partner_scores).all()
     ):
         raise nonsense("it found people whom it was not asked about")
+
+
+def check_plausibility(weighed: Plausibility, rows: int, people: int) -> None:
+    """Refuse distances of so many rows to so many people, and shares, that cannot be."""
+    distance, nearest, score = weighed.distance, weighed.nearest, weighed.score
+    for each in (distance, nearest, score):
+        check_shape(each, (rows,))
+    within = all(((each >= 0) & (each <= 1)).all() for each in (distance, score))
+    if not within or not ((nearest >= 0) & (nearest < people)).all():
+        raise nonsense("nobody can be as near as it says")
+
+
+def check_verdicts(verdicts: SolverVerdicts, low: Places, high: Places) -> None:
+    """Refuse what no solver says of these boxes."""
+    check_shape(verdicts.verdict, (len(low),))
+    inside = _inside(verdicts.places, low, high)
+    if not inside or not np.isin(verdicts.verdict, (-1, 0, 1)).all():
+        raise nonsense("it found somebody where nobody was sought")
+
+
+def check_reproof(reproof: Reproof, low: Places, high: Places) -> None:
+    """Refuse what cannot be proven of these boxes."""
+    for each in (reproof.alike, reproof.unlike, reproof.contradicted):
+        check_shape(each, (len(low),))
+    inside = _inside(reproof.places, low, high)
+    shares = np.stack([reproof.alike, reproof.unlike])
+    fits = ((shares >= 0.0) & (shares <= 1.0)).all() and np.isin(reproof.contradicted, KINDS).all()
+    if not (inside and fits):
+        raise nonsense("it proves what cannot be")
+
+
+def _inside(places: Places, low: Places, high: Places) -> bool:
+    """Return whether there is a place for each box, inside it."""
+    check_shape(places, low.shape)
+    return bool(((places >= low) & (places <= high)).all())
 
 
 def check_added_rows(added: Augmented, domain: Domain, classes: int, known: int) -> None:

@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from fairdesk.audit.worker.relay import Relay
+    from fairdesk.audit.worker.relay.client import Relay
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _relay(python: str, *, unconfined: bool) -> Relay:
-    from fairdesk.audit.worker.relay import Relay  # noqa: PLC0415 - needed seldom
+    from fairdesk.audit.worker.relay.client import Relay  # noqa: PLC0415 - needed seldom
 
     return Relay(python, unconfined=unconfined)
 

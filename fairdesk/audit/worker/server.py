@@ -48,7 +48,9 @@ from fairdesk.results.events import (
 )
 
 if TYPE_CHECKING:
-    from fairdesk.audit.worker.relay import Relay
+    from fairdesk.audit.worker.relay.client import Relay
+    from fairdesk.certify.domain.space import Places
+    from fairdesk.certify.proof.certificate import Header
     from fairdesk.certify.proof.reproof_check import Reproof, Reprove
     from fairdesk.certify.proof.verify import SolverVerdicts
     from fairdesk.models.inputs.feeding import FedModel
@@ -223,27 +225,29 @@ class Guest:
         return SearchContext(self._fed(asked.mapping, asked.domain.attributes), asked.domain)
 
     def _solve(self, asked: wire.Solve) -> SolverVerdicts:
-        from fairdesk.certify.proof.certificate import decoded  # noqa: PLC0415 - see above
-        from fairdesk.certify.proof.verify import solver  # noqa: PLC0415
+        from fairdesk.certify.proof.verify import solver  # noqa: PLC0415 - see above
 
         boxes = asked.boxes
-        header = decoded(boxes.header.encode())
-        fed = self._fed(header.mapping, header.domain.attributes)
-        solve = solver(header, {"root_low": boxes.root_low, "root_high": boxes.root_high}, fed)
+        solve = solver(*self._certified(boxes))
         return solve(boxes.low, boxes.high, boxes.group, asked.unlike, asked.seconds)
 
     def _reprove(self, asked: wire.Reprove) -> Reproof:
-        from fairdesk.certify.proof.certificate import decoded  # noqa: PLC0415 - see above
-        from fairdesk.certify.proof.verify import reproving  # noqa: PLC0415
+        from fairdesk.certify.proof.verify import reproving  # noqa: PLC0415 - see above
 
         boxes = asked.boxes
-        roots = {"root_low": boxes.root_low, "root_high": boxes.root_high}
-        key = (boxes.header, *(each.tobytes() for each in roots.values()), id(self._model))
+        roots = boxes.root_low.tobytes(), boxes.root_high.tobytes()
+        key = (boxes.header, *roots, id(self._model))
         if self._reproving is None or self._reproving[0] != key:
-            header = decoded(boxes.header.encode())
-            fed = self._fed(header.mapping, header.domain.attributes)
-            self._reproving = key, reproving(header, roots, fed)
+            self._reproving = key, reproving(*self._certified(boxes))
         return self._reproving[1](boxes.low, boxes.high, boxes.group, asked.stated, asked.seconds)
+
+    def _certified(self, boxes: wire.Boxes) -> tuple[Header, dict[str, Places], FedModel]:
+        """Return what boxes of a certificate belong to: its header, its roots, the fed model."""
+        from fairdesk.certify.proof.certificate import decoded  # noqa: PLC0415 - see above
+
+        header = decoded(boxes.header.encode())
+        roots = {"root_low": boxes.root_low, "root_high": boxes.root_high}
+        return header, roots, self._fed(header.mapping, header.domain.attributes)
 
     def _search(self, asked: wire.Search, call: int, send: Send) -> Ending:
         """Run a method on what it is given."""

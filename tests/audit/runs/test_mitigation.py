@@ -14,7 +14,8 @@ from fairdesk.audit.runs import mitigation as repairing
 from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs, with_rule
 from fairdesk.audit.runs.run import check_run, run
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.worker.client import Patience, Worker
+from fairdesk.audit.worker.client import Worker
+from fairdesk.audit.worker.conversation import Patience
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs import predictions

@@ -16,7 +16,8 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.run import check_run, run
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.worker.client import Patience, Worker
+from fairdesk.audit.worker.client import Worker
+from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import SpecError, StoreError
 from fairdesk.models.inputs import predictions
 from fairdesk.results.subgroups import RuleSet

@@ -20,7 +20,8 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.sandbox.confinement import unknown
 from fairdesk.audit.worker import answer_checks, frames, wire
 from fairdesk.audit.worker.child import describe_end
-from fairdesk.audit.worker.client import Patience, Worker
+from fairdesk.audit.worker.client import Worker
+from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
 from fairdesk.files import sha256
 from fairdesk.results.events import Found, Measured, Progress
