@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import (
     Banner,
     Card,
@@ -26,6 +26,7 @@ from fairdesk.gui.kit.parts import (
     clear,
     heading,
     in_order,
+    push_button,
     quiet,
     scrolled,
 )
@@ -54,32 +55,29 @@ class StartPage(QWidget):
         super().__init__()
         self.banner = Banner()
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(48, 40, 48, 32)
-        column.setSpacing(theme.GAP)
-        column.addWidget(Words("FairDesk", size=2.2, strong=True))
-        column.addWidget(
+        column = layouts.column(
+            Words("FairDesk", size=2.2, strong=True),
             Words(
                 "Find out whether a trained model decides differently about people who differ in "
                 "nothing but what must not matter.",
                 tone="quiet",
                 size=1.12,
-            )
+            ),
+            layouts.gap(theme.GAP),
+            self.banner,
+            self._buttons(),
+            quiet("Or drop an audit, a CSV file or a model anywhere in this window."),
+            layouts.gap(theme.WIDE),
+            on=inside,
+            margin=(48, 40, 48, 32),
+            spacing=theme.GAP,
         )
-        column.addSpacing(theme.GAP)
-        column.addWidget(self.banner)
-        column.addLayout(self._buttons())
-        column.addWidget(quiet("Or drop an audit, a CSV file or a model anywhere in this window."))
-        column.addSpacing(theme.WIDE)
-        across = QHBoxLayout()
-        across.setSpacing(48)
-        across.addLayout(self._recent_part(), 1)
-        across.addLayout(self._sample_part(), 1)
+        across = layouts.row(
+            layouts.grow(self._recent_part()), layouts.grow(self._sample_part()), spacing=48
+        )
         column.addLayout(across)
         column.addStretch(1)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolled(inside))
+        layouts.column(scrolled(inside), on=self)
 
     def show_recents(self, paths: list[Path]) -> None:
         """List the audits that were open before; those that are gone are greyed."""
@@ -88,13 +86,15 @@ class StartPage(QWidget):
         before: QWidget = self.open_button
         for row, path in enumerate(paths):
             there = path.is_file()
-            button = QPushButton(path.stem.replace("&", "&&"))
+            button = push_button(
+                path.stem.replace("&", "&&"),
+                lambda _checked=False, chosen=path: self.opened.emit(chosen),
+            )
             button.setEnabled(there)
             button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             button.setMaximumWidth(260)
             button.setToolTip(html.escape(str(path)))
             button.setAccessibleName(f"Open {path.stem}" if there else f"{path.stem}, not there")
-            button.clicked.connect(lambda _checked=False, chosen=path: self.opened.emit(chosen))
             self._recents.addWidget(button, row, 0)
             in_order(before, button)
             before = button
@@ -108,31 +108,24 @@ class StartPage(QWidget):
             button.setFont(theme.scaled(button.font(), 1.12))
             button.setMinimumSize(170, 44)
             button.clicked.connect(lambda _checked=False, ask=signal: ask.emit())
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
-        row.addWidget(self.new_button)
-        row.addWidget(self.open_button)
-        row.addStretch(1)
-        return row
+        return layouts.row(self.new_button, self.open_button, layouts.stretch(), spacing=theme.GAP)
 
     def _recent_part(self) -> QVBoxLayout:
-        column = QVBoxLayout()
-        column.setSpacing(theme.NEAR)
-        column.addWidget(heading("Recent audits"))
         self._none = quiet("Audits that you have opened will be listed here.")
-        column.addWidget(self._none)
         self._recents = QGridLayout()
         self._recents.setHorizontalSpacing(theme.GAP)
         self._recents.setVerticalSpacing(theme.NEAR)
         self._recents.setColumnStretch(1, 1)
-        column.addLayout(self._recents)
-        column.addStretch(1)
-        return column
+        return layouts.column(
+            heading("Recent audits"),
+            self._none,
+            self._recents,
+            layouts.stretch(),
+            spacing=theme.NEAR,
+        )
 
     def _sample_part(self) -> QVBoxLayout:
-        column = QVBoxLayout()
-        column.setSpacing(theme.GAP)
-        column.addWidget(heading("Try it on a sample"))
+        column = layouts.column(heading("Try it on a sample"), spacing=theme.GAP)
         for sample in samples():
             column.addWidget(self._sample(sample))
         column.addStretch(1)
@@ -142,8 +135,6 @@ class StartPage(QWidget):
         card = Card()
         card.body.addWidget(Words(sample.title, strong=True))
         card.body.addWidget(quiet(sample.sentence))
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
         run = QPushButton("Run a fresh audit")
         run.setAccessibleName(f"Run a fresh audit of {sample.title}")
         models = QComboBox()
@@ -154,9 +145,7 @@ class StartPage(QWidget):
         run.clicked.connect(
             lambda _checked=False: self.tried.emit(sample, sample.models[models.currentIndex()])
         )
-        row.addWidget(run)
-        row.addWidget(models)
-        row.addStretch(1)
+        row = layouts.row(run, models, layouts.stretch(), spacing=theme.GAP)
         card.body.addSpacing(theme.TIGHT)
         card.body.addLayout(row)
         return card

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Words
 
 
@@ -24,9 +24,7 @@ class FormDialog(QDialog):
     def __init__(self, title: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        self.body.setSpacing(theme.GAP)
+        self.body = layouts.column(on=self, margin=theme.WIDE, spacing=theme.GAP)
         self._wrong = Words(tone="wrong")
         self._buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel

@@ -9,10 +9,8 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,7 +19,7 @@ from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.forms.timing import SECONDS
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, in_order, quiet
 
 #: What the methods are asked for, in the order of the list.
@@ -145,23 +143,20 @@ class MethodPicker(QWidget):
         ):
             told.addWidget(quiet(head), row, 0, top)
             told.addWidget(text, row, 1)
-        page = QVBoxLayout()
-        page.setSpacing(theme.GAP)
-        for widget in (self._title, self.reason, self._sentence, self._remark):
-            page.addWidget(widget)
-        page.addLayout(told)
-        page.addStretch(1)
+        page = layouts.column(
+            self._title,
+            self.reason,
+            self._sentence,
+            self._remark,
+            told,
+            layouts.stretch(),
+            spacing=theme.GAP,
+        )
         card = Card()
-        sides = QHBoxLayout()
-        sides.setSpacing(theme.WIDE)
-        sides.addWidget(self.list)
-        sides.addWidget(Hairline())
-        sides.addLayout(page, 1)
+        sides = layouts.row(self.list, Hairline(), layouts.grow(page), spacing=theme.WIDE)
         card.body.addLayout(sides)
         card.body.addWidget(self._fold)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(card)
+        layouts.column(card, on=self)
         in_order(self.list, self._fold.button)
 
     def _choose(self) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QWidget
 
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import calm, in_order, quiet
 from fairdesk.wording.words import plural
 
@@ -35,16 +35,12 @@ class NearField(QWidget):
         self.most.setAccessibleName("Greatest distance to a real person, 0 to 1")
         calm(self.most)
         self._hint = quiet()
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
-        row.addWidget(self.only)
-        row.addWidget(self.most)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.TIGHT)
-        column.addLayout(row)
-        column.addWidget(self._hint)
+        layouts.column(
+            layouts.row(self.only, self.most, layouts.stretch(), spacing=theme.GAP),
+            self._hint,
+            on=self,
+            spacing=theme.TIGHT,
+        )
         in_order(self.only, self.most)
         self.only.toggled.connect(self._tell)
         self.most.valueChanged.connect(self._tell)

@@ -9,17 +9,15 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QGridLayout,
-    QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.catalogue.options import Option
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.numbers import NumberField
-from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.parts import calm, in_order, labelled
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.parts import calm, in_order, labelled, push_button
 
 #: What the words that a parameter can be mean.
 _MEANINGS = {
@@ -87,9 +85,6 @@ class OptionsForm(QWidget):
 
     def __init__(self, options: tuple[Option, ...], values: dict[str, OptionValue]) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.PAGE)
         grid.setVerticalSpacing(theme.WIDE)
@@ -106,12 +101,11 @@ class OptionsForm(QWidget):
             grid.addLayout(place, position // 2, position % 2)
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
-        column.addLayout(grid)
         self._defaults = {option.name: option.default for option in options}
-        self.reset = QPushButton("Back to the &defaults")
-        self.reset.setAutoDefault(False)
-        self.reset.clicked.connect(self._reset)
-        column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
+        self.reset = push_button("Back to the &defaults", self._reset, auto_default=False)
+        layouts.column(
+            grid, layouts.at(self.reset, Qt.AlignmentFlag.AlignLeft), on=self, spacing=theme.GAP
+        )
 
     def follow(self, widget: QWidget) -> None:
         """Let Tab come here from a widget."""

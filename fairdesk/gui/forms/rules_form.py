@@ -10,7 +10,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
@@ -24,7 +23,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.text.terms import TERMS
-from fairdesk.gui.kit import theme, tips
+from fairdesk.gui.kit import layouts, theme, tips
 from fairdesk.gui.kit.parts import (
     Card,
     Words,
@@ -83,14 +82,12 @@ class RulesForm(Card):
         self.about = bounded(QComboBox(), 30)
         self.about.currentIndexChanged.connect(self._choose)
         calm(self.about)
-        self._about = QWidget()
         choice = labelled(
             "Co&mpare",
             self.about,
             "Either people of different groups, or sentences that name different people.",
         )
-        choice.setContentsMargins(0, 0, 0, 0)
-        self._about.setLayout(choice)
+        self._about = layouts.panel(choice)
         self._bins, self._texts = QWidget(), QWidget()
         self._numbers, self._lines = QGridLayout(), QGridLayout()
         self.wrong = Words(tone="wrong")
@@ -163,29 +160,27 @@ class RulesForm(Card):
         for place in (0, 1):
             self._numbers.setColumnStretch(place, 1)
         bins.addLayout(self._numbers)
-        texts = QVBoxLayout(self._texts)
-        texts.setContentsMargins(0, 0, 0, 0)
-        texts.addWidget(
-            quiet(
-                "Each category has terms that name somebody, with commas between them. A sentence "
-                "with one of them is compared with the same one with another of its category."
-            )
-        )
         self._lines.setHorizontalSpacing(theme.GAP)
         self._lines.setVerticalSpacing(theme.NEAR)
         self._lines.setColumnStretch(0, 1)
         self._lines.setColumnStretch(1, 5)
-        texts.addLayout(self._lines)
         self.more, self.paper = QPushButton("Add a cate&gory"), QPushButton("Back to the &paper’s")
         self.more.clicked.connect(lambda: self._add_category("", ()))
         self.paper.clicked.connect(self._back_to_paper)
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
+        row = layouts.row(spacing=theme.GAP)
         for button in (self.more, self.paper):
             button.setAutoDefault(False)
             row.addWidget(button)
         row.addStretch(1)
-        texts.addLayout(row)
+        layouts.column(
+            quiet(
+                "Each category has terms that name somebody, with commas between them. A sentence "
+                "with one of them is compared with the same one with another of its category."
+            ),
+            self._lines,
+            row,
+            on=self._texts,
+        )
         for widget in (self._bins, self._texts, self.wrong):
             self.body.addWidget(widget)
 

@@ -6,17 +6,15 @@ from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.gui.forms.form_dialog import FormDialog
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import labelled, quiet
 
 #: From so many values on there is a field to find some.
@@ -68,16 +66,11 @@ class ValueList(QWidget):
         ):
             button.setAutoDefault(False)
             button.clicked.connect(lambda _checked=False, state=state: self._set_all(state))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
+        column = layouts.column(on=self, spacing=theme.NEAR)
         if len(values) >= _MANY:
             column.addLayout(labelled("F&ind", self.search))
         column.addWidget(self.list, 1)
-        row = QHBoxLayout()
-        row.addWidget(self.all_button)
-        row.addWidget(self.none_button)
-        row.addStretch(1)
+        row = layouts.row(self.all_button, self.none_button, layouts.stretch())
         column.addLayout(row)
 
     def values(self) -> tuple[str, ...]:

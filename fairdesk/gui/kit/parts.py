@@ -15,6 +15,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
     Signal,
+    SignalInstance,
 )
 from PySide6.QtGui import (
     QAction,
@@ -31,7 +32,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLayout,
     QMessageBox,
@@ -48,7 +48,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 
 
 class Words(QLabel):
@@ -167,9 +167,7 @@ class Card(QFrame):
     def __init__(self, *, tone: str = "card", margin: int = theme.WIDE) -> None:
         super().__init__()
         self._tone = tone
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(margin, margin, margin, margin)
-        self.body.setSpacing(theme.NEAR)
+        self.body = layouts.column(on=self, margin=margin, spacing=theme.NEAR)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         """Draw the ground and its hairline."""
@@ -198,8 +196,7 @@ class DropZone(Card):
 
     def __init__(self, what: str, hint: str) -> None:
         super().__init__(margin=theme.PAGE)
-        choose = QPushButton("&Choose a file…")
-        choose.clicked.connect(self.asked)
+        choose = push_button("&Choose a file…", self.asked)
         self.button = choose
         lead = Words(what, size=1.2, strong=True)
         explained = quiet(hint)
@@ -226,16 +223,12 @@ class Banner(Card):
         self._more = Words()
         self._what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._more.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(theme.NEAR)
-        text = QVBoxLayout()
-        text.setSpacing(theme.TIGHT)
-        text.addWidget(self._what)
-        text.addWidget(self._more)
-        row = QHBoxLayout()
-        row.setSpacing(theme.WIDE)
-        row.addLayout(text, 1)
-        row.addLayout(self._buttons)
+        self._buttons = layouts.row(spacing=theme.NEAR)
+        row = layouts.row(
+            layouts.grow(layouts.column(self._what, self._more, spacing=theme.TIGHT)),
+            self._buttons,
+            spacing=theme.WIDE,
+        )
         self.body.addLayout(row)
         self.hide()
 
@@ -263,8 +256,7 @@ class Banner(Card):
         self._more.setVisible(bool(more))
         buttons = []
         for text, action in actions:
-            button = QPushButton(text)
-            button.clicked.connect(lambda _checked=False, run=action: run())
+            button = push_button(text, lambda _checked=False, run=action: run())
             self._buttons.addWidget(button)
             buttons.append(button)
         in_order(self._more, *buttons)
@@ -302,21 +294,15 @@ class Busy(QWidget):
 
     def __init__(self, *, cancel: bool = False, steady: bool = False) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.GAP)
         self._words = Words(wrap=False)
         bar = QProgressBar()
         bar.setRange(0, 0)
         bar.setTextVisible(False)
         bar.setFixedSize(QSize(140, 10))
         bar.setAccessibleName("Working")
-        row.addWidget(bar)
-        row.addWidget(self._words)
+        row = layouts.row(bar, self._words, on=self, spacing=theme.GAP)
         if cancel:
-            button = QPushButton("Cancel")
-            button.setAutoDefault(False)
-            button.clicked.connect(self.cancelled)
+            button = push_button("Cancel", self.cancelled, auto_default=False)
             row.addWidget(button)
         row.addStretch(1)
         policy = self.sizePolicy()
@@ -351,13 +337,8 @@ class Fold(QWidget):
         self.button.clicked.connect(self._turn)
         self._inside = QWidget()
         self._inside.hide()
-        self.body = QVBoxLayout(self._inside)
-        self.body.setContentsMargins(theme.WIDE, 0, 0, 0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
-        column.addWidget(self.button)
-        column.addWidget(self._inside)
+        self.body = layouts.column(on=self._inside, margin=(theme.WIDE, 0, 0, 0))
+        layouts.column(self.button, self._inside, on=self, spacing=theme.NEAR)
 
     @property
     def is_open(self) -> bool:
@@ -410,6 +391,36 @@ class Padded(QStyledItemDelegate):
         return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)
 
 
+def push_button(
+    text: str,
+    run: Callable[..., object] | SignalInstance,
+    *,
+    auto_default: bool = True,
+    tip: str = "",
+    name: str = "",
+) -> QPushButton:
+    """Return a button that runs something.
+
+    Parameters
+    ----------
+    text : str
+        What it says, with its mnemonic.
+    run : callable or signal
+        Is called with whether the button is checked, or emitted.
+    auto_default : bool
+        Whether the enter key presses it in a dialog while it has the focus.
+    tip, name : str
+        Its tooltip, and its name for all readers if not its text.
+    """
+    made = QPushButton(text)
+    if not auto_default:
+        made.setAutoDefault(False)
+    made.setToolTip(tip)
+    made.setAccessibleName(name)
+    made.clicked.connect(run)
+    return made
+
+
 def why_not(button: QPushButton, reasons: Iterable[str]) -> Words:
     """Switch a button off for reasons, and make the words that tell them; hidden without any."""
     told = "\n".join(filter(None, reasons))
@@ -423,10 +434,7 @@ def why_not(button: QPushButton, reasons: Iterable[str]) -> Words:
 def empty_page(name: str, what: str, *below: QWidget) -> QWidget:
     """Make what stands where there is nothing yet: what will be here, and what fills it."""
     empty = QWidget()
-    column = QVBoxLayout(empty)
-    column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-    column.setSpacing(theme.GAP)
-    column.addStretch(2)
+    column = layouts.column(layouts.stretch(2), on=empty, margin=theme.PAGE, spacing=theme.GAP)
     for words in (title(name), quiet(what)):
         words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(words)
@@ -485,12 +493,9 @@ def calm(*inputs: QComboBox | QAbstractSpinBox) -> None:
 
 def labelled(text: str, field: QWidget, hint: str = "") -> QVBoxLayout:
     """Put a label (with its mnemonic) above a field, a hint below, and name it for all readers."""
-    column = QVBoxLayout()
-    column.setSpacing(theme.TIGHT)
     label = QLabel(text)
     label.setBuddy(field)
-    column.addWidget(label)
-    column.addWidget(field)
+    column = layouts.column(label, field, spacing=theme.TIGHT)
     field.setAccessibleName(text.replace("&", ""))
     if hint:
         column.addWidget(quiet(hint))

@@ -8,10 +8,8 @@ from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QHBoxLayout,
     QRadioButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,7 +19,7 @@ from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.near_field import NearField
 from fairdesk.gui.forms.rules_form import RulesForm
 from fairdesk.gui.forms.timing import ending, takes_distance
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Card, Words, calm, heading, labelled, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import Length, Step
@@ -49,22 +47,22 @@ class ChecksPage(Page):
         super().__init__(
             desk, Step.CHECKS, "Checks", "What FairDesk does with the model, and for how long."
         )
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, theme.GAP, 0)
-        column.setSpacing(theme.GAP)
         self._question = Words()
         self.picker = MethodPicker()
         self.rules = RulesForm()
         self._budget = self._budget_card()
         self.repair = QCheckBox("Re&pair what it finds, when it is done")
         self.repair.toggled.connect(self._choose_repair)
-        column.addWidget(self._question)
-        column.addWidget(self.picker)
-        column.addWidget(self.rules)
-        column.addWidget(self._budget)
-        column.addWidget(self._repair_card())
-        column.addStretch(1)
+        inside = layouts.panel(
+            self._question,
+            self.picker,
+            self.rules,
+            self._budget,
+            self._repair_card(),
+            layouts.stretch(),
+            margin=(0, 0, theme.GAP, 0),
+            spacing=theme.GAP,
+        )
         area = scrolled(inside)
         # once the layout has made room for what was opened
         self.picker.opened.connect(
@@ -119,8 +117,7 @@ class ChecksPage(Page):
         card = Card()
         card.body.setSpacing(theme.GAP)
         card.body.addWidget(heading("How long it may take"))
-        row = QHBoxLayout()
-        row.setSpacing(theme.PAGE)
+        row = layouts.row(spacing=theme.PAGE)
         group = QButtonGroup(self)
         self.lengths: dict[Length, QRadioButton] = {}
         for length, words in _LENGTHS.items():

@@ -8,10 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,10 +18,18 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import FairDeskError, StoreError
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.kit.dropping import Sort, dropped, sort_of
-from fairdesk.gui.kit.parts import Hairline, Words, asked, in_order, quiet, resize_on_screen
+from fairdesk.gui.kit.parts import (
+    Hairline,
+    Words,
+    asked,
+    in_order,
+    push_button,
+    quiet,
+    resize_on_screen,
+)
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.checks_page import ChecksPage
 from fairdesk.gui.wizard.data.page import DataPage
@@ -164,39 +170,35 @@ class Wizard(QDialog):
     # -- building -------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        side = QWidget()
-        column = QVBoxLayout(side)
-        column.setContentsMargins(theme.TIGHT, theme.PAGE, 0, theme.GAP)
-        column.setSpacing(theme.GAP)
         lead = Words("New audit", size=1.12, strong=True)
         lead.setContentsMargins(theme.GAP + theme.NEAR, 0, 0, 0)
-        column.addWidget(lead)
-        column.addWidget(self.steps, 1)
+        side = layouts.panel(
+            lead,
+            layouts.grow(self.steps),
+            margin=(theme.TIGHT, theme.PAGE, 0, theme.GAP),
+            spacing=theme.GAP,
+        )
         self._blocked = quiet()
-        self.back = QPushButton("&Back")
-        self.back.setAutoDefault(False)
-        self.back.clicked.connect(self._back)
+        self.back = push_button("&Back", self._back, auto_default=False)
         self.next = QPushButton()
         self.next.setDefault(True)
         self.next.clicked.connect(self._next)
         for button in (self.back, self.next):
             button.setMinimumWidth(120)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(theme.PAGE, theme.GAP, theme.PAGE, theme.WIDE)
-        foot.setSpacing(theme.GAP)
-        foot.addWidget(self._blocked, 1)
-        foot.addWidget(self.back)
-        foot.addWidget(self.next)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self._stack, 1)
-        right.addLayout(foot)
-        across = QHBoxLayout(self)
-        across.setContentsMargins(0, 0, 0, 0)
-        across.setSpacing(0)
-        across.addWidget(side)
-        across.addWidget(Hairline())
-        across.addLayout(right, 1)
+        foot = layouts.row(
+            layouts.grow(self._blocked),
+            self.back,
+            self.next,
+            margin=(theme.PAGE, theme.GAP, theme.PAGE, theme.WIDE),
+            spacing=theme.GAP,
+        )
+        layouts.row(
+            side,
+            Hairline(),
+            layouts.grow(layouts.column(layouts.grow(self._stack), foot, spacing=0)),
+            on=self,
+            spacing=0,
+        )
 
     # -- going through --------------------------------------------------------------------------
 

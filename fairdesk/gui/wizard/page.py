@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.audit.worker.client import Worker
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Banner, Words, quiet, title
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.state import Step, WizardState
@@ -53,21 +53,18 @@ class Page(QWidget):
         super().__init__()
         self.desk = desk
         self.step = step
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.GAP)
-        self.body.setSpacing(theme.GAP)
         self._redo = Words(tone="wrong")
         self.banner = Banner()
-        head = QVBoxLayout()
-        head.setSpacing(theme.TIGHT)
-        first = QHBoxLayout()
-        first.addWidget(title(name), 1)
+        first = layouts.row(layouts.grow(title(name)))
         self.beside_title = first
-        head.addLayout(first)
-        head.addWidget(quiet(sentence))
-        self.body.addLayout(head)
-        self.body.addWidget(self._redo)
-        self.body.addWidget(self.banner)
+        self.body = layouts.column(
+            layouts.column(first, quiet(sentence), spacing=theme.TIGHT),
+            self._redo,
+            self.banner,
+            on=self,
+            margin=(theme.PAGE, theme.PAGE, theme.PAGE, theme.GAP),
+            spacing=theme.GAP,
+        )
         self._redo.hide()
 
     @property

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
-from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.parts import Words
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.parts import Words, push_button
 
 #: So many milliseconds pass between two looks at how far a call is.
 _EVERY = 100
@@ -54,16 +54,11 @@ class ProgressLine(QWidget):
         self.bar = QProgressBar()
         self.bar.setFixedSize(QSize(220, 16))
         self.bar.setAccessibleName("How far it is")
-        self.cancel = QPushButton("Cancel")
-        self.cancel.setAutoDefault(False)
+        self.cancel = push_button("Cancel", self.cancelled, auto_default=False)
         self.cancel.setAccessibleName("Cancel reading")
-        self.cancel.clicked.connect(self.cancelled)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.GAP)
-        for each in (self.bar, self._words, self.cancel):
-            row.addWidget(each)
-        row.addStretch(1)
+        layouts.row(
+            self.bar, self._words, self.cancel, layouts.stretch(), on=self, spacing=theme.GAP
+        )
         policy = self.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.setSizePolicy(policy)

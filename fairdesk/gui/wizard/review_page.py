@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths, Qt
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QLineEdit, QWidget
 
 from fairdesk.audit.sandbox.confinement import Confinement
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.background import Latest
-from fairdesk.gui.kit.parts import Busy, Card, Words, clear, labelled, quiet, scrolled
+from fairdesk.gui.kit.parts import Busy, Card, Words, clear, labelled, push_button, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import SUFFIX, Step
 from fairdesk.gui.wizard.telling import question
@@ -42,24 +42,22 @@ class ReviewPage(Page):
         self._told.setColumnStretch(1, 1)
         self._card = Card()
         self._card.body.addLayout(self._told)
-        inside = QWidget()
-        holder = QHBoxLayout(inside)
-        holder.setContentsMargins(0, 0, theme.GAP, 0)
-        holder.addWidget(self._card, 1, Qt.AlignmentFlag.AlignTop)
+        inside = layouts.strip(
+            layouts.grow(self._card, 1, Qt.AlignmentFlag.AlignTop), margin=(0, 0, theme.GAP, 0)
+        )
         self.body.addWidget(self.busy)
         self.body.addWidget(scrolled(inside), 1)
         self.name, self.path = QLineEdit(), QLineEdit()
         self.name.textEdited.connect(self._answer_name)
         self.path.textEdited.connect(self._answer_path)
-        self.change = QPushButton("&Change…")
-        self.change.setAutoDefault(False)
+        self.change = push_button("&Change…", self._choose, auto_default=False)
         self.change.setAccessibleName("Change where the audit is kept")
-        self.change.clicked.connect(self._choose)
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
-        row.addLayout(labelled("Name of the &audit", self.name), 2)
-        row.addLayout(labelled("&Kept in the file", self.path), 4)
-        row.addWidget(self.change, 0, Qt.AlignmentFlag.AlignBottom)
+        row = layouts.row(
+            layouts.grow(labelled("Name of the &audit", self.name), 2),
+            layouts.grow(labelled("&Kept in the file", self.path), 4),
+            layouts.at(self.change, Qt.AlignmentFlag.AlignBottom),
+            spacing=theme.GAP,
+        )
         self.body.addLayout(row)
 
     def enter(self) -> None:

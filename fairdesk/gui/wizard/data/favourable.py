@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.data.profiling.outcomes import MOST_LISTED, OR, Comparison, comparison, several
 from fairdesk.data.table import Column, Kind
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.forms.values_dialog import ValuesDialog
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import bounded, calm
 
 #: Comparisons with a number, in words.
@@ -42,11 +42,9 @@ class FavourableField(QWidget):
         self.number.valueChanged.connect(self._compare)
         calm(self.combo, self.number)
         self.number.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.NEAR)
-        row.addWidget(self.combo, 3)
-        row.addWidget(self.number, 2)
+        layouts.row(
+            layouts.grow(self.combo, 3), layouts.grow(self.number, 2), on=self, spacing=theme.NEAR
+        )
 
     def show_outcome(self, column: Column | None, values: tuple[str, ...], favourable: str) -> None:
         """Show the outcomes that a label can have, and the chosen one.

@@ -16,9 +16,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,7 +28,7 @@ from fairdesk.data.profiling.profile import Problem, histogram, problems, sugges
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, FairDeskError
 from fairdesk.gui.forms.cells_dialog import CellsDialog
-from fairdesk.gui.kit import theme, tips
+from fairdesk.gui.kit import layouts, theme, tips
 from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.dropping import Sort, filter_of
 from fairdesk.gui.kit.parts import (
@@ -42,6 +40,7 @@ from fairdesk.gui.kit.parts import (
     clear,
     heading,
     labelled,
+    push_button,
     quiet,
     scrolled,
     short,
@@ -210,46 +209,28 @@ class DataPage(Page):
 
     def _loaded_part(self) -> QWidget:
         part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
-        column.addLayout(self._file_row())
-        column.addLayout(self._dialect_row())
-        middle = QHBoxLayout()
-        middle.setSpacing(theme.GAP)
+        column = layouts.column(self._file_row(), self._dialect_row(), on=part, spacing=theme.GAP)
         self.preview = Preview()
         self.preview.header.chosen.connect(self._retype)
-        middle.addWidget(self.preview, 1)
         self._problems_side = QWidget()
         self._problems_side.setFixedWidth(36 * self.fontMetrics().averageCharWidth())
-        side = QVBoxLayout(self._problems_side)
-        side.setContentsMargins(0, 0, 0, 0)
         self._problems_title = heading("")
-        side.addWidget(self._problems_title)
         inside = QWidget()
-        self._problems = QVBoxLayout(inside)
-        self._problems.setContentsMargins(0, 0, theme.TIGHT, 0)
-        self._problems.setSpacing(theme.NEAR)
-        side.addWidget(scrolled(inside), 1)
-        middle.addWidget(self._problems_side)
+        self._problems = layouts.column(
+            on=inside, margin=(0, 0, theme.TIGHT, 0), spacing=theme.NEAR
+        )
+        layouts.column(self._problems_title, layouts.grow(scrolled(inside)), on=self._problems_side)
+        middle = layouts.row(layouts.grow(self.preview), self._problems_side, spacing=theme.GAP)
         column.addLayout(middle, 1)
         column.addWidget(self._question())
         return part
 
     def _file_row(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
-        names = QVBoxLayout()
-        names.setSpacing(0)
         self._name = Elided(strong=True)
         self._size = quiet()
-        names.addWidget(self._name)
-        names.addWidget(self._size)
-        other = QPushButton("&Choose another file…")
-        other.clicked.connect(self._choose)
-        row.addLayout(names, 1)
-        row.addWidget(other)
-        return row
+        names = layouts.column(self._name, self._size, spacing=0)
+        other = push_button("&Choose another file…", self._choose)
+        return layouts.row(layouts.grow(names), other, spacing=theme.GAP)
 
     def _dialect_row(self) -> QHBoxLayout:
         self.delimiter, self.encoding, self.decimal = QComboBox(), QComboBox(), QComboBox()
@@ -276,27 +257,21 @@ class DataPage(Page):
         self.header.toggled.connect(self._reread)
         self._table_label = QLabel("Shee&t")
         self._table_label.setBuddy(self.table)
-        self._table_box = QWidget()
-        table = QVBoxLayout(self._table_box)
-        table.setContentsMargins(0, 0, 0, 0)
-        table.setSpacing(theme.TIGHT)
-        table.addWidget(self._table_label)
-        table.addWidget(self.table)
-        self._text_only = QWidget()
-        text = QHBoxLayout(self._text_only)
-        text.setContentsMargins(0, 0, 0, 0)
-        text.setSpacing(theme.GAP)
-        text.addLayout(labelled("Columns are &split by", self.delimiter), 3)
-        text.addLayout(labelled("&Encoding", self.encoding), 4)
-        text.addLayout(labelled("&Decimal mark", self.decimal), 3)
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
-        row.addWidget(self._table_box, 4)
-        row.addWidget(self._text_only, 10)
-        row.addLayout(labelled("Cells &without a value", self.missing), 4)
-        row.addWidget(self.header, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addStretch(1)
-        return row
+        self._table_box = layouts.panel(self._table_label, self.table, spacing=theme.TIGHT)
+        self._text_only = layouts.strip(
+            layouts.grow(labelled("Columns are &split by", self.delimiter), 3),
+            layouts.grow(labelled("&Encoding", self.encoding), 4),
+            layouts.grow(labelled("&Decimal mark", self.decimal), 3),
+            spacing=theme.GAP,
+        )
+        return layouts.row(
+            layouts.grow(self._table_box, 4),
+            layouts.grow(self._text_only, 10),
+            layouts.grow(labelled("Cells &without a value", self.missing), 4),
+            layouts.at(self.header, Qt.AlignmentFlag.AlignBottom),
+            layouts.stretch(),
+            spacing=theme.GAP,
+        )
 
     def _question(self) -> Card:
         card = Card(margin=theme.GAP)
@@ -310,8 +285,7 @@ class DataPage(Page):
         self.label.activated.connect(self._answer_label)
         self.good.chosen.connect(self._answer_favourable)
         calm(self.person, self.label)
-        row = QHBoxLayout()
-        row.setSpacing(theme.WIDE)
+        row = layouts.row(spacing=theme.WIDE)
         for text, field, stretch in (
             ("What is &one row?", self.person, 2),
             ("Which column is the decision or the &truth?", self.label, 3),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QWidget
 
 from fairdesk.data.profiling.outcomes import OR
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.forms.values_dialog import ValuesDialog
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import bounded, calm, labelled
 from fairdesk.gui.wizard.data.favourable import COMPARISONS
 from fairdesk.models.decisions.favourable import Answer, sign_of
@@ -46,18 +46,13 @@ class AnswerField(QWidget):
         self.estimate = NumberField()
         self.estimate.valueChanged.connect(self._move)
         calm(self.combo, self.threshold, self.estimate)
-        self._by_score, self._by_estimate = QWidget(), QWidget()
-        for box, words, field in (
-            (self._by_score, "Decides abo&ve", self.threshold),
-            (self._by_estimate, "This n&umber", self.estimate),
-        ):
-            inside = labelled(words, field)
-            inside.setContentsMargins(0, 0, 0, 0)
-            box.setLayout(inside)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.GAP)
-        row.addLayout(labelled("Which of the model’s answers is the &good one?", self.combo), 1)
+        self._by_score = layouts.panel(labelled("Decides abo&ve", self.threshold))
+        self._by_estimate = layouts.panel(labelled("This n&umber", self.estimate))
+        row = layouts.row(
+            layouts.grow(labelled("Which of the model’s answers is the &good one?", self.combo)),
+            on=self,
+            spacing=theme.GAP,
+        )
         for box in (self._by_score, self._by_estimate):
             row.addWidget(box, 0, Qt.AlignmentFlag.AlignBottom)
 

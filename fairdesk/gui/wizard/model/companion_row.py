@@ -6,11 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
-from fairdesk.gui.kit import theme, tips
+from fairdesk.gui.kit import layouts, theme, tips
 from fairdesk.gui.kit.dropping import dropped
-from fairdesk.gui.kit.parts import Words, clear, in_order, short
+from fairdesk.gui.kit.parts import Words, clear, in_order, push_button, short
 
 
 class CompanionRow(QWidget):
@@ -33,23 +33,21 @@ class CompanionRow(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setAcceptDrops(True)
-        self._chips = QHBoxLayout()
-        self._chips.setSpacing(theme.NEAR)
-        self.add = QPushButton("A&dd a file…")
-        self.add.setAutoDefault(False)
+        self._chips = layouts.row(spacing=theme.NEAR)
+        self.add = push_button("A&dd a file…", self.wanted, auto_default=False)
         self.add.setToolTip(
             "A scaler, encoders, or the list of the model’s inputs: whatever was saved beside it"
         )
-        self.add.clicked.connect(self.wanted)
         self._none = Words("none", tone="quiet", wrap=False)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.NEAR)
-        row.addWidget(Words("Files beside it:", tone="quiet", wrap=False))
-        row.addWidget(self._none)
-        row.addLayout(self._chips)
-        row.addWidget(self.add)
-        row.addStretch(1)
+        layouts.row(
+            Words("Files beside it:", tone="quiet", wrap=False),
+            self._none,
+            self._chips,
+            self.add,
+            layouts.stretch(),
+            on=self,
+            spacing=theme.NEAR,
+        )
 
     def show_files(self, paths: tuple[Path, ...]) -> None:
         """Show the files."""
@@ -61,11 +59,13 @@ class CompanionRow(QWidget):
         in_order(*chips, self.add)
 
     def _chip(self, path: Path) -> QPushButton:
-        chip = QPushButton(f"{short(path.name, 28)}  ✕".replace("&", "&&"))
-        chip.setAutoDefault(False)
+        chip = push_button(
+            f"{short(path.name, 28)}  ✕".replace("&", "&&"),
+            lambda _checked=False: self.removed.emit(path),
+            auto_default=False,
+        )
         chip.setToolTip(tips.plain(f"Leave {path} out"))
         chip.setAccessibleName(f"Leave {path.name} out")
-        chip.clicked.connect(lambda _checked=False: self.removed.emit(path))
         return chip
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name

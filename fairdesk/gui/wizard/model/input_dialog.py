@@ -15,15 +15,14 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.form_dialog import FormDialog
-from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.parts import Words, bounded, clear, quiet
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.parts import Words, bounded, clear, push_button, quiet
 from fairdesk.models.inputs import editing
 from fairdesk.models.inputs.mapping import Proposal
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
@@ -95,11 +94,12 @@ class InputDialog(FormDialog):
         self.codes.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.codes.itemChanged.connect(self._choose_code)
         self._more_codes = quiet()
-        self._steps = QVBoxLayout()
-        self._steps.setSpacing(theme.TIGHT)
-        self.add_step = QPushButton("Add a step of &arithmetic")
-        self.add_step.setAutoDefault(False)
-        self.add_step.clicked.connect(lambda: self._set_steps((*self._then(), Step("subtract", 0))))
+        self._steps = layouts.column(spacing=theme.TIGHT)
+        self.add_step = push_button(
+            "Add a step of &arithmetic",
+            lambda: self._set_steps((*self._then(), Step("subtract", 0))),
+            auto_default=False,
+        )
         self._told = Words(strong=True)
         self._form = QFormLayout()
         self._steps_title = quiet("Then, in this order, as the model’s scaler did:")
@@ -123,9 +123,7 @@ class InputDialog(FormDialog):
         self.body.addWidget(self._more_codes)
         self.body.addWidget(self._steps_title)
         self.body.addLayout(self._steps)
-        row = QHBoxLayout()
-        row.addWidget(self.add_step)
-        row.addStretch(1)
+        row = layouts.row(self.add_step, layouts.stretch())
         self.body.addLayout(row)
         self.body.addWidget(self._told)
         self.body.addStretch(0)
@@ -307,12 +305,7 @@ class InputDialog(FormDialog):
                 tuple(each for i, each in enumerate(self._then()) if i != place)
             )
         )
-        row = QHBoxLayout()
-        row.addWidget(QLabel(f"{place + 1}."))
-        row.addWidget(operation)
-        row.addWidget(number, 1)
-        row.addWidget(take)
-        return row
+        return layouts.row(QLabel(f"{place + 1}."), operation, layouts.grow(number), take)
 
 
 def asked_for_input(

@@ -13,10 +13,8 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
-    QPushButton,
     QSpinBox,
     QStackedWidget,
     QTabWidget,
@@ -27,7 +25,7 @@ from PySide6.QtWidgets import (
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.errors import DataError, FairDeskError, ModelError
-from fairdesk.gui.kit import theme, tips
+from fairdesk.gui.kit import layouts, theme, tips
 from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.dropping import Sort, filter_of
 from fairdesk.gui.kit.parts import (
@@ -42,6 +40,7 @@ from fairdesk.gui.kit.parts import (
     clear,
     heading,
     labelled,
+    push_button,
     quiet,
     scrolled,
     short,
@@ -277,31 +276,22 @@ class ModelPage(Page):
         self.column.setPlaceholderText("Choose a column…")
         self.column.activated.connect(lambda: self._take_predictions(self.column.currentText()))
         self._without = Card(margin=theme.GAP)
-        row = QHBoxLayout()
-        row.setSpacing(theme.WIDE)
-        row.addWidget(
-            quiet(
-                "Only its decisions are at hand? Then groups can be compared, and the report be "
-                "made; every search needs the model itself."
+        row = layouts.row(
+            layouts.grow(
+                quiet(
+                    "Only its decisions are at hand? Then groups can be compared, and the report "
+                    "be made; every search needs the model itself."
+                )
             ),
-            1,
+            labelled("Its &decisions stand in", self.column),
+            spacing=theme.WIDE,
         )
-        row.addLayout(labelled("Its &decisions stand in", self.column))
         self._without.body.addLayout(row)
-        part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
-        column.addWidget(self._empty, 1)
-        column.addWidget(self._without)
-        return part
+        return layouts.panel(layouts.grow(self._empty), self._without, spacing=theme.GAP)
 
     def _opening_part(self) -> QWidget:
         part = Card(margin=theme.PAGE)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self.opening)
-        row.addStretch(1)
+        row = layouts.row(layouts.stretch(), self.opening, layouts.stretch())
         part.body.addStretch(1)
         part.body.addLayout(row)
         part.body.addStretch(1)
@@ -309,10 +299,9 @@ class ModelPage(Page):
 
     def _opened_part(self) -> QWidget:
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, theme.TIGHT, 0)
-        column.setSpacing(theme.GAP)
-        column.addLayout(self._file_row())
+        column = layouts.column(
+            self._file_row(), on=inside, margin=(0, 0, theme.TIGHT, 0), spacing=theme.GAP
+        )
         self._problems = Card(tone="notice", margin=theme.GAP)
         column.addWidget(self._problems)
         column.addWidget(self._proof_card())
@@ -325,34 +314,23 @@ class ModelPage(Page):
         return scrolled(inside)
 
     def _file_row(self) -> QVBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
-        names = QVBoxLayout()
-        names.setSpacing(theme.TIGHT)
         self._name = Elided(strong=True)
         self._about = quiet()
-        names.addWidget(self._name)
-        names.addWidget(self._about)
-        self._other = QPushButton("&Choose another file…")
-        self._other.clicked.connect(self._choose)
-        row.addLayout(names, 1)
-        row.addWidget(self._other, 0, Qt.AlignmentFlag.AlignTop)
+        names = layouts.column(self._name, self._about, spacing=theme.TIGHT)
+        self._other = push_button("&Choose another file…", self._choose)
+        row = layouts.row(
+            layouts.grow(names),
+            layouts.at(self._other, Qt.AlignmentFlag.AlignTop),
+            spacing=theme.GAP,
+        )
         self._files = CompanionRow()
         self._files.wanted.connect(self._choose_companion)
         self._files.added.connect(self._add_companion)
         self._files.removed.connect(self._remove_companion)
         self.output = bounded(QComboBox(), 16)
         self.output.activated.connect(self._choose_output)
-        self._outputs = QWidget()
-        choice = labelled("Which of its &outputs decides?", self.output)
-        choice.setContentsMargins(0, 0, 0, 0)
-        self._outputs.setLayout(choice)
-        column = QVBoxLayout()
-        column.setSpacing(theme.NEAR)
-        column.addLayout(row)
-        column.addWidget(self._files)
-        column.addWidget(self._outputs)
-        return column
+        self._outputs = layouts.panel(labelled("Which of its &outputs decides?", self.output))
+        return layouts.column(row, self._files, self._outputs, spacing=theme.NEAR)
 
     def _tabs(self) -> QTabWidget:
         self._mapping = MappingModel()
@@ -377,10 +355,10 @@ class ModelPage(Page):
                 else self._change(index.row())
             ),
         )
-        self.change_button = QPushButton("C&hange this input…")
-        self.change_button.setAutoDefault(False)
-        self.change_button.clicked.connect(
-            lambda: self._change(self.mapping_view.currentIndex().row())
+        self.change_button = push_button(
+            "C&hange this input…",
+            lambda: self._change(self.mapping_view.currentIndex().row()),
+            auto_default=False,
         )
         self.row = QSpinBox()
         self.row.setMinimum(1)
@@ -392,19 +370,15 @@ class ModelPage(Page):
         which = QLabel("&Row of the data to show:")
         which.setBuddy(self.row)
         self.row.setAccessibleName("Row of the data to show")
-        foot = QHBoxLayout()
-        foot.setSpacing(theme.GAP)
-        foot.addWidget(self.change_button)
-        foot.addStretch(1)
-        foot.addWidget(which)
-        foot.addWidget(self.row)
-        foot.addWidget(self._row_answer)
-        made = QWidget()
-        column = QVBoxLayout(made)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
-        column.addWidget(self.mapping_view, 1)
-        column.addLayout(foot)
+        foot = layouts.row(
+            self.change_button,
+            layouts.stretch(),
+            which,
+            self.row,
+            self._row_answer,
+            spacing=theme.GAP,
+        )
+        made = layouts.panel(layouts.grow(self.mapping_view), foot, spacing=theme.NEAR)
         self._rows = PlainTable()
         self.rows_view = grid(self._rows, "The first rows with the model’s answers")
         self.tabs = QTabWidget()
@@ -419,19 +393,13 @@ class ModelPage(Page):
 
     def _proof_card(self) -> Card:
         card = Card(margin=theme.GAP)
-        across = QHBoxLayout()
-        across.setSpacing(theme.PAGE)
-        left = QVBoxLayout()
-        left.setSpacing(theme.NEAR)
         self._proof = Words(size=1.08)
         self._proof_more = quiet()
         self.answer = AnswerField()
         self.answer.chosen.connect(self._choose_answer)
         self.favourable_class = self.answer.combo
-        left.addWidget(self._proof)
-        left.addWidget(self._proof_more)
-        left.addWidget(self.answer)
-        across.addLayout(left, 1)
+        left = layouts.column(self._proof, self._proof_more, self.answer, spacing=theme.NEAR)
+        across = layouts.row(layouts.grow(left), spacing=theme.PAGE)
         across.setAlignment(left, Qt.AlignmentFlag.AlignTop)
         self._confusion_box = QWidget()
         self._confusion = QGridLayout(self._confusion_box)
@@ -440,7 +408,7 @@ class ModelPage(Page):
         self._confusion.setVerticalSpacing(theme.TIGHT)
         across.addWidget(self._confusion_box, 0, Qt.AlignmentFlag.AlignTop)
         card.body.addLayout(across)
-        self._warnings = QVBoxLayout()
+        self._warnings = layouts.column()
         card.body.addLayout(self._warnings)
         return card
 

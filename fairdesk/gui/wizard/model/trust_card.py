@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.audit.sandbox.confinement import Confinement
-from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.parts import Card, Words, clear, heading, quiet, scrolled
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.parts import Card, Words, clear, heading, push_button, quiet, scrolled
 from fairdesk.gui.wizard.model.opening import Untrusted
 from fairdesk.models.pickles.contents import ImportedName
 
@@ -51,19 +51,13 @@ class TrustCard(QWidget):
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._sha256.setAccessibleName("SHA-256 of the file")
-        self._names = QVBoxLayout()
-        self._names.setSpacing(theme.TIGHT)
-        self._held = QVBoxLayout()
-        self._held.setSpacing(theme.TIGHT)
-        self.button = QPushButton("I &trust this file")
-        self.button.setAutoDefault(False)
-        self.button.clicked.connect(lambda: self.trusted.emit(self._sha256.text()))
-        self.choose = QPushButton("&Choose another file…")
-        self.choose.clicked.connect(self.other)
-        row = QHBoxLayout()
-        row.addWidget(self.button)
-        row.addWidget(self.choose)
-        row.addStretch(1)
+        self._names = layouts.column(spacing=theme.TIGHT)
+        self._held = layouts.column(spacing=theme.TIGHT)
+        self.button = push_button(
+            "I &trust this file", lambda: self.trusted.emit(self._sha256.text()), auto_default=False
+        )
+        self.choose = push_button("&Choose another file…", self.other)
+        row = layouts.row(self.button, self.choose, layouts.stretch())
         card = Card(tone="notice")
         card.body.setSpacing(theme.GAP)
         card.body.addWidget(self._what)
@@ -74,19 +68,17 @@ class TrustCard(QWidget):
             quiet("Your answer is remembered for exactly this file and noted in the report.")
         )
         card.body.addLayout(row)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, theme.GAP, 0)
-        column.setSpacing(theme.GAP)
-        column.addWidget(card)
-        column.addWidget(heading("What it asks for"))
-        column.addLayout(self._names)
-        column.addWidget(heading("What would hold it back"))
-        column.addLayout(self._held)
-        column.addStretch(1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scrolled(inside))
+        inside = layouts.panel(
+            card,
+            heading("What it asks for"),
+            self._names,
+            heading("What would hold it back"),
+            self._held,
+            layouts.stretch(),
+            margin=(0, 0, theme.GAP, 0),
+            spacing=theme.GAP,
+        )
+        layouts.column(scrolled(inside), on=self)
 
     def show_file(self, found: Untrusted) -> None:
         """Show a file and what is known about it."""

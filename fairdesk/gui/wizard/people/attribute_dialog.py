@@ -10,8 +10,6 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
-    QPushButton,
     QWidget,
 )
 
@@ -19,8 +17,8 @@ from fairdesk.data.table import Column, Kind
 from fairdesk.gui.forms.form_dialog import FormDialog
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.forms.values_dialog import ValueList
-from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.parts import bounded, calm, labelled, quiet
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.parts import bounded, calm, labelled, push_button, quiet
 from fairdesk.gui.wizard.state import Choice, may_be_unknown
 
 #: The chart's bars: label and count.
@@ -189,16 +187,15 @@ class AttributeDialog(FormDialog):
         self.chart.moved.connect(self._drag)
         for spin in (self.low, self.high, self.step):
             spin.valueChanged.connect(self._check)
-        whole = QPushButton("&As in the data")
-        whole.setAutoDefault(False)
-        whole.clicked.connect(self._as_in_data)
+        whole = push_button("&As in the data", self._as_in_data, auto_default=False)
         self.whole = whole
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
-        row.addLayout(labelled("&Least", self.low), 2)
-        row.addLayout(labelled("&Greatest", self.high), 2)
-        row.addLayout(labelled("&Step", self.step), 3)
-        row.addWidget(whole, 0, Qt.AlignmentFlag.AlignBottom)
+        row = layouts.row(
+            layouts.grow(labelled("&Least", self.low), 2),
+            layouts.grow(labelled("&Greatest", self.high), 2),
+            layouts.grow(labelled("&Step", self.step), 3),
+            layouts.at(whole, Qt.AlignmentFlag.AlignBottom),
+            spacing=theme.GAP,
+        )
         self.body.addWidget(self.chart, 1)
         text = f"In the data from {column.text(column.low)} to {column.text(column.high)}."
         if column.missing:

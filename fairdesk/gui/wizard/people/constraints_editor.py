@@ -7,16 +7,25 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.constraint_check import Checked, checked
 from fairdesk.data.domain.constraints import ConstraintError, parse
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.background import Latest
-from fairdesk.gui.kit.parts import Card, Words, clear, in_order, labelled, quiet, scrolled
+from fairdesk.gui.kit.parts import (
+    Card,
+    Words,
+    clear,
+    in_order,
+    labelled,
+    push_button,
+    quiet,
+    scrolled,
+)
 from fairdesk.gui.wizard.page import Desk
 from fairdesk.gui.wizard.people.constraint_field import ConstraintField
 from fairdesk.wording.words import joined, number, percent
@@ -75,13 +84,9 @@ class ConstraintsEditor(QWidget):
         self.field.setPlaceholderText("an attribute, a comparison, a value")
         self.field.entered.connect(self.enter_text)
         self.field.textEdited.connect(lambda _text: self._wrong.hide())
-        self.add = QPushButton("A&dd")
-        self.add.setAutoDefault(False)
-        self.add.clicked.connect(self.enter_text)
-        self.undo = QPushButton("&Undo")
-        self.undo.setAutoDefault(False)
+        self.add = push_button("A&dd", self.enter_text, auto_default=False)
+        self.undo = push_button("&Undo", self._undo, auto_default=False)
         self.undo.setAccessibleDescription("Takes the last change of these constraints back")
-        self.undo.clicked.connect(self._undo)
         shortcut = QShortcut(QKeySequence.StandardKey.Undo, self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self._undo)
@@ -89,21 +94,21 @@ class ConstraintsEditor(QWidget):
             f"Nothing is said yet: every combination of allowed values may be invented. {_EXAMPLES}"
         )
         inside = QWidget()
-        self._rows = QVBoxLayout(inside)
-        self._rows.setContentsMargins(0, 0, theme.GAP, 0)
-        self._rows.setSpacing(theme.NEAR)
-        line = QHBoxLayout()
-        line.setSpacing(theme.NEAR)
-        line.addLayout(labelled("What holds for e&verybody", self.field), 1)
+        self._rows = layouts.column(on=inside, margin=(0, 0, theme.GAP, 0), spacing=theme.NEAR)
+        line = layouts.row(
+            layouts.grow(labelled("What holds for e&verybody", self.field)), spacing=theme.NEAR
+        )
         for button in (self.add, self.undo):
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.GAP, 0, 0)
-        column.setSpacing(theme.GAP)
-        column.addLayout(line)
-        column.addWidget(self._wrong)
-        column.addWidget(self.empty)
-        column.addWidget(scrolled(inside), 1)
+        layouts.column(
+            line,
+            self._wrong,
+            self.empty,
+            layouts.grow(scrolled(inside)),
+            on=self,
+            margin=(0, theme.GAP, 0, 0),
+            spacing=theme.GAP,
+        )
 
     def show_constraints(self) -> None:
         """Show the constraints of the state, and hold them against the rows where that is due."""
@@ -201,24 +206,19 @@ class ConstraintsEditor(QWidget):
         """Make what shows one constraint."""
         words = Words(text, strong=True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        said = QVBoxLayout()
-        said.setSpacing(theme.TIGHT)
-        said.addWidget(words)
-        said.addWidget(self._standing(text))
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addLayout(said, 1)
-        row.addWidget(self.edits[text], 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.removes[text], 0, Qt.AlignmentFlag.AlignTop)
+        row = layouts.row(
+            layouts.grow(layouts.column(words, self._standing(text), spacing=theme.TIGHT)),
+            layouts.at(self.edits[text], Qt.AlignmentFlag.AlignTop),
+            layouts.at(self.removes[text], Qt.AlignmentFlag.AlignTop),
+            spacing=theme.NEAR,
+        )
         card = Card(margin=theme.GAP)
         card.body.addLayout(row)
         return card
 
     def _button(self, word: str, text: str, run: Callable[[str], None]) -> QPushButton:
-        button = QPushButton(word)
-        button.setAutoDefault(False)
+        button = push_button(word, lambda _checked=False: run(text), auto_default=False)
         button.setAccessibleName(f"{word} the constraint {text}")
-        button.clicked.connect(lambda _checked=False: run(text))
         return button
 
     def _standing(self, text: str) -> Words:

@@ -23,7 +23,7 @@ from fairdesk.data.domain.feasibility import check_admits
 from fairdesk.data.profiling.profile import suggest_protected
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
-from fairdesk.gui.kit import theme, tips
+from fairdesk.gui.kit import layouts, theme, tips
 from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.parts import Words, calm, clear, quiet, scrolled, short
 from fairdesk.gui.wizard.examining import Examined, examine, told
@@ -94,10 +94,9 @@ class PeoplePage(Page):
         self._unused = quiet()
         self.body.addWidget(self._suggest)
         self.body.addWidget(self.tabs, 1)
-        foot = QVBoxLayout()
-        foot.setSpacing(theme.TIGHT)
-        for words in (self._count, self._start, self._off, self._verdict, self._unused):
-            foot.addWidget(words)
+        foot = layouts.column(
+            self._count, self._start, self._off, self._verdict, self._unused, spacing=theme.TIGHT
+        )
         self.body.addLayout(foot)
 
     def enter(self) -> None:
@@ -166,11 +165,8 @@ class PeoplePage(Page):
         name = column.name
         words = Words(short(name, 28), wrap=False)
         words.setToolTip(tips.plain(name))
-        named = QVBoxLayout()
-        named.setSpacing(0)
-        named.addWidget(words)
         self._kinds[name] = _line()
-        named.addWidget(self._kinds[name])
+        named = layouts.column(words, self._kinds[name], spacing=0)
         self._names[name] = words
         self._rows.addLayout(named, row, 0)
         self._rows.addWidget(TinyChart(name, self.desk.histograms.get(name, ())), row, 1)
@@ -197,10 +193,8 @@ class PeoplePage(Page):
 
     def _comparison(self, column: Column) -> QVBoxLayout:
         """Make what says which values are compared: a choice where there is one, else words."""
-        place = QVBoxLayout()
-        place.setSpacing(0)
         self._notes[column.name] = _line()
-        place.addWidget(self._notes[column.name])
+        place = layouts.column(self._notes[column.name], spacing=0)
         if column.kind.is_number:
             combo = QComboBox()
             combo.addItem("some across the range", userData=False)

@@ -10,11 +10,9 @@ from math import ceil, floor, log10
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMenu,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,7 +22,7 @@ from fairdesk.charts.lines import Drawing, Line
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.verdicts import MARKS, shown
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.certification.proof_bar import Spaces, alone_of, spaces_of
 from fairdesk.gui.workspace.certification.refinement_view import RefinementView
 from fairdesk.gui.workspace.common.answering import (
@@ -185,8 +183,7 @@ class ProofPage(RunPage):
         reasons = off(self._session.spec)
         names = words.protected_names(self._session.spec.domain)
         whatever = f", whatever their {words.listed(names)}" if names else ""
-        button = QPushButton("&Prove what can be proven")
-        button.clicked.connect(self.prove)
+        button = parts.push_button("&Prove what can be proven", self.prove)
         return parts.empty_page(
             "Nothing proven yet",
             f"Examples prove that there is discrimination; an estimate says about how common it "
@@ -199,22 +196,24 @@ class ProofPage(RunPage):
 
     def _make_full(self) -> QWidget:
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        head = QHBoxLayout()
-        head.setSpacing(theme.NEAR)
-        head.addWidget(parts.title("Proof"), 1)
+        head = layouts.row(layouts.grow(parts.title("Proof")), spacing=theme.NEAR)
         for choice in (self.runs, self._make_go_on(), self._make_stop()):
             head.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(head)
-        column.addWidget(parts.quiet(EXPLAINED))
-        for said in (self._banner, self._standing, self._headline, self._estimate):
-            column.addWidget(said)
-        column.addWidget(self._notes)
         link = report_link(self._session, self._places)
-        column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.bars)
+        column = layouts.column(
+            head,
+            parts.quiet(EXPLAINED),
+            self._banner,
+            self._standing,
+            self._headline,
+            self._estimate,
+            self._notes,
+            layouts.at(link, Qt.AlignmentFlag.AlignLeft),
+            self.bars,
+            on=inside,
+            margin=theme.PAGE,
+            spacing=theme.GAP,
+        )
         for widget, name, what in self._told_of():
             words_above = [parts.heading(name), parts.quiet(what)] if name else []
             self._sections[widget] = (*words_above, widget)
@@ -272,9 +271,8 @@ class ProofPage(RunPage):
         return self._more
 
     def _make_stop(self) -> QPushButton:
-        self._stop = QPushButton("Stop and &keep")
+        self._stop = parts.push_button("Stop and &keep", self.stop)
         self._stop.setToolTip("End the run; what it has proven is kept, and can be gone on with")
-        self._stop.clicked.connect(self.stop)
         self._more.setMinimumHeight(self._stop.sizeHint().height())
         return self._stop
 

@@ -8,12 +8,9 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMenu,
-    QPushButton,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,7 +19,7 @@ from fairdesk.audit.store.records import Pair, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.charts.icicle import Icicle, Tree
 from fairdesk.gui.charts.verdicts import MARKS, shown
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.conditions import Condition
 from fairdesk.results.proofs import Refinement
@@ -107,18 +104,10 @@ class RefinementView(QWidget):
         self.icicle.failed.connect(session.failed)
         self.icicle.chosen.connect(self._tell)
         self.icicle.rooted.connect(self._show_way)
-        self._way = QHBoxLayout()
-        self._way.setSpacing(0)
+        self._way = layouts.row(spacing=0)
         self._card = self._make_card()
-        left = QVBoxLayout()
-        left.setSpacing(theme.TIGHT)
-        left.addLayout(self._way)
-        left.addWidget(self.icicle, 1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.WIDE)
-        row.addLayout(left, 1)
-        row.addWidget(self._card)
+        left = layouts.column(self._way, layouts.grow(self.icicle), spacing=theme.TIGHT)
+        layouts.row(layouts.grow(left), self._card, on=self, spacing=theme.WIDE)
 
     def show_refinement(self, run: int, found: int, refinement: Refinement) -> None:
         """Show how a run divided the people.
@@ -150,20 +139,23 @@ class RefinementView(QWidget):
         self._share = parts.Words()
         self._verdicts = {verdict: parts.Words(wrap=False) for verdict in MARKS}
         self._example = parts.quiet()
-        self._show = QPushButton("&Show examples")
-        self._show.clicked.connect(lambda: self.show_examples.emit(self._run, self._inside))
-        self._into = QPushButton("Go &into it")
+        self._show = parts.push_button(
+            "&Show examples", lambda: self.show_examples.emit(self._run, self._inside)
+        )
+        self._into = parts.push_button(
+            "Go &into it", lambda: self.icicle.go_into(self.icicle.chosen_part)
+        )
         self._into.setToolTip("Make this part the whole picture (Enter)")
-        self._into.clicked.connect(lambda: self.icicle.go_into(self.icicle.chosen_part))
         for each in (self._rule, self._share, *self._verdicts.values(), self._example):
             each.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         card.body.addWidget(self._rule)
         card.body.addWidget(self._share)
         for verdict, said in self._verdicts.items():
-            line = QHBoxLayout()
-            line.setSpacing(theme.TIGHT)
-            line.addWidget(parts.Words(MARKS[verdict], tone=verdict, strong=True, wrap=False))
-            line.addWidget(said, 1)
+            line = layouts.row(
+                parts.Words(MARKS[verdict], tone=verdict, strong=True, wrap=False),
+                layouts.grow(said),
+                spacing=theme.TIGHT,
+            )
             card.body.addLayout(line)
         card.body.addStretch(1)
         card.body.addWidget(self._example)

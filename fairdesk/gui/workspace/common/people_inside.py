@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import encode
 from fairdesk.data.table import Column
 from fairdesk.groups.tabular.membership import members
-from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.soon import Soon
 from fairdesk.gui.kit.table_model import Index, TableModel
 from fairdesk.gui.workspace.session.session import Session
@@ -102,11 +102,7 @@ class PeopleInside(QWidget):
         head.setHighlightSections(False)
         # to measure all rows takes a second
         head.setResizeContentsPrecision(_MEASURED)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.TIGHT)
-        for widget in (self._count, self._banner, self.table):
-            column.addWidget(widget)
+        layouts.column(self._count, self._banner, self.table, on=self, spacing=theme.TIGHT)
         self._soon = Soon(self, self._ask)
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QPushButton
 
+from fairdesk.gui.kit import parts
 from fairdesk.gui.workspace.session.session import Session
 
 #: Keys of what the report may show; the first that it does show is gone to.
@@ -27,8 +28,9 @@ def report_link(
     short : bool
         Whether there is room for one word only.
     """
-    button = QPushButton("Report" if short else _WHAT)
-    button.setAccessibleName(_WHAT)
-    button.setToolTip("Show the page of the report that tells of it")
-    button.clicked.connect(lambda: session.report_wanted.emit(places()))
-    return button
+    return parts.push_button(
+        "Report" if short else _WHAT,
+        lambda: session.report_wanted.emit(places()),
+        tip="Show the page of the report that tells of it",
+        name=_WHAT,
+    )

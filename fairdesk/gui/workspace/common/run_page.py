@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from fairdesk.gui.kit import parts
+from fairdesk.gui.kit import layouts, parts
 from fairdesk.gui.workspace.common.answering import Run, method_of
 from fairdesk.gui.workspace.common.run_choice import RunChoice
 from fairdesk.gui.workspace.common.steps import OF_STATE
@@ -49,9 +49,7 @@ class RunPage(QWidget):
         """Lay the page out: what stands there without a run, and with one."""
         self._stack.addWidget(empty)
         self._stack.addWidget(full)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        layouts.column(self._stack, on=self)
 
     def open_run(self, number: int) -> None:
         """Show a run by its number."""

@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QRadioButton,
     QSpinBox,
     QVBoxLayout,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.catalogue.methods import METHODS, Answers, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 
 _MOST = 2**31 - 1
 #: Methods that are chosen at first, as far as the model allows them.
@@ -40,9 +39,7 @@ class CompareDialog(QDialog):
         self.setMinimumWidth(560)
         self._boxes: dict[str, QCheckBox] = {}
         inside = QWidget()
-        methods = QVBoxLayout(inside)
-        methods.setContentsMargins(0, 0, theme.NEAR, 0)
-        methods.setSpacing(theme.TIGHT)
+        methods = layouts.column(on=inside, margin=(0, 0, theme.NEAR, 0), spacing=theme.TIGHT)
         for key, method in METHODS.items():
             if method.answers is Answers.EXAMPLES:
                 off = why_off(method, spec.model, spec.domain)
@@ -60,22 +57,20 @@ class CompareDialog(QDialog):
         self._start.setDefault(True)
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.title("Compare methods"))
-        column.addWidget(
+        layouts.column(
+            parts.title("Compare methods"),
             parts.quiet(
                 "The chosen methods run one after the other, each with its own usual parameters "
                 "and the same budget and seed. What they find is kept like that of any run."
-            )
+            ),
+            layouts.grow(parts.scrolled(inside)),
+            self._make_budget(),
+            parts.labelled("Random &seed", self._seed, "The same for each, so that it is fair."),
+            self._buttons,
+            on=self,
+            margin=theme.WIDE,
+            spacing=theme.GAP,
         )
-        column.addWidget(parts.scrolled(inside), 1)
-        column.addWidget(self._make_budget())
-        column.addLayout(
-            parts.labelled("Random &seed", self._seed, "The same for each, so that it is fair.")
-        )
-        column.addWidget(self._buttons)
         parts.calm(self._seed, self._seconds, self._rows)
         for box in self._boxes.values():
             box.toggled.connect(self._check)
@@ -110,10 +105,7 @@ class CompareDialog(QDialog):
     def _make_budget(self) -> QWidget:
         group = QButtonGroup(self)
         widget = QWidget()
-        row = QHBoxLayout(widget)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.NEAR)
-        row.addWidget(parts.Words("Budget of each:", wrap=False))
+        row = layouts.row(parts.Words("Budget of each:", wrap=False), on=widget, spacing=theme.NEAR)
         for choice, amount, first, most, name in (
             (self._by_seconds, self._seconds, 60, 24 * 3600, "Seconds for each method"),
             (self._by_rows, self._rows, 200_000, _MOST, "Rows that each method may send"),

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.store.records import RunState
 from fairdesk.charts.lines import Drawing, Line, Mark
 from fairdesk.gui.charts.chart import LineChart
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run, all_off, likenesses, method_of
 from fairdesk.gui.workspace.common.steps import OF_STATE
@@ -154,9 +154,7 @@ class DiagnosisView(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._make_empty())
         self._stack.addWidget(self._make_full())
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        layouts.column(self._stack, on=self)
         self._redraw = Soon(self, self._show)
         session.runs_changed.connect(self._take_runs)
         session.live_changed.connect(self._go_on)
@@ -178,37 +176,34 @@ class DiagnosisView(QWidget):
         )
 
     def _make_full(self) -> QWidget:
-        head = QHBoxLayout()
-        head.addWidget(parts.title("Does the search’s estimate hold?"), 1)
-        head.addWidget(self._make_button("C&heck again"), 0, Qt.AlignmentFlag.AlignTop)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, theme.WIDE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addLayout(head)
-        for widget in (
+        head = layouts.row(
+            layouts.grow(parts.title("Does the search’s estimate hold?")),
+            layouts.at(self._make_button("C&heck again"), Qt.AlignmentFlag.AlignTop),
+        )
+        self._agreement_side = _titled("Agreement with the true gradients", self.agreement)
+        charts = layouts.row(
+            layouts.grow(self._agreement_side),
+            layouts.grow(_titled("Found by a short search", self.sweep)),
+            spacing=theme.PAGE,
+        )
+        inside = layouts.panel(
+            head,
             parts.quiet(_EXPLAINED),
             self._banner,
             self._standing,
             self._none,
             self._first,
             self._more,
-        ):
-            column.addWidget(widget)
-        column.addSpacing(theme.NEAR)
-        charts = QHBoxLayout()
-        charts.setSpacing(theme.PAGE)
-        self._agreement_side = _titled("Agreement with the true gradients", self.agreement)
-        charts.addWidget(self._agreement_side, 1)
-        charts.addWidget(_titled("Found by a short search", self.sweep), 1)
-        column.addLayout(charts)
-        column.addStretch(1)
+            layouts.gap(theme.NEAR),
+            charts,
+            layouts.stretch(),
+            margin=(theme.PAGE, theme.WIDE, theme.PAGE, theme.PAGE),
+            spacing=theme.GAP,
+        )
         return parts.scrolled(inside)
 
     def _make_button(self, text: str) -> QPushButton:
-        button = QPushButton(text)
-        button.clicked.connect(self.start)
-        return button
+        return parts.push_button(text, self.start)
 
     def _take_runs(self) -> None:
         for run in reversed(self._session.runs):
@@ -255,10 +250,4 @@ class DiagnosisView(QWidget):
 
 
 def _titled(text: str, chart: LineChart) -> QWidget:
-    side = QWidget()
-    column = QVBoxLayout(side)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(theme.NEAR)
-    column.addWidget(parts.heading(text))
-    column.addWidget(chart)
-    return side
+    return layouts.panel(parts.heading(text), chart, spacing=theme.NEAR)

@@ -10,15 +10,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
     QProgressBar,
-    QPushButton,
     QStackedWidget,
     QTableWidget,
     QTableWidgetItem,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,7 +26,7 @@ from fairdesk.charts.upset import Intersections
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.soon import Soon
 from fairdesk.gui.workspace.common.answering import all_off, answering
@@ -87,9 +84,7 @@ class ComparePage(QWidget):
         self._tabs.setDocumentMode(True)
         self._tabs.addTab(self.runs, "What each run &found")
         self._tabs.addTab(self.diagnosis, "Does the search’s &estimate hold?")
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, theme.NEAR, 0, 0)
-        outer.addWidget(self._tabs)
+        layouts.column(self._tabs, on=self, margin=(0, theme.NEAR, 0, 0))
 
     def show_runs(self) -> None:
         """Show the comparison."""
@@ -144,9 +139,7 @@ class RunsView(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._make_empty())
         self._stack.addWidget(self._make_full())
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        layouts.column(self._stack, on=self)
         self._redraw = Soon(self, self._draw)
         self._look = QTimer(self)
         self._look.setInterval(_LOOK)
@@ -182,8 +175,7 @@ class RunsView(QWidget):
     # Parts
 
     def _make_empty(self) -> QWidget:
-        button = QPushButton("&Compare methods…")
-        button.clicked.connect(self.compare_methods)
+        button = parts.push_button("&Compare methods…", self.compare_methods)
         reasons = all_off(self._session.spec, Answers.EXAMPLES)
         return parts.empty_page(
             "Nothing to compare yet",
@@ -194,18 +186,14 @@ class RunsView(QWidget):
         )
 
     def _make_full(self) -> QWidget:
-        button = QPushButton("&Compare methods…")
+        button = parts.push_button("&Compare methods…", self.compare_methods)
         button.setToolTip("Run several methods with the same budget")
-        button.clicked.connect(self.compare_methods)
-        head = QHBoxLayout()
-        head.addWidget(parts.title("Compare"), 1)
-        head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        self._made = QVBoxLayout()
-        self._made.setSpacing(theme.GAP)
+        head = layouts.row(
+            layouts.grow(parts.title("Compare")), layouts.at(button, Qt.AlignmentFlag.AlignTop)
+        )
+        self._made = layouts.column(spacing=theme.GAP)
         self._results = QWidget()
-        results = QVBoxLayout(self._results)
-        results.setContentsMargins(0, 0, 0, 0)
-        results.setSpacing(theme.GAP)
+        results = layouts.column(on=self._results, spacing=theme.GAP)
         for widget in (self._lesson, self._more, self._caution):
             widget.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             results.addWidget(widget)
@@ -220,32 +208,30 @@ class RunsView(QWidget):
         self._chart_title = parts.heading("Found, run by run")
         results.addWidget(self._chart_title)
         results.addWidget(self.chart)
-        self._after = QWidget()
-        after = QVBoxLayout(self._after)
-        after.setContentsMargins(0, theme.NEAR, 0, 0)
-        after.setSpacing(theme.GAP)
-        after.addWidget(parts.heading("Found by which runs"))
-        after.addWidget(
+        self._after = layouts.panel(
+            parts.heading("Found by which runs"),
             parts.quiet(
                 "A bar counts those found by exactly the runs that have a dot below it: a single "
                 "dot, by that run and no other."
-            )
+            ),
+            self.overlaps,
+            self._made,
+            margin=(0, theme.NEAR, 0, 0),
+            spacing=theme.GAP,
         )
-        after.addWidget(self.overlaps)
-        after.addLayout(self._made)
         results.addWidget(self._after)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, theme.WIDE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addLayout(head)
-        column.addWidget(self._queue)
-        column.addWidget(parts.quiet("Choose two or more runs (Space checks one)."))
-        column.addWidget(self._list)
-        column.addWidget(self._banner)
-        column.addWidget(self._reading)
-        column.addWidget(self._results)
-        column.addStretch(1)
+        inside = layouts.panel(
+            head,
+            self._queue,
+            parts.quiet("Choose two or more runs (Space checks one)."),
+            self._list,
+            self._banner,
+            self._reading,
+            self._results,
+            layouts.stretch(),
+            margin=(theme.PAGE, theme.WIDE, theme.PAGE, theme.PAGE),
+            spacing=theme.GAP,
+        )
         return parts.scrolled(inside)
 
     # What happens

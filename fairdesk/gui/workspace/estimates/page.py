@@ -8,9 +8,6 @@ import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -19,7 +16,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.lines import Drawing, Line, Mark
 from fairdesk.gui.charts.chart import LineChart
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import (
     Run,
     all_off,
@@ -266,8 +263,7 @@ class SharePage(RunPage):
 
     def _make_empty(self) -> QWidget:
         many = self._session.many
-        button = QPushButton("&Estimate how common it is")
-        button.clicked.connect(self.estimate)
+        button = parts.push_button("&Estimate how common it is", self.estimate)
         reasons = all_off(self._session.spec, Answers.SHARE)
         return parts.empty_page(
             "Not estimated yet",
@@ -280,18 +276,20 @@ class SharePage(RunPage):
 
     def _make_full(self) -> QWidget:
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        head = QHBoxLayout()
-        head.addWidget(parts.title("How common"), 1)
-        head.addWidget(self.runs, 0, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(head)
-        column.addWidget(parts.quiet(f"{EXPLAINED} {POSSIBLE.format(many=self._session.many)}"))
-        column.addWidget(self._banner)
-        column.addWidget(self._standing)
-        self._sentences = QVBoxLayout()
-        self._sentences.setSpacing(theme.GAP)
+        head = layouts.row(
+            layouts.grow(parts.title("How common")),
+            layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
+        )
+        column = layouts.column(
+            head,
+            parts.quiet(f"{EXPLAINED} {POSSIBLE.format(many=self._session.many)}"),
+            self._banner,
+            self._standing,
+            on=inside,
+            margin=theme.PAGE,
+            spacing=theme.GAP,
+        )
+        self._sentences = layouts.column(spacing=theme.GAP)
         column.addLayout(self._sentences)
         column.addSpacing(theme.NEAR)
         column.addWidget(self._bars)
@@ -301,7 +299,7 @@ class SharePage(RunPage):
         column.addWidget(self.chart)
         column.addWidget(self._sets_title)
         column.addWidget(self._sets_words)
-        self._sets = QVBoxLayout()
+        self._sets = layouts.column()
         column.addLayout(self._sets)
         column.addStretch(1)
         return parts.scrolled(inside)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from fairdesk.charts import groups
 from fairdesk.charts.forest import Forest
@@ -16,7 +16,7 @@ from fairdesk.charts.lines import Drawing, Line, Mark
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
@@ -226,11 +226,9 @@ class TablePart(QWidget):
         self.heat = DrawnChart(Heat()) if len(table.attributes) == 2 else None
         self.errors: FigureTable | None = None
         self.curves: LineChart | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.GAP)
-        self._column.addWidget(parts.heading(self.name))
-        self._column.addWidget(self.said)
+        self._column = layouts.column(
+            parts.heading(self.name), self.said, on=self, spacing=theme.GAP
+        )
         self._at = self._column.count()
         self.figures = self._put_table(more)
         for picture in (self.heat, self.forest):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.store import Store
@@ -17,7 +17,7 @@ from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.groups.metrics.grouping import divide
 from fairdesk.groups.metrics.measuring import askable
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.wizard.model.mapping_table import PlainTable, grid
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupLine, GroupTable
@@ -133,14 +133,17 @@ class RowsDialog(QDialog):
         self._view = grid(self.rows, f"Rows of {group}")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.NEAR)
-        column.addWidget(parts.heading(f"Rows of the data with {group}"))
-        for widget in (self._count, self.only, self._banner):
-            column.addWidget(widget)
-        column.addWidget(self._view, 1)
-        column.addWidget(buttons)
+        layouts.column(
+            parts.heading(f"Rows of the data with {group}"),
+            self._count,
+            self.only,
+            self._banner,
+            layouts.grow(self._view),
+            buttons,
+            on=self,
+            margin=theme.WIDE,
+            spacing=theme.NEAR,
+        )
         parts.resize_on_screen(self, 860, 560)
         self._ask()
 

@@ -10,16 +10,14 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMenu,
-    QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.catalogue.methods import METHODS, Answers, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, method_of
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.groups.group_part import MORE, TablePart
@@ -89,23 +87,22 @@ class GroupTables(RunPage):
     def _make_empty(self) -> QWidget:
         session, method = self._session, METHODS["groups"]
         reason = why_off(method, session.spec.model, session.spec.domain)
-        button = QPushButton("&Measure groups")
+        button = parts.push_button("&Measure groups", self.measure_wanted)
         button.setEnabled(not reason)
-        button.clicked.connect(self.measure_wanted)
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, theme.GAP, theme.WIDE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.quiet(words.OBSERVED))
-        column.addWidget(ObservedTables(session))
-        column.addSpacing(theme.NEAR)
-        column.addWidget(parts.heading("More can be counted"))
-        column.addWidget(
+        column = layouts.column(
+            parts.quiet(words.OBSERVED),
+            ObservedTables(session),
+            layouts.gap(theme.NEAR),
+            parts.heading("More can be counted"),
             parts.quiet(
                 f"For every group of {session.many}, and for every intersection of groups: the "
                 "model’s own decisions and scores, intervals, the four-fifths screening line, "
                 "tests, shortfalls, error rates and calibration. It takes seconds."
-            )
+            ),
+            on=inside,
+            margin=(0, theme.GAP, theme.WIDE, theme.PAGE),
+            spacing=theme.GAP,
         )
         if reason:
             column.addWidget(parts.Words(reason, tone="wrong"))
@@ -114,32 +111,30 @@ class GroupTables(RunPage):
         return parts.scrolled(inside)
 
     def _make_full(self) -> QWidget:
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.GAP)
-        for each in (parts.quiet(words.OBSERVED), self._standing, self._banner):
-            column.addWidget(each)
-        self._column = QVBoxLayout()
-        self._column.setSpacing(theme.PAGE)
-        column.addLayout(self._column)
-        column.addStretch(1)
+        self._column = layouts.column(spacing=theme.PAGE)
+        inside = layouts.panel(
+            parts.quiet(words.OBSERVED),
+            self._standing,
+            self._banner,
+            self._column,
+            layouts.stretch(),
+            margin=(0, 0, theme.WIDE, theme.WIDE),
+            spacing=theme.GAP,
+        )
         full = QWidget()
-        outer = QVBoxLayout(full)
-        outer.setContentsMargins(0, theme.GAP, 0, 0)
-        outer.setSpacing(theme.GAP)
-        outer.addLayout(self._make_choices())
-        outer.addWidget(parts.scrolled(inside), 1)
-        below = QHBoxLayout()
-        below.setContentsMargins(0, 0, theme.WIDE, theme.GAP)
-        below.addWidget(self.detail)
+        outer = layouts.column(
+            self._make_choices(),
+            layouts.grow(parts.scrolled(inside)),
+            on=full,
+            margin=(0, theme.GAP, 0, 0),
+            spacing=theme.GAP,
+        )
+        below = layouts.row(self.detail, margin=(0, 0, theme.WIDE, theme.GAP))
         outer.addLayout(below)
         return full
 
     def _make_choices(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, theme.WIDE, 0)
-        row.setSpacing(theme.NEAR)
+        row = layouts.row(margin=(0, 0, theme.WIDE, 0), spacing=theme.NEAR)
         for text, combo in (("&Counted", self.kind), ("&by", self.by)):
             label = QLabel(text)
             label.setBuddy(combo)
@@ -275,17 +270,13 @@ class _Detail(parts.Card):
         self.formula.setMinimumHeight(2 * self.formula.fontMetrics().lineSpacing())
         self.formula.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.formula.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.rows = QPushButton("&Show the rows")
+        self.rows = parts.push_button("&Show the rows", self._show_rows)
         self.rows.setToolTip("List the rows of the data that were counted here")
-        self.rows.clicked.connect(self._show_rows)
-        said = QVBoxLayout()
-        said.setSpacing(theme.TIGHT)
-        said.addWidget(self.group)
-        said.addWidget(self.formula)
-        row = QHBoxLayout()
-        row.setSpacing(theme.WIDE)
-        row.addLayout(said, 1)
-        row.addWidget(self.rows, 0, Qt.AlignmentFlag.AlignTop)
+        row = layouts.row(
+            layouts.grow(layouts.column(self.group, self.formula, spacing=theme.TIGHT)),
+            layouts.at(self.rows, Qt.AlignmentFlag.AlignTop),
+            spacing=theme.WIDE,
+        )
         self.body.addLayout(row)
         self.clear()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.sections.group_tables import (
@@ -26,11 +26,7 @@ class ObservedTables(QWidget):
         self._session = session
         self._busy = parts.Busy()
         self._banner = parts.Banner()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.GAP)
-        self._column.addWidget(self._banner)
-        self._column.addWidget(self._busy)
+        self._column = layouts.column(self._banner, self._busy, on=self, spacing=theme.GAP)
         self._busy.say("Counting…")
         spec = session.spec
         session.store.ask(

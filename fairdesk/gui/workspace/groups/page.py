@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTabWidget, QWidget
 
 from fairdesk.audit.catalogue.methods import Answers, method_named
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import FindingsView
@@ -49,11 +49,13 @@ class GroupsPage(QWidget):
         self.findings.compare.connect(self.compare)
         self.words.compare_words.connect(self.compare_words)
         self.tables.measure_wanted.connect(self.measure_groups)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.WIDE, theme.GAP, theme.NEAR, 0)
-        column.setSpacing(theme.NEAR)
-        column.addWidget(parts.title("Groups"))
-        column.addWidget(self.tabs, 1)
+        layouts.column(
+            parts.title("Groups"),
+            layouts.grow(self.tabs),
+            on=self,
+            margin=(theme.WIDE, theme.GAP, theme.NEAR, 0),
+            spacing=theme.NEAR,
+        )
         self.tabs.setTabVisible(self.tabs.indexOf(self.words), bool(text_columns(session.spec)))
         if session.spec.predictions:
             self.tabs.setCurrentWidget(self.tables)

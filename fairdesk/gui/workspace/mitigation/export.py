@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QRadioButton,
@@ -25,7 +24,7 @@ from fairdesk.audit.store.records import ModelFile
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.mitigation import NAMES, write_repair
@@ -108,21 +107,24 @@ class ExportDialog(QDialog):
         self.done_.body.addWidget(self.files)
         self.done_.hide()
         self.ask_ = QWidget()
-        form = QVBoxLayout(self.ask_)
-        form.setContentsMargins(0, 0, theme.NEAR, 0)
-        form.setSpacing(theme.GAP)
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
         place = parts.labelled("&Into the folder", self.folder)
-        row.addLayout(place, 1)
-        row.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignBottom)
-        form.addLayout(row)
+        row = layouts.row(
+            layouts.grow(place),
+            layouts.at(self.choose, Qt.AlignmentFlag.AlignBottom),
+            spacing=theme.NEAR,
+        )
         self.earlier = parts.Words(
             "There is an earlier export in this folder. Its files are moved into a folder of their "
             "own in it: nothing is lost."
         )
-        form.addWidget(self.earlier)
-        form.addWidget(parts.heading("Where the origin of each added row is told"))
+        form = layouts.column(
+            row,
+            self.earlier,
+            parts.heading("Where the origin of each added row is told"),
+            on=self.ask_,
+            margin=(0, 0, theme.NEAR, 0),
+            spacing=theme.GAP,
+        )
         together = QButtonGroup(self)
         for kind, (text, hint) in _PROVENANCE.items():
             button = QRadioButton(text)

@@ -16,11 +16,9 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
-    QHBoxLayout,
     QPushButton,
     QRadioButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,7 +30,7 @@ from fairdesk.audit.store.records import PairQuery, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import SpecError
 from fairdesk.gui.forms.options import OptionsForm, hint, number_field
-from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.workspace.subgroups.findings_list import score_text
 from fairdesk.models.model import Capability
 from fairdesk.results.subgroups import RuleSet
@@ -297,16 +295,10 @@ class RepairForm(QWidget):
         self._both.setSpacing(theme.GAP)
         for card, stretch in ((self._make_what(), 5), (self._make_labels(), 6)):
             self._both.addWidget(card, stretch)
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addWidget(self.button)
-        row.addWidget(self.why, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
-        column.addWidget(self.lacking)
-        column.addLayout(self._both)
-        column.addWidget(self._make_much())
+        row = layouts.row(self.button, layouts.grow(self.why), spacing=theme.NEAR)
+        column = layouts.column(
+            self.lacking, self._both, self._make_much(), on=self, spacing=theme.GAP
+        )
         self.rows_only = parts.Words(_ROWS_ONLY, strong=True)
         self.rows_only.setVisible(Capability.RETRAINS not in self._spec.model.can)
         column.addWidget(self.rows_only)
@@ -317,12 +309,10 @@ class RepairForm(QWidget):
         card.body.addWidget(parts.heading("What to repair"))
         together = QButtonGroup(self)
         self._runs = QWidget()
-        self._run_boxes = QVBoxLayout(self._runs)
-        self._run_boxes.setContentsMargins(theme.PAGE, 0, 0, 0)
-        self._run_boxes.setSpacing(theme.TIGHT)
-        inset = QHBoxLayout()
-        inset.setContentsMargins(theme.PAGE, 0, 0, 0)
-        inset.addWidget(self.rule)
+        self._run_boxes = layouts.column(
+            on=self._runs, margin=(theme.PAGE, 0, 0, 0), spacing=theme.TIGHT
+        )
+        inset = layouts.row(self.rule, margin=(theme.PAGE, 0, 0, 0))
         for button in (self.all, self.some, self.flagged, self.group):
             together.addButton(button)
             card.body.addWidget(button)
@@ -341,9 +331,7 @@ class RepairForm(QWidget):
         card.body.addWidget(parts.heading("How to label what is added"))
         together = QButtonGroup(self)
         self._sources = QWidget()
-        column = QVBoxLayout(self._sources)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.TIGHT)
+        column = layouts.column(on=self._sources, spacing=theme.TIGHT)
         source = self._usual[_LABELS]
         for key in source.choices:
             button = QRadioButton(LABELS[key])
@@ -367,11 +355,10 @@ class RepairForm(QWidget):
         card.body.setSpacing(theme.GAP)
         card.body.addWidget(parts.heading("How much"))
         self.seed.setRange(0, _MOST_SEED)
-        self._much = QHBoxLayout()
-        self._much.setSpacing(theme.PAGE)
+        self._much = layouts.row(spacing=theme.PAGE)
         card.body.addLayout(self._much)
         self.fold = parts.Fold("Advan&ced: people asked, training, other methods beside, proof")
-        self._options = QVBoxLayout()
+        self._options = layouts.column()
         self.fold.body.addLayout(self._options)
         self.fold.body.addLayout(
             parts.labelled(

@@ -10,15 +10,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QProgressBar,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
 from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.run_choice import RunChoice
@@ -152,8 +150,7 @@ class RepairPage(QWidget):
         self.choice.setAccessibleName("Model that is looked at")
         self.choice.activated.connect(lambda _place: self._pick(self.choice.currentData()))
         parts.calm(self.choice)
-        self.export = QPushButton("E&xport this one…")
-        self.export.clicked.connect(self._export)
+        self.export = parts.push_button("E&xport this one…", self._export)
         self._lay_out()
         session.runs_changed.connect(self._look)
         session.pair_changed.connect(lambda _pair: self._look())
@@ -180,55 +177,51 @@ class RepairPage(QWidget):
     # Parts
 
     def _lay_out(self) -> None:
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        head = QHBoxLayout()
-        head.setSpacing(theme.NEAR)
-        head.addWidget(parts.title("Repair"), 1)
-        head.addWidget(self._runs, 0, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(head)
+        head = layouts.row(
+            layouts.grow(parts.title("Repair")),
+            layouts.at(self._runs, Qt.AlignmentFlag.AlignTop),
+            spacing=theme.NEAR,
+        )
         self._going = self._make_going()
-        for widget in (
-            *(self._explained, self._banner, self._old, self._standing),
-            *(self._headline, self._going),
-        ):
-            column.addWidget(widget)
         self.fold.body.setContentsMargins(0, 0, 0, 0)
         self.fold.body.addWidget(self.form)
-        column.addWidget(self.fold)
-        self._results = QWidget()
-        results = QVBoxLayout(self._results)
-        results.setContentsMargins(0, theme.NEAR, 0, 0)
-        results.setSpacing(theme.GAP)
-        results.addWidget(self.chart)
-        results.addSpacing(theme.NEAR)
-        results.addLayout(self._make_after())
-        results.addWidget(self._aside)
-        results.addWidget(self.table)
-        results.addWidget(self._notes)
-        column.addWidget(self._results)
-        column.addStretch(1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        self._results = layouts.panel(
+            self.chart,
+            layouts.gap(theme.NEAR),
+            self._make_after(),
+            self._aside,
+            self.table,
+            self._notes,
+            margin=(0, theme.NEAR, 0, 0),
+            spacing=theme.GAP,
+        )
+        inside = layouts.panel(
+            head,
+            *(self._explained, self._banner, self._old, self._standing),
+            *(self._headline, self._going),
+            self.fold,
+            self._results,
+            layouts.stretch(),
+            margin=theme.PAGE,
+            spacing=theme.GAP,
+        )
         self._area = parts.scrolled(inside)
-        outer.addWidget(self._area)
+        layouts.column(self._area, on=self)
         self._results.hide()
         self.fold.set_open(opened=True)
 
     def _make_after(self) -> QHBoxLayout:
         self._aside = parts.quiet()
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
         self._about = parts.heading("Before and after:")
         self._about.setWordWrap(False)
-        row.addWidget(self._about)
-        row.addWidget(self.choice)
-        row.addStretch(1)
-        row.addWidget(report_link(self._session, self._places))
-        row.addWidget(self.export)
-        return row
+        return layouts.row(
+            self._about,
+            self.choice,
+            layouts.stretch(),
+            report_link(self._session, self._places),
+            self.export,
+            spacing=theme.NEAR,
+        )
 
     def _places(self) -> tuple[str, ...]:
         number = 0 if self._told is None else number_of(self._told)

@@ -10,18 +10,15 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
-    QHBoxLayout,
     QLabel,
-    QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 
 _MARKS = (
     ("Any mark", None),
@@ -66,9 +63,8 @@ class FilterBar(QWidget):
         self._low, self._high = QDoubleSpinBox(), QDoubleSpinBox()
         self._span = self._make_span()
         self._most = self._make_most()
-        add = QPushButton("&Add filter")
+        add = parts.push_button("&Add filter", self._add)
         add.setToolTip("Show only pairs whose first person fits this")
-        add.clicked.connect(self._add)
         self._mark = QComboBox()
         self._mark.setAccessibleName("Show pairs with this mark")
         for text, _mark in _MARKS:
@@ -79,20 +75,21 @@ class FilterBar(QWidget):
             parts.bounded(box, letters)
         parts.calm(self._name, self._value, self._mark, self._low, self._high, self._most)
 
-        top = QHBoxLayout()
-        top.setSpacing(theme.NEAR)
-        for widget in (label, self._name, self._value, self._span, self._most, add, self._mark):
-            top.addWidget(widget)
-        top.addStretch(1)
-        self.tail = QHBoxLayout()
-        top.addLayout(self.tail)
-        self._chips = QHBoxLayout()
-        self._chips.setSpacing(theme.TIGHT)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.TIGHT)
-        column.addLayout(top)
-        column.addLayout(self._chips)
+        self.tail = layouts.row()
+        top = layouts.row(
+            label,
+            self._name,
+            self._value,
+            self._span,
+            self._most,
+            add,
+            self._mark,
+            layouts.stretch(),
+            self.tail,
+            spacing=theme.NEAR,
+        )
+        self._chips = layouts.row(spacing=theme.TIGHT)
+        layouts.column(top, self._chips, on=self, spacing=theme.TIGHT)
         self._offer()
 
     def _make_name(self) -> QComboBox:
@@ -109,14 +106,7 @@ class FilterBar(QWidget):
         """Make the two ends of a range of numbers."""
         self._low.setAccessibleName("Lowest value to show")
         self._high.setAccessibleName("Highest value to show")
-        span = QWidget()
-        row = QHBoxLayout(span)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.TIGHT)
-        row.addWidget(self._low)
-        row.addWidget(QLabel("to"))
-        row.addWidget(self._high)
-        return span
+        return layouts.strip(self._low, QLabel("to"), self._high, spacing=theme.TIGHT)
 
     def _make_most(self) -> QDoubleSpinBox:
         """Make the greatest distance from a real person."""

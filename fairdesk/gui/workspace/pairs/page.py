@@ -13,10 +13,8 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QHBoxLayout,
-    QPushButton,
     QSplitter,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,7 +25,7 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.lines import Drawing, Line
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.soon import Soon
 from fairdesk.gui.workspace.common.answering import all_off, answering, method_of
@@ -124,9 +122,7 @@ class ExamplesPage(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._make_empty())
         self._stack.addWidget(self._make_full(people))
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        layouts.column(self._stack, on=self)
 
         self._redraw = Soon(self, self._draw)
         session.runs_changed.connect(self._take_runs)
@@ -166,33 +162,25 @@ class ExamplesPage(QWidget):
         split.setStretchFactor(1, 1)
         split.setHandleWidth(theme.GAP)
         split.setSizes([150, 450])
-        full = QWidget()
-        column = QVBoxLayout(full)
-        column.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, theme.NEAR)
-        column.setSpacing(theme.NEAR)
-        column.addLayout(self._make_head())
-        column.addWidget(self._banner)
-        column.addWidget(self._trouble)
-        column.addWidget(split, 1)
-        return full
+        return layouts.panel(
+            self._make_head(),
+            self._banner,
+            self._trouble,
+            layouts.grow(split),
+            margin=(theme.WIDE, theme.GAP, theme.WIDE, theme.NEAR),
+            spacing=theme.NEAR,
+        )
 
     def _make_head(self) -> QHBoxLayout:
         """Make the sentence above, with the choice of a run."""
-        head = QHBoxLayout()
-        head.setSpacing(theme.GAP)
-        text = QVBoxLayout()
-        text.setSpacing(theme.TIGHT)
-        text.addWidget(self._headline)
-        effort = QHBoxLayout()
-        effort.setSpacing(theme.GAP)
         # as high as the line beside it, which comes and goes: nothing below may move
         self._effort.setMinimumHeight(self._weighing.sizeHint().height())
-        effort.addWidget(self._effort, 1)
-        effort.addWidget(self._weighing)
-        text.addLayout(effort)
-        head.addLayout(text, 1)
-        head.addWidget(self._runs, 0, Qt.AlignmentFlag.AlignTop)
-        return head
+        effort = layouts.row(layouts.grow(self._effort), self._weighing, spacing=theme.GAP)
+        return layouts.row(
+            layouts.grow(layouts.column(self._headline, effort, spacing=theme.TIGHT)),
+            layouts.at(self._runs, Qt.AlignmentFlag.AlignTop),
+            spacing=theme.GAP,
+        )
 
     def _make_people(self) -> QWidget:
         """Make the lower part: filters, and below them the table with the two people beside it."""
@@ -206,13 +194,7 @@ class ExamplesPage(QWidget):
         split.setSizes([520, 480])
         self.detail.setMinimumSize(320, 262)
         self.pairs.setMinimumHeight(160)
-        people = QWidget()
-        column = QVBoxLayout(people)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
-        column.addWidget(self.pairs.filters)
-        column.addWidget(split, 1)
-        return people
+        return layouts.panel(self.pairs.filters, layouts.grow(split), spacing=theme.NEAR)
 
     def _make_watching(self) -> QWidget:
         """Make the upper part: the chart and the counts per attribute."""
@@ -223,31 +205,25 @@ class ExamplesPage(QWidget):
             ),
             self._draw,
         )
-        counts = QWidget()
-        column = QVBoxLayout(counts)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
-        column.addWidget(parts.heading("Enough by itself"))
-        column.addWidget(self._bars)
         self._alone_words = parts.quiet(
             "Of the found, how many get another decision when this attribute alone changes."
         )
-        column.addWidget(self._alone_words)
-        column.addStretch(1)
+        counts = layouts.panel(
+            parts.heading("Enough by itself"),
+            self._bars,
+            self._alone_words,
+            layouts.stretch(),
+            spacing=theme.NEAR,
+        )
         counts.setMinimumWidth(210)
         inside = parts.scrolled(counts)
-        watching = QWidget()
-        row = QHBoxLayout(watching)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.WIDE)
-        row.addWidget(self.chart, 5)
-        row.addWidget(inside, 2)
-        return watching
+        return layouts.strip(
+            layouts.grow(self.chart, 5), layouts.grow(inside, 2), spacing=theme.WIDE
+        )
 
     def _make_empty(self) -> QWidget:
         """Make what is shown before the first run."""
-        button = QPushButton("Find &examples…")
-        button.clicked.connect(self.start)
+        button = parts.push_button("Find &examples…", self.start)
         reasons = all_off(self._session.spec, Answers.EXAMPLES)
         return parts.empty_page(
             "No examples yet",

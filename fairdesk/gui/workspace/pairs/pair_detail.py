@@ -12,12 +12,11 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.store.records import Pair
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.pairs.plausible import ShareBar
 from fairdesk.gui.workspace.pairs.side_by_side import (
@@ -106,26 +105,23 @@ class PairDetail(QWidget):
         self._make_marks()
         self._make_tools()
 
-        full = QWidget()
-        column = QVBoxLayout(full)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
         link = report_link(session, self._place, short=True)
-        column.addLayout(self._in_line(self._title, link, self._flag, self._dismiss))
-        column.addWidget(self._sentence)
-        column.addWidget(self._tools)
-        column.addWidget(self._views, 1)
-        column.addWidget(self._nearness)
-        column.addWidget(self._note)
+        full = layouts.panel(
+            self._in_line(self._title, link, self._flag, self._dismiss),
+            self._sentence,
+            self._tools,
+            layouts.grow(self._views),
+            self._nearness,
+            self._note,
+            spacing=theme.NEAR,
+        )
         empty = QLabel("The pair that you choose in the table\nis shown here, side by side.")
         empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         empty.setEnabled(False)
         self._stack = QStackedWidget()
         self._stack.addWidget(empty)
         self._stack.addWidget(full)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        layouts.column(self._stack, on=self)
         session.study.changed.connect(self._tell_tools)
         session.study.learned.connect(self._take_learned)
         session.live_changed.connect(lambda _state: self._tell_tools())
@@ -134,14 +130,12 @@ class PairDetail(QWidget):
     # Parts
 
     def _make_marks(self) -> None:
-        self._flag = QPushButton("⚑ &Flag")
+        self._flag = parts.push_button("⚑ &Flag", self.flag)
         self._flag.setCheckable(True)
         self._flag.setToolTip("Flag this pair as important (F)")
-        self._flag.clicked.connect(self.flag)
-        self._dismiss = QPushButton("✕ &Dismiss")
+        self._dismiss = parts.push_button("✕ &Dismiss", self.dismiss)
         self._dismiss.setCheckable(True)
         self._dismiss.setToolTip("Dismiss this pair, for example as implausible (D)")
-        self._dismiss.clicked.connect(self.dismiss)
         self._note = NoteEdit()
         self._note.setAccessibleName("Note on this pair")
         self._note.setPlaceholderText(_ANY_NOTE)
@@ -154,8 +148,7 @@ class PairDetail(QWidget):
     def _make_tools(self) -> None:
         """Make the line of what can be asked about a pair, and what stands there meanwhile."""
         person = self._session.spec.person
-        self._bring = QPushButton(f"&Bring nearer to a real {person}")
-        self._bring.clicked.connect(self.bring_nearer)
+        self._bring = parts.push_button(f"&Bring nearer to a real {person}", self.bring_nearer)
         self._as_found, self._as_brought = QPushButton(), QPushButton()
         forms = QButtonGroup(self)
         for button, text, tip in (
@@ -175,16 +168,13 @@ class PairDetail(QWidget):
             forms.addButton(button)
         self._as_found.setChecked(True)
         forms.buttonClicked.connect(lambda _button: self._show_form())
-        self._why = QPushButton("&Why?")
+        self._why = parts.push_button("&Why?", self.explain)
         self._why.setCheckable(True)
-        self._why.clicked.connect(self.explain)
         self._busy = parts.Busy(cancel=True)
         self._busy.cancelled.connect(self._session.study.cancel)
-        tools = QWidget()
         row = self._in_line(self._bring, self._as_found, self._as_brought, self._why)
-        row.setContentsMargins(0, 0, 0, 0)
         row.addStretch(1)
-        tools.setLayout(row)
+        tools = layouts.panel(row)
         self._tools = QStackedWidget()
         self._tools.addWidget(tools)
         self._tools.addWidget(self._busy)
@@ -192,24 +182,19 @@ class PairDetail(QWidget):
 
     def _make_nearness(self) -> QWidget:
         """Make the line of how plausible the pair is."""
-        nearness = QWidget()
-        row = QHBoxLayout(nearness)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.GAP)
-        row.addWidget(self._share, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._plausible, 1)
-        return nearness
+        return layouts.strip(
+            layouts.at(self._share, Qt.AlignmentFlag.AlignTop),
+            layouts.grow(self._plausible),
+            spacing=theme.GAP,
+        )
 
     def _place(self) -> tuple[str, ...]:
         return () if self._pair is None else (f"pair-{self._pair.id}",)
 
     def _in_line(self, first: QWidget, *others: QWidget) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addWidget(first, int(first is self._title))
-        for each in others:
-            row.addWidget(each)
-        return row
+        return layouts.row(
+            layouts.grow(first, int(first is self._title)), *others, spacing=theme.NEAR
+        )
 
     def _note_height(self, *, lines: int) -> int:
         return self.fontMetrics().height() * lines + 18

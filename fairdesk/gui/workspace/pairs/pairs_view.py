@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QStackedWidget,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,7 +23,7 @@ from fairdesk.audit.runs.plausibility import is_weighed
 from fairdesk.audit.store.records import Pair, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
 from fairdesk.gui.workspace.pairs.plausible import ShareDelegate
@@ -87,12 +86,9 @@ class PairsView(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._make_empty())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
-        column.addLayout(self._make_above())
-        column.addWidget(self._stack, 1)
-        column.addWidget(self._count)
+        layouts.column(
+            self._make_above(), layouts.grow(self._stack), self._count, on=self, spacing=theme.NEAR
+        )
 
         self.filters.changed.connect(self._filter)
         self.model.counted.connect(self._tell_count)
@@ -123,10 +119,6 @@ class PairsView(QWidget):
         """Make the line above the table, which says in which order they are."""
         label = QLabel("&Order")
         label.setBuddy(self._order)
-        above = QHBoxLayout()
-        above.setSpacing(theme.NEAR)
-        above.addWidget(label)
-        above.addWidget(self._order, 1)
         self._unlike.setText(_UNLIKE)
         self._unlike.setToolTip(
             "Of the pairs that fit the filter, ten that differ most from each other (U): chosen "
@@ -134,8 +126,7 @@ class PairsView(QWidget):
             f"the first {words.number(MOST_PEOPLE)}"
         )
         self._unlike.clicked.connect(self.choose_unlike)
-        above.addWidget(self._unlike)
-        return above
+        return layouts.row(label, layouts.grow(self._order), self._unlike, spacing=theme.NEAR)
 
     def _make_order(self) -> QComboBox:
         order = QComboBox()
@@ -187,13 +178,13 @@ class PairsView(QWidget):
         """Make what is shown instead of an empty table."""
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._clear.clicked.connect(self.filters.clear)
-        nothing = QWidget()
-        column = QVBoxLayout(nothing)
-        column.addStretch(1)
-        column.addWidget(self._empty)
-        column.addWidget(self._clear, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
-        return nothing
+        return layouts.panel(
+            layouts.stretch(),
+            self._empty,
+            layouts.at(self._clear, Qt.AlignmentFlag.AlignHCenter),
+            layouts.stretch(),
+            margin=None,
+        )
 
     def show_run(self, run: int | None) -> None:
         """Show the pairs of one run, or of all."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.wording import words
 
@@ -19,11 +19,7 @@ class WeighingLine(QWidget):
         self._words.setWordWrap(False)
         self._button = QToolButton()
         self._button.clicked.connect(self._press)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.NEAR)
-        row.addWidget(self._words)
-        row.addWidget(self._button)
+        layouts.row(self._words, self._button, on=self, spacing=theme.NEAR)
         session.weighing.changed.connect(self._tell)
         self._tell()
 

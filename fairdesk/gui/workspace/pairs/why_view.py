@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFocusEvent, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.surrogates.explanation import Explanation
@@ -189,8 +189,7 @@ class WhyView(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._content = QVBoxLayout()
-        self._content.setSpacing(theme.NEAR)
+        self._content = layouts.column(spacing=theme.NEAR)
         self._as_table = QToolButton()
         self._as_table.setText("Table")
         self._as_table.setCheckable(True)
@@ -204,22 +203,21 @@ class WhyView(QWidget):
             f"Full bars: the {session.spec.person}; hatched: the other. To the right what speaks "
             f"for “{session.spec.favourable}”, to the left what speaks against it."
         )
-        head = QHBoxLayout()
-        head.setSpacing(theme.NEAR)
-        head.addWidget(legend, 1)
-        head.addWidget(self._as_table, 0, Qt.AlignmentFlag.AlignTop)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, theme.NEAR, 0)
-        column.setSpacing(theme.NEAR)
-        column.addWidget(self._fit)
-        column.addLayout(head)
-        column.addLayout(self._content)
-        column.addStretch(1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        head = layouts.row(
+            layouts.grow(legend),
+            layouts.at(self._as_table, Qt.AlignmentFlag.AlignTop),
+            spacing=theme.NEAR,
+        )
+        inside = layouts.panel(
+            self._fit,
+            head,
+            self._content,
+            layouts.stretch(),
+            margin=(0, 0, theme.NEAR, 0),
+            spacing=theme.NEAR,
+        )
         self._area = parts.scrolled(inside)
-        outer.addWidget(self._area)
+        layouts.column(self._area, on=self)
 
     def show_why(self, pair: Pair, why: Explanation) -> None:
         """Show another explanation."""

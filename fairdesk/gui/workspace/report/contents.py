@@ -15,14 +15,13 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.content.choosing import Part
@@ -69,18 +68,19 @@ class ContentsDialog(QDialog):
         self.buttons.addButton(self.use, QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         self.buttons.addButton(self.usual, QDialogButtonBox.ButtonRole.ResetRole)
-        column = QVBoxLayout(self)
-        column.setSpacing(theme.GAP)
-        column.addWidget(
+        layouts.column(
             parts.quiet(
                 "What is left out is named in the report. A section that is left out takes its "
                 "charts and tables with it."
-            )
+            ),
+            self.banner,
+            self.busy,
+            layouts.grow(self.tree),
+            self.buttons,
+            on=self,
+            margin=None,
+            spacing=theme.GAP,
         )
-        for widget in (self.banner, self.busy):
-            column.addWidget(widget)
-        column.addWidget(self.tree, 1)
-        column.addWidget(self.buttons)
         self.use.setEnabled(False)
         self.usual.setEnabled(False)
         self.buttons.accepted.connect(self.accept)

@@ -12,10 +12,8 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +21,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof.certificate import SUFFIX
 from fairdesk.errors import ReportError
 from fairdesk.files import sha256
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report import document
 from fairdesk.report.document import Format, write_report
@@ -260,19 +258,13 @@ class Saved(parts.Card):
         self._where = parts.Elided()
         self._digest = parts.quiet()
         self._digest.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        text = QVBoxLayout()
-        text.setSpacing(theme.TIGHT)
-        for words in (self._words, self._where, self._digest):
-            text.addWidget(words)
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addLayout(text, 1)
+        text = layouts.column(self._words, self._where, self._digest, spacing=theme.TIGHT)
+        row = layouts.row(layouts.grow(text), spacing=theme.NEAR)
         for name, run in (
             ("Open file", lambda: _open(self._path)),
             ("Open folder", lambda: _open(self._path.parent)),
         ):
-            button = QPushButton(name)
-            button.clicked.connect(run)
+            button = parts.push_button(name, run)
             row.addWidget(button)
         close = QToolButton()
         close.setText("×")
@@ -315,9 +307,7 @@ class FilesList(QWidget):
         self._session = session
         self.buttons: dict[Export, QPushButton] = {}
         self.cards: dict[Export, QWidget] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
+        column = layouts.column(on=self, spacing=theme.NEAR)
         for export in FILES:
             self.cards[export] = self._card(export)
             column.addWidget(self.cards[export])

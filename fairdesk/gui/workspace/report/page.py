@@ -12,18 +12,16 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFileDialog,
-    QHBoxLayout,
     QPushButton,
     QSplitter,
     QStackedWidget,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.store.records import RunState
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.workspace.common.steps import Sign, Standing
 from fairdesk.gui.workspace.report.contents import ContentsDialog
@@ -214,13 +212,14 @@ class ReportPage(QWidget):
         ):
             button.setToolTip(what)
             button.setAccessibleDescription(what)
-        self._head = QHBoxLayout()
-        self._head.setSpacing(theme.NEAR)
-        self._head.addWidget(parts.title("Report"), 1)
-        self._head.addWidget(self.format)
-        self._head.addWidget(self.save)
-        self._head.addWidget(self.sign)
-        self._head.addWidget(self.check)
+        self._head = layouts.row(
+            layouts.grow(parts.title("Report")),
+            self.format,
+            self.save,
+            self.sign,
+            self.check,
+            spacing=theme.NEAR,
+        )
         form = self._area = parts.scrolled(self.form)
         form.setMinimumWidth(_LEAST_FORM)
         self._right = QStackedWidget()
@@ -235,26 +234,25 @@ class ReportPage(QWidget):
         both.setStretchFactor(0, 2)
         both.setStretchFactor(1, 3)
         both.setSizes([400, 600])
-        files = QWidget()
-        column = QVBoxLayout(files)
-        column.setContentsMargins(theme.NEAR, theme.GAP, theme.NEAR, theme.GAP)
-        column.addWidget(self.files)
+        files = layouts.panel(self.files, margin=(theme.NEAR, theme.GAP, theme.NEAR, theme.GAP))
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(both, "Report")
         self.tabs.addTab(parts.scrolled(files), "&Other files")
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.NEAR)
-        outer.setSpacing(theme.NEAR)
-        outer.addLayout(self._head)
-        for widget in (self._note, self._banner, self._saved, self._busy):
-            outer.addWidget(widget)
-        outer.addWidget(self.tabs, 1)
+        layouts.column(
+            self._head,
+            self._note,
+            self._banner,
+            self._saved,
+            self._busy,
+            layouts.grow(self.tabs),
+            on=self,
+            margin=(theme.WIDE, theme.WIDE, theme.WIDE, theme.NEAR),
+            spacing=theme.NEAR,
+        )
 
     def _make_empty(self) -> QWidget:
-        begin = QPushButton("&Begin a run…")
-        begin.clicked.connect(self.start)
-        pages = QPushButton("Show the pages anywa&y")
-        pages.clicked.connect(self._show_anyway)
+        begin = parts.push_button("&Begin a run…", self.start)
+        pages = parts.push_button("Show the pages anywa&y", self._show_anyway)
         return parts.empty_page("No run yet", _EMPTY, begin, pages)
 
     def _listen(self) -> None:

@@ -7,18 +7,16 @@ from collections.abc import Mapping
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
     QSpinBox,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.workspace.report.pages import FIT, ZOOMS, PagesView
 from fairdesk.gui.workspace.report.twin import section_text
@@ -137,21 +135,13 @@ class ReportPreview(QWidget):
         self.as_text.setToolTip("The same as text, to be read aloud or searched (T)")
         self.as_text.setAccessibleName("Show the report as text")
         parts.calm(self.page, self.contents, self.zoom)
-        bar = QHBoxLayout()
-        bar.setSpacing(theme.NEAR)
-        bar.addWidget(self.page)
-        bar.addWidget(self.contents, 1)
-        bar.addWidget(self.zoom)
-        bar.addWidget(self.as_text)
+        bar = layouts.row(
+            self.page, layouts.grow(self.contents), self.zoom, self.as_text, spacing=theme.NEAR
+        )
         self._both = QStackedWidget()
         self._both.addWidget(self.pages)
         self._both.addWidget(self.text)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
-        column.addLayout(bar)
-        column.addWidget(self.banner)
-        column.addWidget(self._both, 1)
+        layouts.column(bar, self.banner, layouts.grow(self._both), on=self, spacing=theme.NEAR)
         # over the pages, so that nothing moves when it comes and goes
         self._over = parts.Card(margin=theme.NEAR)
         self._over.setParent(self._both)

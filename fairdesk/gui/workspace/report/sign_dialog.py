@@ -9,15 +9,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.background import in_background
 from fairdesk.report.provenance.signing import Key, open_key, read_key
 
@@ -61,35 +59,39 @@ class SignDialog(QDialog):
         parts.resize_on_screen(self, 560, 380)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addLayout(parts.labelled("&Key file", self.file), 1)
-        row.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignBottom)
+        row = layouts.row(
+            layouts.grow(parts.labelled("&Key file", self.file)),
+            layouts.at(self.choose, Qt.AlignmentFlag.AlignBottom),
+            spacing=theme.NEAR,
+        )
         show = QPushButton("Sho&w")
         show.setCheckable(True)
         show.setAccessibleName("Show the passphrase")
         show.toggled.connect(self._show)
-        secret = QHBoxLayout()
-        secret.setSpacing(theme.NEAR)
-        secret.addLayout(parts.labelled("&Passphrase", self.passphrase), 1)
-        secret.addWidget(show, 0, Qt.AlignmentFlag.AlignBottom)
+        secret = layouts.row(
+            layouts.grow(parts.labelled("&Passphrase", self.passphrase)),
+            layouts.at(show, Qt.AlignmentFlag.AlignBottom),
+            spacing=theme.NEAR,
+        )
         buttons = QDialogButtonBox()
         buttons.addButton(self._cancel, QDialogButtonBox.ButtonRole.RejectRole)
         buttons.addButton(self.sign, QDialogButtonBox.ButtonRole.ActionRole)
         for each in (self.choose, show, self._cancel):
             each.setAutoDefault(False)
         self.sign.setDefault(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.title("Sign a report"))
-        column.addWidget(parts.quiet(_WHAT))
-        column.addWidget(self.banner)
-        column.addLayout(row)
-        column.addLayout(secret)
-        column.addStretch(1)
-        column.addWidget(self.busy)
-        column.addWidget(buttons)
+        layouts.column(
+            parts.title("Sign a report"),
+            parts.quiet(_WHAT),
+            self.banner,
+            row,
+            secret,
+            layouts.stretch(),
+            self.busy,
+            buttons,
+            on=self,
+            margin=theme.WIDE,
+            spacing=theme.GAP,
+        )
         parts.in_order(self.file, self.choose, self.passphrase, show, self.sign, self._cancel)
 
     def _show(self, on: bool) -> None:  # noqa: FBT001 - Qt's signal

@@ -12,10 +12,8 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,7 +22,7 @@ from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify import Check
 from fairdesk.errors import FairDeskError, TrustRequiredError
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.background import Task, in_background
 from fairdesk.report.verified import summary as verified
 from fairdesk.report.verified.summary import VerificationReport
@@ -148,28 +146,28 @@ class CheckDialog(QDialog):
     # Parts
 
     def _lay_out(self) -> None:
-        form = QVBoxLayout()
-        form.setSpacing(theme.NEAR)
+        self._form = QWidget()
+        form = layouts.column(on=self._form, spacing=theme.NEAR)
         rows = (
             ("&Data", self.data, "The table that was audited"),
             *(() if self._spec.predictions else (("&Model", self.model, "The audited model"),)),
             ("M&anifest (may be left out)", self.manifest, "A manifest or a report"),
         )
         for text, field, title in rows:
-            choose = QPushButton("Choose…")
-            choose.setAutoDefault(False)
+            choose = parts.push_button(
+                "Choose…",
+                lambda _on, to=field, what=title: self._choose(to, what),
+                auto_default=False,
+            )
             choose.setAccessibleName(f"Choose: {title}")
-            choose.clicked.connect(lambda _on, to=field, what=title: self._choose(to, what))
-            row = QHBoxLayout()
-            row.setSpacing(theme.NEAR)
-            row.addLayout(parts.labelled(text, field), 1)
-            row.addWidget(choose, 0, Qt.AlignmentFlag.AlignBottom)
+            row = layouts.row(
+                layouts.grow(parts.labelled(text, field)),
+                layouts.at(choose, Qt.AlignmentFlag.AlignBottom),
+                spacing=theme.NEAR,
+            )
             form.addLayout(row)
         form.addWidget(self.everybody)
         form.addWidget(self.everything)
-        self._form = QWidget()
-        self._form.setLayout(form)
-        form.setContentsMargins(0, 0, 0, 0)
         self._table = QGridLayout(self.results)
         self._table.setContentsMargins(0, 0, theme.NEAR, 0)
         self._table.setHorizontalSpacing(theme.GAP)
@@ -191,18 +189,20 @@ class CheckDialog(QDialog):
             buttons.addButton(button, role)
         self.save.setEnabled(False)
         self.check.setDefault(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.title("Check this audit"))
         self._what = parts.quiet(_WHAT)
-        column.addWidget(self._what)
-        column.addWidget(self.banner)
-        column.addWidget(self._form)
-        column.addWidget(self._outcome)
-        column.addWidget(parts.scrolled(self.results), 1)
-        column.addWidget(self.busy)
-        column.addWidget(buttons)
+        layouts.column(
+            parts.title("Check this audit"),
+            self._what,
+            self.banner,
+            self._form,
+            self._outcome,
+            layouts.grow(parts.scrolled(self.results)),
+            self.busy,
+            buttons,
+            on=self,
+            margin=theme.WIDE,
+            spacing=theme.GAP,
+        )
 
     def _choose(self, field: QLineEdit, title: str) -> None:
         before = Path(field.text().strip() or self._path)
@@ -271,9 +271,9 @@ class CheckDialog(QDialog):
         state = verified.state(check)
         mark = parts.Words(_MARKS[state], strong=bool(check.failed), wrap=False)
         mark.setAccessibleName(state)
-        what = QVBoxLayout()
-        what.setSpacing(theme.TIGHT)
-        what.addWidget(parts.Words(check.name, strong=bool(check.failed)))
+        what = layouts.column(
+            parts.Words(check.name, strong=bool(check.failed)), spacing=theme.TIGHT
+        )
         counted = verified.counts(check)
         said = " ".join((*([f"{counted}."] if counted else []), *check.told))
         if said:

@@ -11,15 +11,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.store.details import Categories
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.report.content.published import RACES, SEXES, propose_categories
 from fairdesk.wording import words
 
@@ -74,9 +71,7 @@ class CategoriesEditor(QWidget):
         self.choices: dict[Of, QComboBox] = {}
         self.inputs: dict[Of, dict[str, QComboBox]] = {"sex": {}, "race": {}}
         self._tables: dict[Of, QGridLayout] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
+        column = layouts.column(on=self, spacing=theme.NEAR)
         for of, text in _ASKED.items():
             combo = self.choices[of] = parts.bounded(QComboBox())
             parts.calm(combo)
@@ -88,15 +83,12 @@ class CategoriesEditor(QWidget):
             grid.setColumnStretch(0, 2)
             grid.setColumnStretch(2, 3)
             column.addLayout(grid)
-        self.propose = QPushButton("Propose categor&ies")
+        self.propose = parts.push_button("Propose categor&ies", self._propose)
         self.propose.setToolTip("By what the columns and their values are called.")
-        self.propose.clicked.connect(self._propose)
         self.propose.hide()
         self._used = parts.quiet()
         column.addWidget(self._used)
-        row = QHBoxLayout()
-        row.addWidget(self.propose)
-        row.addStretch(1)
+        row = layouts.row(self.propose, layouts.stretch())
         column.addLayout(row)
 
     def show_offer(self, offer: Offer) -> None:

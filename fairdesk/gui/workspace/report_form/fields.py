@@ -7,19 +7,17 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import (
     QCalendarWidget,
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMenu,
     QPlainTextEdit,
     QToolButton,
-    QVBoxLayout,
     QWidget,
     QWidgetAction,
 )
 
 from fairdesk.audit.store.details import TemplateKey
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.report.content.fields import fault
 from fairdesk.report.content.form import Field
 
@@ -60,16 +58,10 @@ class FieldEditor(QWidget):
         #: What of it takes the keyboard, in order.
         self.order: list[QWidget] = [self.input]
         self._label.setBuddy(self.input)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.TIGHT)
-        column.addWidget(self._label)
+        column = layouts.column(self._label, on=self, spacing=theme.TIGHT)
         if field.kind == "date":
-            row = QHBoxLayout()
-            row.setSpacing(theme.TIGHT)
-            row.addWidget(self.input, 1)
             self.order.append(self._make_calendar())
-            row.addWidget(self.order[-1])
+            row = layouts.row(layouts.grow(self.input), self.order[-1], spacing=theme.TIGHT)
             column.addLayout(row)
         else:
             column.addWidget(self.input)

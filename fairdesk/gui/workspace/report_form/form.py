@@ -12,16 +12,14 @@ from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.store.details import Details, TemplateKey
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.report_form.categories import CategoriesEditor, Offer
 from fairdesk.gui.workspace.report_form.draft import ReportDraft
 from fairdesk.gui.workspace.report_form.fields import FieldEditor
@@ -183,11 +181,13 @@ class ReportForm(QWidget):
     # Parts
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, theme.GAP, theme.GAP)
-        column.setSpacing(theme.GAP)
-        column.addWidget(self._make_kinds())
-        column.addWidget(self.completeness)
+        column = layouts.column(
+            self._make_kinds(),
+            self.completeness,
+            on=self,
+            margin=(0, 0, theme.GAP, theme.GAP),
+            spacing=theme.GAP,
+        )
         for group in dict.fromkeys(field.group for field in FIELDS.values()):
             column.addWidget(self._card(group, group))
         categories = self._card("published", "Published categories")
@@ -241,14 +241,12 @@ class ReportForm(QWidget):
             button.setAccessibleDescription(template.holds)
             together.addButton(button)
             name = _Pressed(template.title, button)
-            row = QHBoxLayout()
-            row.setSpacing(theme.NEAR)
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-            texts = QVBoxLayout()
-            texts.setSpacing(0)
-            texts.addWidget(name)
-            texts.addWidget(_Pressed(template.holds, button, tone="quiet"))
-            row.addLayout(texts, 1)
+            texts = layouts.column(name, _Pressed(template.holds, button, tone="quiet"), spacing=0)
+            row = layouts.row(
+                layouts.at(button, Qt.AlignmentFlag.AlignTop),
+                layouts.grow(texts),
+                spacing=theme.NEAR,
+            )
             card.body.addLayout(row)
             button.clicked.connect(lambda _on, key=key: self._choose(key))
         return card
@@ -435,9 +433,7 @@ class _Completeness(parts.Card):
         self.links.linkActivated.connect(self.wanted)
         self.final = QPushButton(_FINAL)
         self.final.setEnabled(False)
-        row = QHBoxLayout()
-        row.addWidget(self.final)
-        row.addStretch(1)
+        row = layouts.row(self.final, layouts.stretch())
         for widget in (self.word, self.why, self.links):
             self.body.addWidget(widget)
         self.body.addLayout(row)

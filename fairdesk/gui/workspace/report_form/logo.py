@@ -6,9 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QImageReader, QPixmap
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton, QWidget
 
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.background import in_background
 from fairdesk.report.content.fields import read_logo
 
@@ -42,17 +42,8 @@ class LogoEditor(QWidget):
         self.remove.setAccessibleName("Remove the logo")
         self.choose.clicked.connect(self._ask)
         self.remove.clicked.connect(lambda: self.chosen.emit(b""))
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addWidget(self.choose)
-        row.addWidget(self.remove)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
-        column.addWidget(self._picture)
-        column.addWidget(self._told)
-        column.addLayout(row)
+        row = layouts.row(self.choose, self.remove, layouts.stretch(), spacing=theme.NEAR)
+        layouts.column(self._picture, self._told, row, on=self, spacing=theme.NEAR)
         self.show_logo(b"")
 
     def show_logo(self, content: bytes) -> None:

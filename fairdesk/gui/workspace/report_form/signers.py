@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QWidget
 
 from fairdesk.audit.store.details import Signer
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.report.content.fields import FIELDS, fault
 
 _ASKED = (("Name", ""), ("Role", "Lead auditor"), ("Date", "2026-01-31"))
@@ -27,18 +27,9 @@ class SignersEditor(QWidget):
         super().__init__()
         self._rows: list[_Row] = []
         self._kept: tuple[Signer, ...] = ()
-        self._list = QVBoxLayout()
-        self._list.setSpacing(theme.NEAR)
-        self.add = QPushButton("A&dd a signer")
-        self.add.clicked.connect(self._add_one)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
-        column.addLayout(self._list)
-        place = QVBoxLayout()
-        place.addWidget(self.add)
-        place.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(place)
+        self._list = layouts.column(spacing=theme.NEAR)
+        self.add = parts.push_button("A&dd a signer", self._add_one)
+        layouts.column(self._list, layouts.column(self.add), on=self, spacing=theme.NEAR)
 
     @property
     def signers(self) -> tuple[Signer, ...]:

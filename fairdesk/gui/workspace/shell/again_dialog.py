@@ -9,10 +9,8 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +21,7 @@ from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.near_field import NearField
 from fairdesk.gui.forms.rules_form import RulesForm
 from fairdesk.gui.forms.timing import ending, takes_distance, timed_run
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import can_go_on
 from fairdesk.wording import words
 
@@ -146,14 +144,7 @@ class AgainDialog(QDialog):
             self.goes_on.setText(f"&Go on with run {self._last.id}: {what}")
 
     def _lay_out(self) -> None:
-        inside = QWidget()
-        form = QVBoxLayout(inside)
-        form.setContentsMargins(0, 0, theme.NEAR, 0)
-        form.setSpacing(theme.GAP)
-        form.addWidget(self.picker)
-        form.addWidget(self.rules)
-        row = QHBoxLayout()
-        row.setSpacing(theme.PAGE)
+        row = layouts.row(spacing=theme.PAGE)
         length = parts.labelled("&How long it may take", self._length)
         length.addWidget(self._ends)
         seed = parts.labelled(
@@ -162,10 +153,16 @@ class AgainDialog(QDialog):
         for column in (length, seed):
             column.addStretch(1)
             row.addLayout(column, 1)
-        form.addLayout(row)
-        form.addWidget(self.near)
-        form.addWidget(self.goes_on)
-        form.addStretch(1)
+        inside = layouts.panel(
+            self.picker,
+            self.rules,
+            row,
+            self.near,
+            self.goes_on,
+            layouts.stretch(),
+            margin=(0, 0, theme.NEAR, 0),
+            spacing=theme.GAP,
+        )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self._start = QPushButton("S&tart run")
         buttons.addButton(self._start, QDialogButtonBox.ButtonRole.AcceptRole)
@@ -173,16 +170,16 @@ class AgainDialog(QDialog):
         self._start.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.title("Another run"))
-        column.addWidget(
-            parts.quiet("Earlier runs stay in the audit; every run stands in the report.")
-        )
         area = parts.scrolled(inside)
-        column.addWidget(area, 1)
-        column.addWidget(buttons)
+        column = layouts.column(
+            parts.title("Another run"),
+            parts.quiet("Earlier runs stay in the audit; every run stands in the report."),
+            layouts.grow(area),
+            buttons,
+            on=self,
+            margin=theme.WIDE,
+            spacing=theme.GAP,
+        )
         # once the layout has made room for what was opened
         self.picker.opened.connect(
             lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self.picker))

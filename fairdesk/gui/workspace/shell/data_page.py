@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.wording import figures, words
@@ -125,19 +125,14 @@ class DataPage(QWidget):
     def __init__(self, spec: AuditSpec) -> None:
         super().__init__()
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.title("Data and model"))
-        column.addWidget(
+        column = layouts.column(
+            parts.title("Data and model"),
             parts.quiet(
                 "What was audited, exactly. It is frozen with the audit; to ask about other data "
                 "or another model, begin a new audit."
-            )
-        )
-        column.addWidget(_facts(f"Data: {Path(spec.data.path).name}", data_facts(spec)))
-        column.addWidget(parts.heading("Attributes of a person"))
-        column.addWidget(
+            ),
+            _facts(f"Data: {Path(spec.data.path).name}", data_facts(spec)),
+            parts.heading("Attributes of a person"),
             short_table(
                 "Attributes of a person",
                 ("Attribute", "Kind", "Role", "Values or range", "Compared"),
@@ -151,7 +146,10 @@ class DataPage(QWidget):
                     )
                     for each in (*spec.domain.attributes, *spec.domain.unseen)
                 ],
-            )
+            ),
+            on=inside,
+            margin=theme.PAGE,
+            spacing=theme.GAP,
         )
         told = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)}
         left = [
@@ -185,9 +183,7 @@ class DataPage(QWidget):
                 )
             )
         column.addStretch(1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(parts.scrolled(inside))
+        layouts.column(parts.scrolled(inside), on=self)
 
 
 def _role(spec: AuditSpec, attribute: Attribute) -> str:

@@ -21,19 +21,16 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QLineEdit,
-    QPushButton,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.audit.store.records import LogEntry
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.table_model import Index, TableModel
 from fairdesk.gui.workspace.session.session import Session
@@ -111,8 +108,7 @@ class LogPage(QWidget):
         self._filter.setAccessibleName("Show only entries with these words")
         label = QLabel("F&ilter")
         label.setBuddy(self._filter)
-        export = QPushButton("&Export log…")
-        export.clicked.connect(self.export)
+        export = parts.push_button("&Export log…", self.export)
         self._model = LogModel(self)
         self._proxy = QSortFilterProxyModel(self)
         self._proxy.setSourceModel(self._model)
@@ -136,20 +132,18 @@ class LogPage(QWidget):
         head.resizeSection(0, self.fontMetrics().horizontalAdvance("00 Mmm 0000, 00:00:00") + 40)
         self._count = parts.quiet()
 
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addWidget(label)
-        row.addWidget(self._filter, 1)
-        row.addWidget(export)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.GAP)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.title("Log"))
-        column.addWidget(parts.quiet("Every run and every decision of yours, in order."))
-        column.addWidget(self._banner)
-        column.addLayout(row)
-        column.addWidget(self._table, 1)
-        column.addWidget(self._count)
+        row = layouts.row(label, layouts.grow(self._filter), export, spacing=theme.NEAR)
+        layouts.column(
+            parts.title("Log"),
+            parts.quiet("Every run and every decision of yours, in order."),
+            self._banner,
+            row,
+            layouts.grow(self._table),
+            self._count,
+            on=self,
+            margin=(theme.PAGE, theme.PAGE, theme.PAGE, theme.GAP),
+            spacing=theme.GAP,
+        )
         session.log_changed.connect(self._ask)
         shortcut(self, QKeySequence.StandardKey.Find, self._filter.setFocus)
         shortcut(self._table, QKeySequence.StandardKey.Copy, self.copy)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import (
     Run,
@@ -168,12 +168,9 @@ class _Statement(parts.Card):
 
     def __init__(self, mark: str, kind: str) -> None:
         super().__init__()
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
         self._mark = parts.Words(mark, tone="accent", size=1.12, wrap=False)
         self._kind = parts.heading(kind)
-        row.addWidget(self._mark)
-        row.addWidget(self._kind, 1)
+        row = layouts.row(self._mark, layouts.grow(self._kind), spacing=theme.NEAR)
         self.body.addLayout(row)
         self.said = parts.Words()
         self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -215,16 +212,16 @@ class OverviewPage(QWidget):
         self._session = session
         spec = session.spec
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.title(spec.title))
-        column.addWidget(
+        column = layouts.column(
+            parts.title(spec.title),
             parts.quiet(
                 f"{question(spec)} Good for the {spec.person}: {spec.label} is “{spec.favourable}”."
-            )
+            ),
+            layouts.gap(theme.NEAR),
+            on=inside,
+            margin=theme.PAGE,
+            spacing=theme.GAP,
         )
-        column.addSpacing(theme.NEAR)
 
         self._proven = _Statement("■", "Proven")
         self._shown = _Statement("◆", "Shown by examples")
@@ -251,9 +248,7 @@ class OverviewPage(QWidget):
         self._runs_title = parts.heading("Runs")
         self._acts = self._make_acts()
         self._lay_out(column)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(parts.scrolled(inside))
+        layouts.column(parts.scrolled(inside), on=self)
         self._following: Callable[[], None] = self.start.emit
         self._ask_observed()
         if spec.predictions:
@@ -276,9 +271,7 @@ class OverviewPage(QWidget):
     def _make_acts(self) -> QWidget:
         """Make the buttons below the runs, for the one that is chosen."""
         acts = QWidget()
-        row = QHBoxLayout(acts)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.NEAR)
+        row = layouts.row(on=acts, spacing=theme.NEAR)
         self._repeat, self._go_on_with = QPushButton("Repeat with another &seed"), QPushButton()
         self._go_on_with.setText("&Continue")
         self._compare = QPushButton("Compare &with…")
@@ -317,19 +310,13 @@ class OverviewPage(QWidget):
         self._ranked_card = parts.Card()
         self._ranked_card.body.addWidget(self._ranked_words)
         self._ranked_card.body.addWidget(self._ranked)
-        row = QHBoxLayout()
-        row.addWidget(self._button)
-        row.addStretch(1)
+        row = layouts.row(self._button, layouts.stretch())
         self._next.body.addStretch(1)
         self._next.body.addLayout(row)
         self._unknown.body.addStretch(1)
-        pair = QHBoxLayout()
-        pair.setSpacing(theme.GAP)
-        pair.addWidget(self._unknown, 1)
-        pair.addWidget(self._next, 1)
+        pair = layouts.row(layouts.grow(self._unknown), layouts.grow(self._next), spacing=theme.GAP)
         for two in (kinds[:2], kinds[2:]):
-            row = QHBoxLayout()
-            row.setSpacing(theme.GAP)
+            row = layouts.row(spacing=theme.GAP)
             for card in two:
                 row.addWidget(card, 1)
             column.addLayout(row)

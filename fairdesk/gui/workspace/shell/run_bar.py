@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.charts.verdicts import MARKS, proven_texts
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, fall, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.estimates.page import kind, main_shares, short
@@ -65,11 +65,7 @@ class _Figure(QWidget):
         self._caption = caption
         self._number = parts.Words("–", strong=True, wrap=False)
         self._below = parts.Words(caption, tone="quiet", size=0.85, wrap=False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._number)
-        column.addWidget(self._below)
+        layouts.column(self._number, self._below, on=self, spacing=0)
         self.setMinimumWidth(width)
 
     def show_number(self, text: str, caption: str = "") -> None:
@@ -113,37 +109,34 @@ class RunBar(parts.Card):
         self._bar.setAccessibleName("Budget used")
         self._used = parts.Words(tone="quiet", size=0.85, wrap=False)
         self._elapsed = _Figure("elapsed", 60)
-        self._hold = QPushButton("&Pause")
-        self._hold.clicked.connect(self._press_hold)
-        self._stop = QPushButton("&Stop")
+        self._hold = parts.push_button("&Pause", self._press_hold)
+        self._stop = parts.push_button("&Stop", self._press_stop)
         self._stop.setToolTip("Stop the run; what it found is kept")
-        self._stop.clicked.connect(self._press_stop)
         self._again = QPushButton()
         self._again.setToolTip("Run again with another seed, method or budget")
         self._again.clicked.connect(self.again)
 
-        naming = QVBoxLayout()
-        naming.setSpacing(0)
-        naming.addWidget(self._method)
-        naming.addWidget(self._standing)
-        using = QVBoxLayout()
-        using.setSpacing(theme.TIGHT)
-        using.addStretch(1)
-        using.addWidget(self._bar)
-        using.addWidget(self._used)
-        using.addStretch(1)
-        row = QHBoxLayout()
-        row.setContentsMargins(theme.WIDE, theme.NEAR, theme.WIDE, theme.NEAR)
-        row.setSpacing(theme.WIDE)
-        row.addWidget(self._sign)
-        row.addLayout(naming)
-        row.addSpacing(theme.NEAR)
-        for figure in (self._found, self._share, self._tried, self._rows, self._price):
-            row.addWidget(figure)
-        row.addLayout(using, 1)
-        row.addWidget(self._elapsed)
-        for button in (self._hold, self._stop, self._again):
-            row.addWidget(button)
+        naming = layouts.column(self._method, self._standing, spacing=0)
+        using = layouts.column(
+            layouts.stretch(), self._bar, self._used, layouts.stretch(), spacing=theme.TIGHT
+        )
+        row = layouts.row(
+            self._sign,
+            naming,
+            layouts.gap(theme.NEAR),
+            self._found,
+            self._share,
+            self._tried,
+            self._rows,
+            self._price,
+            layouts.grow(using),
+            self._elapsed,
+            self._hold,
+            self._stop,
+            self._again,
+            margin=(theme.WIDE, theme.NEAR, theme.WIDE, theme.NEAR),
+            spacing=theme.WIDE,
+        )
         self.body.addLayout(row)
         self._stopping = False
         self.show_nothing()

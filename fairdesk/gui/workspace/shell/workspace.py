@@ -12,9 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QUndoStack
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,7 +25,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.verdicts import shown
 from fairdesk.gui.forms.timing import timed_run
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.workspace.certification.page import ProofPage, off
@@ -417,29 +415,19 @@ class Workspace(QWidget):
 
     def _lay_out(self) -> None:
         line = _Hairline()
-        middle = QVBoxLayout()
-        middle.setSpacing(0)
-        warning = QVBoxLayout()
-        warning.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, 0)
-        warning.addWidget(self._banner)
-        middle.addLayout(warning)
-        middle.addWidget(self._pages, 1)
-        side = QVBoxLayout()
-        side.setContentsMargins(0, theme.GAP, 0, 0)
-        side.addWidget(self.steps)
-        upper = QHBoxLayout()
-        upper.setSpacing(0)
-        upper.addLayout(side)
-        upper.addWidget(line)
-        upper.addLayout(middle, 1)
-        lower = QVBoxLayout()
-        lower.setContentsMargins(theme.NEAR, 0, theme.NEAR, theme.NEAR)
-        lower.addWidget(self.bar)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(upper, 1)
-        column.addLayout(lower)
+        warning = layouts.column(self._banner, margin=(theme.WIDE, theme.GAP, theme.WIDE, 0))
+        upper = layouts.row(
+            layouts.column(self.steps, margin=(0, theme.GAP, 0, 0)),
+            line,
+            layouts.grow(layouts.column(warning, layouts.grow(self._pages), spacing=0)),
+            spacing=0,
+        )
+        layouts.column(
+            layouts.grow(upper),
+            layouts.column(self.bar, margin=(theme.NEAR, 0, theme.NEAR, theme.NEAR)),
+            on=self,
+            spacing=0,
+        )
 
     # What happens
 

@@ -7,7 +7,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.catalogue.methods import METHODS, Answers, why_off
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
@@ -147,8 +146,7 @@ class FindingsView(RunPage):
     def _make_empty(self) -> QWidget:
         many, spec = self._session.many, self._session.spec
         reason = off(spec)
-        button = QPushButton("&Find groups")
-        button.clicked.connect(self.find_groups)
+        button = parts.push_button("&Find groups", self.find_groups)
         names = words.listed([each.name for each in spec.domain.grouping])
         return parts.empty_page(
             "No groups looked for yet",
@@ -161,40 +159,35 @@ class FindingsView(RunPage):
         )
 
     def _make_full(self) -> QWidget:
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.GAP)
-        head = QHBoxLayout()
-        head.setSpacing(theme.NEAR)
-        head.addWidget(self._standing, 1)
-        head.addWidget(self.runs, 0, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(head)
-        column.addWidget(self._banner)
-        column.addWidget(self._headline)
-        column.addWidget(self._explained)
-        self._start = QPushButton("&Find groups")
-        self._start.clicked.connect(self.find_groups)
-        column.addWidget(self._start, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._none)
-        self._left = QWidget()
-        left = QVBoxLayout(self._left)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(theme.NEAR)
-        left.addLayout(self._make_filters())
-        left.addWidget(self._chip)
-        left.addWidget(self.list, 1)
+        head = layouts.row(
+            layouts.grow(self._standing),
+            layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
+            spacing=theme.NEAR,
+        )
+        self._start = parts.push_button("&Find groups", self.find_groups)
+        self._left = layouts.panel(
+            self._make_filters(), self._chip, layouts.grow(self.list), spacing=theme.NEAR
+        )
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(theme.WIDE)
         self._both.addWidget(self._left, 4)
         self._both.addWidget(self.detail, 6)
-        column.addLayout(self._both)
-        column.addSpacing(theme.NEAR)
-        column.addWidget(self.supports)
-        column.addSpacing(theme.NEAR)
-        column.addWidget(self.others)
-        column.addStretch(1)
-        return inside
+        return layouts.panel(
+            head,
+            self._banner,
+            self._headline,
+            self._explained,
+            layouts.at(self._start, Qt.AlignmentFlag.AlignLeft),
+            self._none,
+            self._both,
+            layouts.gap(theme.NEAR),
+            self.supports,
+            layouts.gap(theme.NEAR),
+            self.others,
+            layouts.stretch(),
+            margin=(theme.WIDE, theme.GAP, theme.WIDE, theme.WIDE),
+            spacing=theme.GAP,
+        )
 
     def _make_filters(self) -> QVBoxLayout:
         self._search = QLineEdit()
@@ -209,15 +202,10 @@ class FindingsView(RunPage):
         for combo in (self._attribute, self._outcome):
             combo.currentIndexChanged.connect(lambda _index: self._filter())
             parts.calm(combo)
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addWidget(self._attribute, 1)
-        row.addWidget(self._outcome, 1)
-        column = QVBoxLayout()
-        column.setSpacing(theme.TIGHT)
-        column.addWidget(self._search)
-        column.addLayout(row)
-        return column
+        row = layouts.row(
+            layouts.grow(self._attribute), layouts.grow(self._outcome), spacing=theme.NEAR
+        )
+        return layouts.column(self._search, row, spacing=theme.TIGHT)
 
     # What happens
 

@@ -7,11 +7,11 @@ from functools import partial
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, gaps, method_of, number_of
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement
@@ -67,20 +67,19 @@ class OtherMethods(QWidget):
         super().__init__()
         self._session = session
         self._told: dict[str, tuple[int, str, int]] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.heading("What other methods find"))
-        column.addWidget(parts.quiet(_EXPLAINED))
+        column = layouts.column(
+            parts.heading("What other methods find"),
+            parts.quiet(_EXPLAINED),
+            on=self,
+            spacing=theme.GAP,
+        )
         self._bodies = {method: QVBoxLayout() for method in BASELINES}
         self._buttons: dict[str, QPushButton] = {}
         for method, body in self._bodies.items():
             body.setSpacing(theme.NEAR)
             column.addLayout(body)
             self._buttons[method] = self._make_button(method)
-            row = QHBoxLayout()
-            row.addWidget(self._buttons[method])
-            row.addStretch(1)
+            row = layouts.row(self._buttons[method], layouts.stretch())
             column.addLayout(row)
 
     def show_runs(self, runs: Sequence[Run], *, idle: bool) -> None:
@@ -98,8 +97,9 @@ class OtherMethods(QWidget):
             self._buttons[method].setText(f"{METHODS[method].title} again")
 
     def _make_button(self, method: str) -> QPushButton:
-        button = QPushButton(f"Try {METHODS[method].title}")
-        button.clicked.connect(partial(self.wanted.emit, method))
+        button = parts.push_button(
+            f"Try {METHODS[method].title}", partial(self.wanted.emit, method)
+        )
         button.setToolTip(self._why_off(method) or METHODS[method].sentence)
         button.setAccessibleDescription(button.toolTip())
         return button

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.workspace.common.people_inside import PeopleInside
 from fairdesk.gui.workspace.common.report_link import report_link
@@ -55,23 +55,24 @@ class RuleDetail(QWidget):
         self._around = (parts.heading("Which part carries it"), parts.quiet(_LATTICE))
         self.people = PeopleInside(session)
         self._people_title = parts.heading("The people inside")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
-        column.addWidget(self._statement)
-        column.addWidget(self.chart)
-        column.addWidget(self._key)
         link = report_link(session, lambda: ("subtle",))
-        column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addSpacing(theme.NEAR)
-        column.addWidget(self._around[0])
-        column.addWidget(self._carried)
-        column.addWidget(self.lattice)
-        column.addWidget(self._around[1])
-        column.addSpacing(theme.NEAR)
-        column.addWidget(self._people_title)
-        column.addWidget(self.people)
-        column.addStretch(1)
+        layouts.column(
+            self._statement,
+            self.chart,
+            self._key,
+            layouts.at(link, Qt.AlignmentFlag.AlignLeft),
+            layouts.gap(theme.NEAR),
+            self._around[0],
+            self._carried,
+            self.lattice,
+            self._around[1],
+            layouts.gap(theme.NEAR),
+            self._people_title,
+            self.people,
+            layouts.stretch(),
+            on=self,
+            spacing=theme.GAP,
+        )
         shortcut(self, "Escape", self.left.emit)
 
     @property

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.lines import Drawing, Line, Mark
 from fairdesk.gui.charts.chart import LineChart
-from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_list import score_text
@@ -84,22 +84,18 @@ class SupportsView(QWidget):
         self._lower.setAccessibleName("Another least support")
         self._lower.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         parts.calm(self._lower)
-        self._button = QPushButton("Find groups a&gain with")
-        self._button.clicked.connect(self._press)
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addWidget(self._button)
-        row.addWidget(self._lower)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.heading("How findings change with the least support"))
-        column.addWidget(parts.quiet(_EXPLAINED))
-        self._above = QVBoxLayout()
-        column.addLayout(self._above)
-        column.addWidget(self.table)
-        column.addLayout(row)
+        self._button = parts.push_button("Find groups a&gain with", self._press)
+        row = layouts.row(self._button, self._lower, layouts.stretch(), spacing=theme.NEAR)
+        self._above = layouts.column()
+        layouts.column(
+            parts.heading("How findings change with the least support"),
+            parts.quiet(_EXPLAINED),
+            self._above,
+            self.table,
+            row,
+            on=self,
+            spacing=theme.GAP,
+        )
 
     def show_mined(self, mined: RuleSearchSummary, *, idle: bool) -> None:
         """Show what a run found by the support asked for; ``idle`` when another could begin."""

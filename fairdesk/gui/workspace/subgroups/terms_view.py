@@ -14,14 +14,11 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
-    QPushButton,
     QSizePolicy,
     QStyleOptionViewItem,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,7 +26,7 @@ from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
@@ -236,8 +233,7 @@ class WordsView(RunPage):
 
     def _make_empty(self) -> QWidget:
         reason = off(self._session.spec)
-        button = QPushButton("&Compare words")
-        button.clicked.connect(self.compare_words)
+        button = parts.push_button("&Compare words", self.compare_words)
         return parts.empty_page(
             "No words compared yet",
             "A model that reads texts should not decide by who is named in them. Sentences of the "
@@ -249,29 +245,27 @@ class WordsView(RunPage):
         )
 
     def _make_full(self) -> QWidget:
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.GAP)
-        head = QHBoxLayout()
-        head.setSpacing(theme.NEAR)
-        head.addWidget(self._standing, 1)
-        head.addWidget(self._category, 0, Qt.AlignmentFlag.AlignTop)
-        head.addWidget(self.runs, 0, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(head)
-        column.addWidget(self._banner)
-        column.addWidget(self._headline)
-        column.addWidget(parts.quiet(EXPLAINED))
-        left = QVBoxLayout()
-        left.addWidget(self.table)
-        left.addStretch(1)
+        head = layouts.row(
+            layouts.grow(self._standing),
+            layouts.at(self._category, Qt.AlignmentFlag.AlignTop),
+            layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
+            spacing=theme.NEAR,
+        )
+        left = layouts.column(self.table, layouts.stretch())
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(theme.WIDE)
         self._both.addLayout(left, 11)
         self._both.addWidget(self.detail, 9)
-        column.addLayout(self._both)
-        column.addStretch(1)
-        return inside
+        return layouts.panel(
+            head,
+            self._banner,
+            self._headline,
+            parts.quiet(EXPLAINED),
+            self._both,
+            layouts.stretch(),
+            margin=(theme.WIDE, theme.GAP, theme.WIDE, theme.WIDE),
+            spacing=theme.GAP,
+        )
 
     # What happens
 
@@ -502,19 +496,18 @@ class TermDetail(QWidget):
         self._wanted: tuple[int, str, str] | None = None
         self._shown: tuple[int, TermRate] | None = None
         self._said = Statement()
-        self._flips = QVBoxLayout()
-        self._flips.setSpacing(theme.GAP)
+        self._flips = layouts.column(spacing=theme.GAP)
         self._banner = parts.Banner()
-        self._behind = QVBoxLayout()
-        self._behind.setSpacing(theme.NEAR)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
-        column.addWidget(self._said)
-        column.addLayout(self._flips)
-        column.addWidget(self._banner)
-        column.addLayout(self._behind)
-        column.addStretch(1)
+        self._behind = layouts.column(spacing=theme.NEAR)
+        layouts.column(
+            self._said,
+            self._flips,
+            self._banner,
+            self._behind,
+            layouts.stretch(),
+            on=self,
+            spacing=theme.GAP,
+        )
 
     def show_term(self, run: int, term: TermRate) -> None:
         """Show another term of a run."""
@@ -562,11 +555,12 @@ class TermDetail(QWidget):
         count = words.counted(len(found.rows), "sentence")
         self._behind.addWidget(parts.quiet(f"□ Observed: the first {count}."))
         for row, pieces in zip(found.rows, found.sentences, strict=True):
-            line = QHBoxLayout()
-            line.setSpacing(theme.NEAR)
             number = parts.Words(f"row {words.number(row)}", tone="quiet", size=0.88, wrap=False)
-            line.addWidget(number, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(Marked(pieces), 1)
+            line = layouts.row(
+                layouts.at(number, Qt.AlignmentFlag.AlignTop),
+                layouts.grow(Marked(pieces)),
+                spacing=theme.NEAR,
+            )
             self._behind.addLayout(line)
 
     def _flip(self, term: TermRate, flip: Flip) -> QWidget:

@@ -1,0 +1,119 @@
+"""Rows and columns of widgets, each laid out in one expression."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+_Box = TypeVar("_Box", bound=QBoxLayout)
+#: An item takes all of its place.
+_FILLED = Qt.AlignmentFlag(0)
+
+
+class Placed(NamedTuple):
+    """An item with more to say than that it is there; without one, empty room."""
+
+    item: QWidget | QLayout | None
+    stretch: int = 0
+    alignment: Qt.AlignmentFlag = _FILLED
+    pixels: int = 0
+
+
+Item = QWidget | QLayout | Placed
+#: Of all sides, or of left, top, right and bottom.
+Margin = int | tuple[int, int, int, int]
+
+
+def stretch(factor: int = 1) -> Placed:
+    """Return empty room that grows."""
+    return Placed(None, factor)
+
+
+def gap(pixels: int) -> Placed:
+    """Return empty room that does not grow, beyond the spacing."""
+    return Placed(None, pixels=pixels)
+
+
+def grow(item: QWidget | QLayout, factor: int = 1, alignment: Qt.AlignmentFlag = _FILLED) -> Placed:
+    """Return an item that takes a share of the room that is left."""
+    return Placed(item, factor, alignment)
+
+
+def at(item: QWidget, alignment: Qt.AlignmentFlag) -> Placed:
+    """Return a widget that stands at a side of its place and does not fill it."""
+    return Placed(item, alignment=alignment)
+
+
+def column(
+    *items: Item,
+    on: QWidget | None = None,
+    margin: Margin | None = 0,
+    spacing: int | None = None,
+) -> QVBoxLayout:
+    """Lay items out below each other.
+
+    Parameters
+    ----------
+    *items : QWidget, QLayout or Placed
+        From the top.
+    on : QWidget, optional
+        Is filled by the layout.
+    margin : int or (int, int, int, int), optional
+        Around the items; ``None`` for Qt's own.
+    spacing : int, optional
+        Between the items; Qt's own unless given.
+    """
+    return _filled(QVBoxLayout(), items, on, margin, spacing)
+
+
+def row(
+    *items: Item,
+    on: QWidget | None = None,
+    margin: Margin | None = 0,
+    spacing: int | None = None,
+) -> QHBoxLayout:
+    """Lay items out beside each other, from the side where reading begins; see `column`."""
+    return _filled(QHBoxLayout(), items, on, margin, spacing)
+
+
+def panel(*items: Item, margin: Margin | None = 0, spacing: int | None = None) -> QWidget:
+    """Return a widget with items below each other; see `column`."""
+    made = QWidget()
+    column(*items, on=made, margin=margin, spacing=spacing)
+    return made
+
+
+def strip(*items: Item, margin: Margin | None = 0, spacing: int | None = None) -> QWidget:
+    """Return a widget with items beside each other; see `column`."""
+    made = QWidget()
+    row(*items, on=made, margin=margin, spacing=spacing)
+    return made
+
+
+def _filled(
+    layout: _Box,
+    items: tuple[Item, ...],
+    on: QWidget | None,
+    margin: Margin | None,
+    spacing: int | None,
+) -> _Box:
+    if on is not None:
+        on.setLayout(layout)
+    if margin is not None:
+        left, top, right, bottom = (margin,) * 4 if isinstance(margin, int) else margin
+        layout.setContentsMargins(left, top, right, bottom)
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for each in items:
+        placed = each if isinstance(each, Placed) else Placed(each)
+        if isinstance(placed.item, QWidget):
+            layout.addWidget(placed.item, placed.stretch, placed.alignment)
+        elif placed.item is not None:
+            layout.addLayout(placed.item, placed.stretch)
+        elif placed.pixels:
+            layout.addSpacing(placed.pixels)
+        else:
+            layout.addStretch(placed.stretch)
+    return layout
