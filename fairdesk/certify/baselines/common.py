@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Iterator, Sequence
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
-from fairdesk.results.events import Rows
+from fairdesk.results.events import Event, Measured, Progress, Rows
 from fairdesk.results.proofs import Proven
 
+#: Figures are told so often, in seconds.
+_REPORT_SECONDS = 0.25
 #: By how much a sum of so many masses can be off, for each of them.
 _ROUNDED = 2.0**-50
 
@@ -134,6 +136,32 @@ class Tally:
             margin=self.margin,
         )
         return of_domain, of_population
+
+
+class Proving(Protocol):
+    """A method at work: what it has proven, told often."""
+
+    tally: Tally
+
+    def progress(self) -> Progress:
+        """Return how far it is."""
+
+    def figures(self) -> tuple[Proven, Proven]:
+        """Return the figures as they stand."""
+
+
+def reported(phase: str, proving: Proving, turns: Iterator[Event | None]) -> Iterator[Event]:
+    """Yield what comes of each turn of a method, how far it is, and now and then its figures."""
+    last = -_REPORT_SECONDS
+    for event in turns:
+        if event is not None:
+            yield event
+        if proving.tally.seconds - last >= _REPORT_SECONDS:
+            last = proving.tally.seconds
+            yield Measured(phase, proving.figures())
+        yield proving.progress()
+    yield Measured(phase, proving.figures())
+    yield proving.progress()
 
 
 def compared_in(encoded: Encoded) -> list[NDArray[np.intp]]:

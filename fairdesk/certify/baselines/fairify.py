@@ -26,16 +26,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.baselines.common import Tally, compared_in, network_of
+from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.proof.solver import Answer, Inquiry, bounds_of, refuse_curves
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, Progress, Rows, timed
 from fairdesk.results.proofs import Proven
 
-#: A solver that thinks is looked after so often, in seconds, and figures are told so often.
-_POLL, _REPORT_SECONDS = 0.1, 0.25
+#: A solver that thinks is looked after so often, in seconds.
+_POLL = 0.1
 #: The largest number of steps that progress is told in.
 _MOST_STEPS = 1 << 53
 
@@ -107,16 +107,7 @@ def _search(
 ) -> Iterator[Event]:
     yield context.progress("smt", 0, 1)
     verification = _Verification(context, network_of(context, people, "Fairify"), options)
-    reported = -_REPORT_SECONDS
-    for event in verification.run(rng):
-        if event is not None:
-            yield event
-        if verification.tally.seconds - reported >= _REPORT_SECONDS:
-            reported = verification.tally.seconds
-            yield Measured("smt", verification.figures())
-        yield verification.progress()
-    yield Measured("smt", verification.figures())
-    yield verification.progress()
+    yield from reported("smt", verification, verification.run(rng))
 
 
 class _Verification:

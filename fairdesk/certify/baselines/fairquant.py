@@ -23,7 +23,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.baselines.common import Tally, compared_in, network_of
+from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, sizes
 from fairdesk.certify.proof.solver import PIECEWISE, bounds_of
@@ -31,12 +31,12 @@ from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.sampling import at_most, extra_rows
 from fairdesk.models.structure.dense_layers import Activation
-from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, Progress, Rows, timed
 from fairdesk.results.proofs import Proven
 
 Float64 = NDArray[np.float64]
-#: The loops are left and entered again about so often, and figures are told so often, in seconds.
-_TURN, _REPORT_SECONDS = 0.05, 0.25
+#: The loops are left and entered again about so often, in seconds.
+_TURN = 0.05
 #: So many boxes are looked at in the first turn, and told of at most in any.
 _FIRST, _MOST = 64, 1 << 14
 #: Steps of progress.
@@ -115,18 +115,7 @@ def _search(
     walk = _Walk(context, encoded, options, rng)
     # what the reader of the events takes is none of this method's time
     walk.tally.seconds = perf_counter() - started
-    told = -_REPORT_SECONDS
-    for event in walk.run():
-        if event is not None:
-            yield event
-        if walk.tally.seconds - told >= _REPORT_SECONDS:
-            told = walk.tally.seconds
-            yield Measured("fairquant", walk.figures())
-        yield walk.progress()
-        if context.over or 0 < options.seconds <= walk.tally.seconds:
-            break
-    yield Measured("fairquant", walk.figures())
-    yield walk.progress()
+    yield from reported("fairquant", walk, walk.run())
 
 
 def _refuse(encoded: Encoded) -> None:
@@ -181,7 +170,13 @@ class _Walk:
         self._unused = all(len(each) < 2 for each in self._compared)
 
     def run(self) -> Iterator[Event | None]:
-        """Go through the roots; give an event, or nothing, every turn."""
+        """Give an event, or nothing, every turn, as long as there is time."""
+        for event in self._roots():
+            yield event
+            if self._context.over or 0 < self._options.seconds <= self.tally.seconds:
+                return
+
+    def _roots(self) -> Iterator[Event | None]:
         space = self._space
         for root in range(len(space.low)):
             compared = self._compared[space.groups[root]]
