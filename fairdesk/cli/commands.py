@@ -49,6 +49,7 @@ from fairdesk.results.proofs import Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import figures, inspected, words
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.rules import rule_phrase
 
 log = logging.getLogger(__name__)
@@ -330,7 +331,7 @@ def _figures(outcome: Outcome) -> dict[str, object]:
 
 def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
     share = figures.share_of_domain(run.figures)
-    proven = figures.proven_of(run.figures)
+    proven = proof_words.proven_of(run.figures)
     return {
         "method": run.spec.method,
         "found": run.found,
@@ -548,7 +549,7 @@ def _repair_summary(outcome: RepairOutcome) -> str:
         lines.insert(1, f"The rule set: {rule_phrase(spec, run.spec.rule)}.")
     if run.state == "done" and run.message:
         lines.append(run.message)
-    lines.append(f"{_capital(figures.effort(run))}.")
+    lines.append(f"{words.capital(figures.effort(run))}.")
     trials = mitigation_words.trial_rows(spec, run.figures)
     if trials:
         numbers = [str(each.number) for each in mitigation_words.trials_of(run.figures)]
@@ -590,7 +591,7 @@ def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
         *figures.alone_sentences(spec, run),
         *(each for each in figures.sentences(spec, run.figures) if each not in said),
         *([run.message] if run.state == "done" and run.message else []),
-        f"{_capital(figures.effort(run))}.",
+        f"{words.capital(figures.effort(run))}.",
     )
 
 
@@ -644,10 +645,6 @@ def _complain(text: str) -> None:
 def _printable(text: str) -> str:
     """Take out what would steer the terminal; texts come from anybody's files."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 #: Who does what is asked for; all others are audits.

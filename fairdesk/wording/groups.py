@@ -94,7 +94,8 @@ def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
     for mined, sets in mined_with(figures):
         told.append(mined_sentence(spec, mined))
         told += [
-            f"{rule_set_sentence(spec, each)}. {_capital(evidence_sentence(spec, each, mined))}"
+            f"{rule_set_sentence(spec, each)}. "
+            f"{words.capital(evidence_sentence(spec, each, mined))}"
             for each in leaders(sets)[:MOST_TOLD]
             if each.score
         ]
@@ -167,7 +168,3 @@ def _worst_table(spec: AuditSpec, tables: Sequence[GroupTable]) -> Statement:
         return 2.0 if worst is None or worst.impact_ratio is None else worst.impact_ratio
 
     return worst_statement(spec, min(single, key=ratio))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

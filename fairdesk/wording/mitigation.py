@@ -337,7 +337,7 @@ def _chosen(
     change, before, after = _compared(figures, best, repair.target)
     deed = _deed(best)
     if change is None or before is None or after is None:
-        said = say("{Deed} was chosen; how it fares is not measured yet.", Deed=_capital(deed))
+        said = say("{Deed} was chosen; how it fares is not measured yet.", Deed=words.capital(deed))
         return "", said
     if not shown(change) or (change.difference or 0) >= 0:
         said = say(
@@ -354,7 +354,9 @@ def _chosen(
     harm, fall = _harm(spec, figures, best), relative_fall(before, after, change)
     if fall is None:
         said = say(
-            "{Deed} cut {target} from {before} to {after}{cost}.", Deed=_capital(deed), **values
+            "{Deed} cut {target} from {before} to {after}{cost}.",
+            Deed=words.capital(deed),
+            **values,
         )
         return "", said + harm
     less, ends = _less(*fall)
@@ -857,7 +859,3 @@ def _value(measure: Measure, value: float, digits: int) -> str:
             return say("{n} points", n=words.plain(100 * value, digits))
         case _:
             return words.shown_percent(value, digits)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -6,6 +6,10 @@ from typing import Literal
 
 import msgspec
 
+from fairdesk.wording.language import fixed
+
+#: What an estimated share is called.
+SHARE = fixed("Share of individual discrimination")
 #: What a statement rests on, told by word and by mark throughout: an example that a search gives;
 #: rows of the data; random samples; a certificate.
 Evidence = Literal["", "example", "observed", "estimated", "proven"]

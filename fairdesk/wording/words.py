@@ -233,6 +233,11 @@ def score(spec: AuditSpec, value: float) -> str:
     return localised(told_text(value, spec.mapping, spec.model))
 
 
+def capital(text: str) -> str:
+    """Return a text with its first letter as at the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def plural(person: str) -> str:
     """Return the plural of the auditor's word for a person; as the catalogue has it, if it does.
 

@@ -12,6 +12,7 @@ from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share
 from fairdesk.results.proofs import Estimated, PairShare, Proven, Region
 from fairdesk.wording import figures, words
+from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording import subgroups as subgroup_words
 from tests.report.building import people_store, spec_of, write_people
@@ -238,7 +239,7 @@ EXACT = msgspec.structs.replace(
 )
 def test_what_is_proven_is_rounded_down_and_what_is_left_up(spec, changes, said):
     proven = msgspec.structs.replace(PROVEN, **changes)
-    assert plain(figures.proven_statement(spec, proven).sentence) == said
+    assert plain(proof_words.proven_statement(spec, proven).sentence) == said
 
 
 @pytest.mark.parametrize(
@@ -276,8 +277,8 @@ def test_what_is_proven_is_rounded_down_and_what_is_left_up(spec, changes, said)
 )
 def test_what_is_decided_of_everybody_is_told_exactly(spec, changes, said):
     proven = msgspec.structs.replace(EXACT, **changes)
-    assert plain(figures.proven_statement(spec, proven).sentence) == said
-    assert not figures.estimated_sentence(spec, proven)
+    assert plain(proof_words.proven_statement(spec, proven).sentence) == said
+    assert not proof_words.estimated_sentence(spec, proven)
 
 
 @pytest.mark.parametrize(
@@ -310,7 +311,7 @@ def test_what_is_decided_of_everybody_is_told_exactly(spec, changes, said):
 )
 def test_an_estimate_of_the_rest_says_that_it_is_none_of_the_proof(spec, changes, said):
     proven = msgspec.structs.replace(PROVEN, **changes)
-    assert plain(figures.estimated_sentence(spec, proven)) == said
+    assert plain(proof_words.estimated_sentence(spec, proven)) == said
 
 
 @pytest.mark.parametrize(
@@ -335,33 +336,33 @@ def test_a_box_is_written_as_a_rule(spec, conditions, said):
 
 def test_regions_and_pairs_are_told_with_their_number_first(spec):
     region = Region("unlike", (Condition("debts", low=3.0),), 0.0321, "123456", 0.014)
-    assert plain(figures.region_sentence(spec, region)) == (
+    assert plain(proof_words.region_sentence(spec, region)) == (
         "All 123,456 possible applicants with “debts” ≥ 3 are treated unlike when only age or sex "
         "or both change: proven. That is at least 3.21 % of all, and about 1.40 % where every "
         "value is as common as in the data."
     )
     one = Region("alike", (), 1e-9, "1")
-    assert plain(figures.region_sentence(spec, one)).startswith(
+    assert plain(proof_words.region_sentence(spec, one)).startswith(
         "One possible applicant is treated alike, whatever their age and sex: proven."
     )
     pair = PairShare(("sex",), (0.0,), (1.0,), 0.069, 0.8)
-    assert plain(figures.pair_sentence(spec, pair)) == (
+    assert plain(proof_words.pair_sentence(spec, pair)) == (
         "At least 6.90 % of all possible applicants get another decision between sex = female and "
         "sex = male: proven; at least 80.00 % get the same: proven."
     )
     exact = msgspec.structs.replace(pair, certified=0.931, exact=True)
-    assert "every one is decided" in figures.pair_sentence(spec, exact)
+    assert "every one is decided" in proof_words.pair_sentence(spec, exact)
 
 
 def test_a_proof_is_told_with_its_notes_and_the_estimate_beside_it(spec):
     noted = msgspec.structs.replace(PROVEN, notes=("The model ignores “age”.",))
     told = figures.sentences(spec, (noted, SHARE))
     assert told[:3] == (
-        figures.proven_statement(spec, PROVEN).sentence,
-        figures.estimated_sentence(spec, PROVEN),
+        proof_words.proven_statement(spec, PROVEN).sentence,
+        proof_words.estimated_sentence(spec, PROVEN),
         "The model ignores “age”.",
     )
     population = msgspec.structs.replace(PROVEN, of="population")
-    assert figures.proven_of((population, noted)) is noted
-    assert figures.proven_of((population, noted), "population") is population
-    assert figures.proven_of((SHARE,)) is None
+    assert proof_words.proven_of((population, noted)) is noted
+    assert proof_words.proven_of((population, noted), "population") is population
+    assert proof_words.proven_of((SHARE,)) is None

@@ -7,6 +7,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.report.blocks import stated
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.language import say, using
 from tests.report import repairs
 from tests.report.building import spec_of, write_people
@@ -28,7 +29,9 @@ def share(**changes):
 
 
 def proof(**changes):
-    return lambda spec: figures.proven_statement(spec, msgspec.structs.replace(PROVEN, **changes))
+    return lambda spec: proof_words.proven_statement(
+        spec, msgspec.structs.replace(PROVEN, **changes)
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,7 +46,7 @@ def proof(**changes):
         (proof(certified=0.0), "proven", "At least 6.90 %", "of all possible applicants are not"),
         (proof(**ALIKE), "proven", "All 4,096", "possible applicants are treated alike"),
         (
-            lambda spec: figures.remainder_statement(spec, PROVEN),
+            lambda spec: proof_words.remainder_statement(spec, PROVEN),
             *("estimated", "41.0 %", "(38.0 to 44.0 %, 95 %) of the remaining 3.17 % are"),
         ),
         (

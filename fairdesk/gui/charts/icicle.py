@@ -27,7 +27,8 @@ from fairdesk.gui.charts.verdicts import MARKS, shown
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.results.proofs import Part
-from fairdesk.wording import figures, words
+from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
 
 #: How wide a column is at least, and how many there are at most.
 _COLUMN, _MOST_COLUMNS = 150, 7
@@ -465,7 +466,7 @@ def _mostly(verdict: str, share: Fraction) -> str:
     elif verdict == "undecided":
         text = words.shown_percent(float(share), 1)
     else:
-        text = figures.percent_down(share, 1)
+        text = proof_words.percent_down(share, 1)
     return f"{MARKS[verdict]} {text} {verdict}"
 
 

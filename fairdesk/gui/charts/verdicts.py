@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Final
 
 from fairdesk.results.proofs import Proven
-from fairdesk.wording import figures, words
+from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
 
 #: The verdicts, in the order in which they are told; each is the name of a colour of the theme.
 MARKS: Final = {"alike": "=", "unlike": "≠", "undecided": "?"}
@@ -25,11 +26,11 @@ def shown(verdict: str, share: Fraction, least: int = _LEAST) -> str:
     digits = least
     while digits < _MOST and min(share, 1 - share) * 100 * 10**digits < 10:
         digits += 1
-    rounded = figures.percent_up if verdict == "undecided" else figures.percent_down
+    rounded = proof_words.percent_up if verdict == "undecided" else proof_words.percent_down
     return rounded(share, digits)
 
 
 def proven_texts(proven: Proven) -> list[tuple[str, str]]:
     """Write for each verdict what is proven, or left; shortly."""
-    shares = zip(MARKS, figures.proven_fractions(proven), strict=True)
+    shares = zip(MARKS, proof_words.proven_fractions(proven), strict=True)
     return [(verdict, shown(verdict, share, 1)) for verdict, share in shares]

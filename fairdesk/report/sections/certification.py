@@ -32,6 +32,7 @@ from fairdesk.report.sections.compared import allowed_values, compared_values
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from fairdesk.wording import figures, words
+from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording.language import localised, say
 
@@ -77,11 +78,11 @@ def certification(material: Material) -> Section:
 def statements(spec: AuditSpec, run: RunRecord, details: Sequence[str]) -> list[Statement]:
     """Say what came of a proof, its number large; apart from it what is estimated of the rest."""
     place = "certification" if details else ""
-    proven = figures.proven_of(run.figures)
+    proven = proof_words.proven_of(run.figures)
     if proven is None:
         return [stated(figures.headline(spec, run), details, place=place)]
-    said = figures.proven_statement(spec, proven).with_more(words.ending(run))
-    rest = figures.remainder_statement(spec, proven)
+    said = proof_words.proven_statement(spec, proven).with_more(words.ending(run))
+    rest = proof_words.remainder_statement(spec, proven)
     return [stated(each, more, place=place) for each, more in ((said, details), (rest, ())) if each]
 
 
@@ -141,12 +142,12 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     """Describe a run: what is proven, a chart, tables, and how it was obtained."""
     spec = material.spec
     blocks: list[Block] = [Heading(material.run_name(run)), *statements(spec, run, ())]
-    proven = figures.proven_of(run.figures)
+    proven = proof_words.proven_of(run.figures)
     if proven is None:
         shares = [each for each in run.figures if isinstance(each, Share)]
         blocks += [Text(each) for each in figures.sentences(spec, shares)]
         return blocks
-    of_people = figures.proven_of(run.figures, "population")
+    of_people = proof_words.proven_of(run.figures, "population")
     rows = [each for each in run.figures if isinstance(each, Share) and each.whom == "data"]
     blocks += [
         Text(
@@ -231,7 +232,7 @@ def _division(run: RunRecord) -> list[Block]:
 
 def strip(run: RunRecord) -> list[Chart]:
     """Draw what is proven in one strip, for the summary."""
-    proven = figures.proven_of(run.figures)
+    proven = proof_words.proven_of(run.figures)
     if proven is None or not (proven.certified or proven.falsified):
         return []
     estimated = None if proven.estimated is None else _estimated_of_whole(proven)
@@ -284,11 +285,11 @@ def _estimated_of_whole(proven: Proven) -> float | None:
 
 def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fact]:
     """Return the exact counts, and what they took."""
-    alike, unlike, left = figures.proven_fractions(proven)
-    digits = figures.digits_of_proof(alike, unlike, left)
+    alike, unlike, left = proof_words.proven_fractions(proven)
+    digits = proof_words.digits_of_proof(alike, unlike, left)
     counts = {
-        say("Certified"): (proven.certified_people, figures.percent_down(alike, digits)),
-        say("Falsified"): (proven.falsified_people, figures.percent_down(unlike, digits)),
+        say("Certified"): (proven.certified_people, proof_words.percent_down(alike, digits)),
+        say("Falsified"): (proven.falsified_people, proof_words.percent_down(unlike, digits)),
     }
     facts = [Fact("Everybody", _exactly(int(proven.total or 0)))]
     facts += [
@@ -300,7 +301,9 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
     ]
     undecided = int(proven.total or 0) - int(proven.certified_people or 0)
     undecided -= int(proven.falsified_people or 0)
-    facts.append(Fact("Undecided", f"{_exactly(undecided)} ({figures.percent_up(left, digits)})"))
+    facts.append(
+        Fact("Undecided", f"{_exactly(undecided)} ({proof_words.percent_up(left, digits)})")
+    )
     if proven.estimated is not None and proven.estimated.people:
         told = proven.estimated
         ends = words.interval(
@@ -321,7 +324,7 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
             )
         )
     if of_people is not None:
-        facts.append(Fact("As common as in the data", figures.standing_of(of_people)))
+        facts.append(Fact("As common as in the data", proof_words.standing_of(of_people)))
     return [
         *facts,
         Fact("How", METHODS[run.spec.method].sentence),
@@ -359,12 +362,12 @@ def _alone(run: RunRecord, proven: Proven) -> list[Block]:
 
 
 def _shares(proven: Proven) -> tuple[str, str, str]:
-    alike, unlike, left = figures.proven_fractions(proven)
-    digits = figures.digits_of_proof(alike, unlike, left)
+    alike, unlike, left = proof_words.proven_fractions(proven)
+    digits = proof_words.digits_of_proof(alike, unlike, left)
     return (
-        figures.percent_down(alike, digits),
-        figures.percent_down(unlike, digits),
-        figures.percent_up(left, digits),
+        proof_words.percent_down(alike, digits),
+        proof_words.percent_down(unlike, digits),
+        proof_words.percent_up(left, digits),
     )
 
 
@@ -411,7 +414,7 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
             (
                 rule_words.rule_text(spec, each.conditions),
                 _exactly(int(each.people)),
-                figures.least_percent(each.share),
+                proof_words.least_percent(each.share),
                 words.shown_percent(each.population, 2),
             )
             for each in found[:_REGIONS]

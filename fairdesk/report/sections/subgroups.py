@@ -199,7 +199,7 @@ def _rules(
     rule = rule_phrase(spec, first.conditions)
     if rule not in said:
         told = subgroup_words.evidence_sentence(spec, first, mined)
-        blocks.append(Text(_capital(told), lead=f"{_capital(rule)}."))
+        blocks.append(Text(words.capital(told), lead=f"{words.capital(rule)}."))
     examined.append(
         Text(subgroup_words.margin_sentence(first), lead="The paper’s confidence beside it.")
     )
@@ -453,7 +453,3 @@ def _examples(terms: Sequence[TermRate]) -> Iterator[Text]:
         if new is not None:
             seen.add(new.row)
             yield Text(subgroup_words.flip_sentence(new), lead=f"{term.term} ({term.category}).")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

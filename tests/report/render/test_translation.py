@@ -20,6 +20,7 @@ from fairdesk.report.render import translation
 from fairdesk.report.render.pdf import pdf
 from fairdesk.results.proofs import Region
 from fairdesk.wording import catalogue, figures, language
+from fairdesk.wording import proofs as proof_words
 from tests.report import repairs
 from tests.report.building import people_store, run_into
 from tests.report.sections.test_certification import DOMAIN, PEOPLE
@@ -167,7 +168,7 @@ def test_the_sentences_of_results_all_come_from_the_catalogue(
             *(each for run in store.runs() for each in figures.sentences(store.spec, run.figures)),
             *(figures.headline(store.spec, run).sentence for run in store.runs()),
             *(figures.effort(run) for run in store.runs()),
-            figures.region_sentence(store.spec, region),
+            proof_words.region_sentence(store.spec, region),
         ]
     # notes are sentences that a run left in the audit file
     notes = {note for run in store.runs() for each in run.figures for note in _notes(each)}

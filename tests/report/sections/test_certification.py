@@ -13,7 +13,7 @@ from fairdesk.report.render.refined import icicle
 from fairdesk.results.conditions import Condition
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Estimated, PairShare, Part, Proven, Refinement, Region
-from fairdesk.wording import figures
+from fairdesk.wording import proofs as proof_words
 from tests.report.building import people_store, run_into
 from tests.report.reading import blocks_of, section_of, words_of
 
@@ -286,5 +286,5 @@ def test_what_is_proven_is_never_rounded_up_and_estimates_are_told_apart():
 
 
 def test_a_share_by_itself_is_rounded_down():
-    assert figures.least_percent(0.04129).replace("\u00a0", " ") == "4.12 %"
-    assert figures.least_percent(0.00001239).replace("\u00a0", " ") == "0.0012 %"
+    assert proof_words.least_percent(0.04129).replace("\u00a0", " ") == "4.12 %"
+    assert proof_words.least_percent(0.00001239).replace("\u00a0", " ") == "0.0012 %"

@@ -40,6 +40,7 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from fairdesk.wording import figures, words
+from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
 
 #: How long a run can be gone on with, in seconds; the second of them is offered first.
@@ -95,7 +96,7 @@ def region_rows(spec: AuditSpec, regions: Iterable[Region]) -> list[tuple[Cell, 
             Cell(_sentence_case(rule_words.rule_text(spec, each.conditions)), -place),
             Cell(shown("alike", Fraction(str(each.share))), each.share),
             Cell(f"{int(each.people):,}", float(each.people)),
-            Cell(figures.about_percent(each.population), each.population),
+            Cell(proof_words.about_percent(each.population), each.population),
         )
         for place, each in enumerate(regions)
     ]
@@ -296,7 +297,7 @@ class ProofPage(RunPage):
 
     def _show_run(self, run: Run) -> None:
         spec, told = self._session.spec, run.figures
-        proven = figures.proven_of(told)
+        proven = proof_words.proven_of(told)
         self._stand(run, proven)
         self._say(run, proven)
         self.bars.draw(Spaces(spaces_of(spec, told)))
@@ -359,10 +360,10 @@ class ProofPage(RunPage):
                 run.message if run.state == "done" else "",
             )
         else:
-            estimated = figures.estimated_sentence(spec, proven)
-            alike, unlike, _left = figures.proven_fractions(proven)
+            estimated = proof_words.estimated_sentence(spec, proven)
+            alike, unlike, _left = proof_words.proven_fractions(proven)
             kind = "■ Proven" if alike or unlike else "□ Nothing proven yet"
-            said = figures.proven_statement(spec, proven)
+            said = proof_words.proven_statement(spec, proven)
             self._headline.say(kind, said.sentence, _rounding(proven))
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)

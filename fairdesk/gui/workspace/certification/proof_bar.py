@@ -18,7 +18,8 @@ from fairdesk.gui.charts.verdicts import MARKS, shown
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
-from fairdesk.wording import figures, words
+from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
 
 
 class Guess(NamedTuple):
@@ -134,7 +135,7 @@ def alone_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
 
 
 def _proven(name: str, proven: Proven) -> Space:
-    alike, unlike, _left = figures.proven_fractions(proven)
+    alike, unlike, _left = proof_words.proven_fractions(proven)
     guess, seen = None, proven.estimated
     if seen is not None and seen.people and not proven.exact:
         guess = Guess(seen.estimate, seen.low, seen.high, seen.confidence)

@@ -17,7 +17,7 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording.figures import proven_of
+from fairdesk.wording.proofs import proven_of
 
 Run = RunRecord | RunState
 

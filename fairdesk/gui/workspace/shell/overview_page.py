@@ -32,6 +32,7 @@ from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
 from fairdesk.report.sections.group_tables import Observed, observed, sentences
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
+from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import subgroups as subgroup_words
 
 #: What `Next.page` is for a run that estimates.
@@ -424,11 +425,11 @@ class OverviewPage(QWidget):
         spec, live = self._session.spec, self._session.live
         runs: list[Run] = [*self._session.runs, *([live] if live is not None else [])]
         tried = [run for run in runs if proves(run)]
-        proven = [each for run in tried if (each := figures.proven_of(run.figures)) is not None]
+        proven = [each for run in tried if (each := proof_words.proven_of(run.figures)) is not None]
         if proven:
             most = min(reversed(proven), key=lambda each: each.undecided)
-            self._proven.said.setText(figures.proven_statement(spec, most).sentence)
-            more = figures.estimated_sentence(spec, most)
+            self._proven.said.setText(proof_words.proven_statement(spec, most).sentence)
+            more = proof_words.estimated_sentence(spec, most)
         else:
             reasons = off(spec)
             self._proven.said.setText("Not possible here." if reasons else "Nothing yet.")

@@ -15,8 +15,9 @@ from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.estimates.page import kind, main_shares, short
 from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
 from fairdesk.results.subgroups import RuleSearchSummary
-from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
 
 _STOPPING = "stopping…"
 
@@ -219,7 +220,7 @@ class RunBar(parts.Card):
                 told or "–", mitigation_words.effort_text(run.figures) or "models"
             )
             return
-        if (proven := figures.proven_of(run.figures)) is not None:
+        if (proven := proof_words.proven_of(run.figures)) is not None:
             alike, unlike = (
                 f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
             )

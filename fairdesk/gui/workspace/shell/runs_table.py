@@ -24,8 +24,9 @@ from fairdesk.gui.workspace.estimates.page import main_shares, short
 from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.subgroups import RuleSearchSummary
-from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tried", "Rows sent", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
@@ -192,7 +193,7 @@ def _result(run: RunRecord) -> str:
     """Say what came of a run: a count, what is proven, a share with its interval, or nothing."""
     if _searches(run):
         return f"{words.number(run.found)} found"
-    if (proven := figures.proven_of(run.figures)) is not None:
+    if (proven := proof_words.proven_of(run.figures)) is not None:
         return " ".join(f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven))
     if method_of(run).answers in ABOUT_GROUPS:
         return _groups_result(run)

@@ -56,8 +56,9 @@ from fairdesk.gui.workspace.shell.overview_page import OverviewPage
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
 from fairdesk.gui.workspace.subgroups.terms_view import text_columns
-from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
 
 OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Examples"
 SHARE, PROOF = "How common", "Proof"
@@ -707,9 +708,9 @@ def _repair_standing(run: Run) -> Standing:
 
 def _proof_standing(run: Run) -> Standing:
     """Say shortly how much a run has proven, and how it stands."""
-    proven = figures.proven_of(run.figures)
+    proven = proof_words.proven_of(run.figures)
     if proven is not None:
-        alike, unlike, _left = figures.proven_fractions(proven)
+        alike, unlike, _left = proof_words.proven_fractions(proven)
         told = "all proven" if proven.exact else f"{shown('alike', alike + unlike)} proven"
     elif run.state == "done":
         told = "not certified"
