@@ -24,8 +24,8 @@ from fairdesk.files import sha256
 from fairdesk.results.conditions import Condition
 from fairdesk.results.mitigation import Repair
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
+from fairdesk.results.trials import measure_of, repair_of, trials_of
 from fairdesk.samples import samples
-from fairdesk.wording.mitigation import measured, repair_of, trials_of
 from tests.audit import fake_guest, making
 from tests.report.repairs import HELPLESS_FIGURES
 
@@ -198,7 +198,7 @@ def test_where_no_portion_helps_the_lowest_is_exported_and_said_to_be_no_more():
     assert told.chosen == -1
     number = headless._to_export(SimpleNamespace(figures=HELPLESS_FIGURES), None)
     shares = {
-        each.number: measured(each, told.target, "validation").estimate
+        each.number: measure_of(each, told.target, "validation").estimate
         for each in trials_of(HELPLESS_FIGURES)
         if each.kind == "portion" and each.measures
     }

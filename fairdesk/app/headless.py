@@ -49,9 +49,9 @@ from fairdesk.report.export.mitigation import write_repair
 from fairdesk.report.provenance.manifest import sidecar
 from fairdesk.report.provenance.signing import Key, open_key, read_key
 from fairdesk.report.writing import check_place, replacing
+from fairdesk.results.trials import lowest_portion, repair_of, trial_of, trials_of
 from fairdesk.samples import is_sample_file
 from fairdesk.wording import inspected
-from fairdesk.wording.mitigation import lowest_portion, repair_of, trial_of, trials_of
 
 log = logging.getLogger(__name__)
 

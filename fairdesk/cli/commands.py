@@ -47,6 +47,8 @@ from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
+from fairdesk.results.trials import repair_of as repair_result
+from fairdesk.results.trials import result_of, source_of_labels, trial_of, trials_of
 from fairdesk.wording import figures, inspected, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
@@ -389,8 +391,8 @@ def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
 def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
     """Return what ``repair --json`` prints."""
     run, figures = outcome.run, outcome.run.figures
-    told = mitigation_words.repair_of(figures)
-    trials = mitigation_words.trials_of(figures)
+    told = repair_result(figures)
+    trials = trials_of(figures)
     number = outcome.exported
     if number is None and told is not None and told.chosen >= 0:
         number = told.chosen
@@ -398,7 +400,7 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
     return {
         "run": run.id,
         "method": run.spec.method.removeprefix("repair-"),
-        "labels": options["labels"] if told is None else mitigation_words.source_of_labels(told),
+        "labels": options["labels"] if told is None else source_of_labels(told),
         "seed": run.spec.seed,
         "options": options,
         "rule": rule_phrase(outcome.spec, run.spec.rule) if run.spec.rule else None,
@@ -431,14 +433,14 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
 
 def _compared(figures: Sequence[Metric], number: int | None, what: str) -> dict[str, object]:
     """Return a result of the model as imported, with nothing added, and of a trial."""
-    imported, plain = (mitigation_words.trial_of(figures, each) for each in (0, 1))
-    trial = None if number is None else mitigation_words.trial_of(figures, number)
-    after = mitigation_words.result(trial, what)
+    imported, plain = (trial_of(figures, each) for each in (0, 1))
+    trial = None if number is None else trial_of(figures, number)
+    after = result_of(trial, what)
     same = None if after is None else (what, after.rows, "")
     return {
         "what": what,
-        "before": mitigation_words.result(imported, what),
-        "nothing_added": mitigation_words.result(plain, what),
+        "before": result_of(imported, what),
+        "nothing_added": result_of(plain, what),
         "after": after,
         "changes": [
             each
@@ -552,7 +554,7 @@ def _repair_summary(outcome: RepairOutcome) -> str:
     lines.append(f"{words.capital(figures.effort(run))}.")
     trials = mitigation_words.trial_rows(spec, run.figures)
     if trials:
-        numbers = [str(each.number) for each in mitigation_words.trials_of(run.figures)]
+        numbers = [str(each.number) for each in trials_of(run.figures)]
         heads = ("Trial", *mitigation_words.TRIAL_HEADS)
         table = [(number, *row) for number, row in zip(numbers, trials, strict=True)]
         lines += ["", *_table(heads, table)]
@@ -560,7 +562,7 @@ def _repair_summary(outcome: RepairOutcome) -> str:
         if trials and not outcome.trouble:
             lines += ["", "Nothing is exported: no trial that adds rows was measured."]
         return "\n".join(lines)
-    repair = mitigation_words.repair_of(run.figures)
+    repair = repair_result(run.figures)
     if repair is not None and repair.retrains and repair.chosen < 0:
         lines.append(
             f"\nNo trial was chosen. Trial {outcome.exported} is exported all the same, so that "

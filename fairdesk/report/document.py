@@ -38,7 +38,7 @@ from fairdesk.report.render.logo import check_logo
 from fairdesk.report.render.translation import translated
 from fairdesk.report.sections.system import cover_facts
 from fairdesk.report.writing import replacing
-from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.results.trials import trials_of
 from fairdesk.wording import words
 from fairdesk.wording.decisions import naming
 from fairdesk.wording.language import frame, say, using
@@ -332,7 +332,7 @@ def _whole(store: Store, material: Material) -> Report:
 
 def _made(store: Store, run: RunRecord) -> Iterator[Made]:
     """Yield the files of the models that a repair trained."""
-    for trial in mitigation_words.trials_of(run.figures):
+    for trial in trials_of(run.figures):
         for name, file in store.models(run.id, trial.number).items():
             content = store.model(run.id, trial.number, name)
             digest = hashlib.sha256(content).hexdigest() if content else ""

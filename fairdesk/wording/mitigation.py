@@ -7,12 +7,26 @@ what is estimated from people drawn at random, and what is proven.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
 from fairdesk.results.mitigation import Change, Measure, Repair, Trial
+from fairdesk.results.trials import (
+    change_of,
+    chosen_of,
+    lowest_portion,
+    measure_of,
+    relative_fall,
+    repair_of,
+    result_of,
+    same_measure,
+    shown,
+    source_of_labels,
+    trial_of,
+    trials_of,
+)
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.statements import Statement, unmeasured
@@ -131,27 +145,6 @@ _LABELS = fixed(
 )
 
 
-def repair_of(figures: Iterable[Metric]) -> Repair | None:
-    """Return what a repair came to; ``None`` where there is nothing of it yet."""
-    return next((each for each in figures if isinstance(each, Repair)), None)
-
-
-def trials_of(figures: Iterable[Metric]) -> tuple[Trial, ...]:
-    """Return the trials of a repair, in the order of their numbers."""
-    return tuple(each for each in figures if isinstance(each, Trial))
-
-
-def trial_of(figures: Iterable[Metric], number: int) -> Trial | None:
-    """Return a trial by its number; ``None`` where there is none."""
-    return next((each for each in trials_of(figures) if each.number == number), None)
-
-
-def chosen_of(figures: Sequence[Metric]) -> Trial | None:
-    """Return the trial that was chosen; ``None`` where none was."""
-    repair = repair_of(figures)
-    return None if repair is None else trial_of(figures, repair.chosen)
-
-
 def trial_name(trial: Trial) -> str:
     """Name a trial: ``As imported``, ``Nothing added``, ``2.9 % added``, ``Reweighing``."""
     match trial.kind:
@@ -240,68 +233,9 @@ def change_text(change: Change | None, *, tested: bool = True) -> str:
     return f"{told}, {words.p_is(change.p)}" if tested and change.p is not None else told
 
 
-def shown(change: Change | None) -> bool:
-    """Whether a change is shown: its interval leaves nought out."""
-    return (
-        change is not None
-        and change.low is not None
-        and change.high is not None
-        and (change.high < 0 or change.low > 0)
-    )
-
-
 def labels_sentence(labels: str) -> str:
     """Say where the labels of added rows come from, and what that means."""
     return say(_LABELS[labels])
-
-
-def source_of_labels(repair: Repair) -> str:
-    """Return where a repair's labels come from: samples of a rule set have opposite ones."""
-    return "opposite" if repair.target == "rule_score" else repair.labels
-
-
-def relative_fall(
-    before: Measure | None, after: Measure | None, change: Change | None
-) -> tuple[float, float, float] | None:
-    """Return by what share something fell, with a 95 % interval; ``None`` where no fall is shown.
-
-    Fieller's interval of the ratio of two estimates that depend on each other (Some problems in
-    interval estimation, Journal of the Royal Statistical Society B 16, 1954). With the squared
-    arms of the intervals A of the estimate after, B of the one before and D of their difference,
-    a ratio r is in it when::
-
-        (after - r before)^2 <= (1 - r) (A - r B) + r D
-
-    What the two have in common is in D. Intervals of small shares have arms of unlike length: for
-    each end those are taken that lead to it, as Donner and Zou do (Statistical Methods in Medical
-    Research 21, 2012). At r = 1 it says what the interval of the difference says.
-
-    Returns
-    -------
-    tuple[float, float, float], optional
-        The fall and the ends of its interval, 0 to 1.
-    """
-    first, last, paired = _arms(before), _arms(after), _arms(change)
-    if not shown(change) or first is None or last is None or paired is None:
-        return None
-    (b, b_down, b_up), (a, a_down, a_up), (d, d_down, d_up) = first, last, paired
-    if d >= 0:
-        return None
-    greatest = _fieller(a, b, (a_up, b_down, d_up), 1)
-    least = _fieller(a, b, (a_down, b_up, d_down), -1)
-    if greatest is None or least is None:
-        return None
-    return 1 - a / b, max(0.0, 1 - greatest), min(1.0, 1 - least)
-
-
-def _fieller(a: float, b: float, arms: tuple[float, float, float], sign: int) -> float | None:
-    """Return the greater or the smaller ratio at which Fieller's condition just holds."""
-    of_a, of_b, of_d = (arm * arm for arm in arms)
-    square, half = b * b - of_b, a * b - (of_a + of_b - of_d) / 2
-    inner = half * half - square * (a * a - of_a)
-    if square <= 0 or inner < 0:
-        return None
-    return (half + sign * math.sqrt(inner)) / square
 
 
 def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
@@ -501,8 +435,8 @@ def before_after(
                 rows.append(
                     (
                         measure_name(spec, each),
-                        measure_text(_same(imported, each)),
-                        measure_text(_same(plain, each)),
+                        measure_text(same_measure(imported, each)),
+                        measure_text(same_measure(plain, each)),
                         # of the imported model nothing is repaired
                         measure_text(each if number else None),
                         change_text(change, tested=False),
@@ -531,13 +465,13 @@ def trial_rows(_spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, .
         return []
     rows: list[tuple[str, ...]] = []
     for each in trials_of(figures):
-        target = result(each, repair.target)
+        target = result_of(each, repair.target)
         change = None if target is None else change_of(each, target, _against(figures))
         rows.append(
             (
                 trial_name(each),
                 words.number(each.added) if each.kind == "portion" else "–",
-                measure_text(result(each, "accuracy")),
+                measure_text(result_of(each, "accuracy")),
                 measure_text(target),
                 change_text(change, tested=False),
                 outcome_text(repair, each),
@@ -559,30 +493,6 @@ def outcome_text(repair: Repair, trial: Trial) -> str:
     return "; ".join(say(each) for each in told if each) or "–"
 
 
-def measured(trial: Trial | None, what: str, rows: str) -> Measure | None:
-    """Find what was measured of a trial, of no one attribute; ``None`` where it was not."""
-    found = (
-        each
-        for each in (trial.measures if trial is not None else ())
-        if each.what == what and each.rows == rows and not each.of
-    )
-    return next(found, None)
-
-
-def result(trial: Trial | None, what: str) -> Measure | None:
-    """Find what is told as the result: of people drawn afresh, or of the test rows."""
-    return measured(trial, what, "domain") or measured(trial, what, "test")
-
-
-def change_of(trial: Trial, measure: Measure, against: int) -> Change | None:
-    """Find the change of a measure of a trial against another trial."""
-    same = (measure.what, measure.of, measure.rows, against)
-    found = (
-        each for each in trial.changes if (each.what, each.of, each.rows, each.against) == same
-    )
-    return next(found, None)
-
-
 def _against(figures: Sequence[Metric]) -> int:
     """Return the trial that others are compared with: 1 where there is such a model, else 0."""
     plain = trial_of(figures, 1)
@@ -594,9 +504,9 @@ def _compared(
 ) -> tuple[Change | None, Measure | None, Measure | None]:
     """Return the change of something, and it before and after, as results."""
     against = _against(figures)
-    after = result(trial, what)
+    after = result_of(trial, what)
     change = None if after is None else change_of(trial, after, against)
-    return change, result(trial_of(figures, against), what), after
+    return change, result_of(trial_of(figures, against), what), after
 
 
 def _worse(figures: Sequence[Metric], trial: Trial) -> list[Change]:
@@ -611,17 +521,6 @@ def _worse(figures: Sequence[Metric], trial: Trial) -> list[Change]:
         and shown(each)
         and ((each.difference or 0) > 0) != (each.what in _BETTER)
     ]
-
-
-def _same(trial: Trial | None, measure: Measure) -> Measure | None:
-    """Find the same thing as measured of another trial."""
-    same = (measure.what, measure.of, measure.rows)
-    found = (
-        each
-        for each in (trial.measures if trial is not None else ())
-        if (each.what, each.of, each.rows) == same
-    )
-    return next(found, None)
 
 
 def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
@@ -703,7 +602,7 @@ def _less(fall: float, low: float, high: float) -> tuple[str, str]:
 
 def _cost(trial: Trial) -> str:
     """Say what a trial cost in accuracy, beside the same it is compared with."""
-    accuracy = result(trial, "accuracy")
+    accuracy = result_of(trial, "accuracy")
     if accuracy is None:
         return ""
     change = change_of(trial, accuracy, 1) or change_of(trial, accuracy, 0)
@@ -715,7 +614,7 @@ def _cost(trial: Trial) -> str:
 
 def _beside_imported(spec: AuditSpec, trial: Trial, repair: Repair) -> str:
     """Say how the chosen trial fares beside the model as it was imported."""
-    target, accuracy = result(trial, repair.target), result(trial, "accuracy")
+    target, accuracy = result_of(trial, repair.target), result_of(trial, "accuracy")
     if target is None or accuracy is None:
         return ""
     fell, cost = change_of(trial, target, 0), change_of(trial, accuracy, 0)
@@ -732,33 +631,15 @@ def _beside_imported(spec: AuditSpec, trial: Trial, repair: Repair) -> str:
 
 def _proven(figures: Sequence[Metric], trial: Trial) -> str:
     """Say what is proven before and after, where something is."""
-    first, last = (measured(each, "certified", "domain") for each in (trial_of(figures, 0), trial))
+    first, last = (
+        measure_of(each, "certified", "domain") for each in (trial_of(figures, 0), trial)
+    )
     if first is None or last is None or first.estimate is None or last.estimate is None:
         return ""
     return say(
         "Proven to be treated alike: {before} of everybody as imported, {after} after the repair.",
         before=measure_text(first),
         after=measure_text(last),
-    )
-
-
-def lowest_portion(figures: Iterable[Metric]) -> Trial | None:
-    """Return the portion with which least is left to repair, by what is chosen by.
-
-    The lowest of several by the results would owe that to chance in part.
-    """
-    told = tuple(figures)
-    repair = repair_of(told)
-    if repair is None:
-        return None
-    return min(
-        (
-            each
-            for each in trials_of(told)
-            if each.kind == "portion" and _sought(each, repair) is not None
-        ),
-        key=lambda each: _sought(each, repair) or 0.0,
-        default=None,
     )
 
 
@@ -793,12 +674,6 @@ def _helpless(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str
     return f"{told} {tried} {least}"
 
 
-def _sought(trial: Trial, repair: Repair) -> float | None:
-    """Return what is to fall of a trial, as it is chosen by."""
-    measure = measured(trial, repair.target, "validation")
-    return None if measure is None else measure.estimate
-
-
 def _counts(portions: Sequence[Trial]) -> str:
     """Count portions by what came of them."""
     kinds = ["failed" if each.failed else each.verdict for each in portions]
@@ -826,16 +701,6 @@ def _others(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str:
         target=_target(spec, repair),
         methods=words.joined(told),
     )
-
-
-def _arms(told: Measure | Change | None) -> tuple[float, float, float] | None:
-    """Return an estimate and the lengths of both arms of its interval; ``None`` without one."""
-    if told is None:
-        return None
-    estimate = told.estimate if isinstance(told, Measure) else told.difference
-    if estimate is None or told.low is None or told.high is None:
-        return None
-    return estimate, estimate - told.low, told.high - estimate
 
 
 def _unit(told: Measure | Change) -> str:

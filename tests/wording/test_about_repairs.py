@@ -9,6 +9,7 @@ import pytest
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.mitigate.options import RepairOptions
 from fairdesk.results.mitigation import Change, Measure, Trial
+from fairdesk.results.trials import change_of, relative_fall, result_of, trials_of
 from fairdesk.wording import figures
 from fairdesk.wording import mitigation as mitigation_words
 from tests.report import repairs
@@ -103,7 +104,7 @@ def test_a_rule_set_s_gap_is_told_in_points_and_its_labels_are_opposite(spec):
 
 
 def test_what_got_worse_is_told_at_once(spec):
-    trials = mitigation_words.trials_of(repairs.RULE_FIGURES)
+    trials = trials_of(repairs.RULE_FIGURES)
     harm = Change("share_domain", "", "domain", 1, 0.019, 0.009, 0.03, 0.0004, "McNemar, exact")
     chance = Change("brier", "", "test", 1, 0.002, -0.001, 0.005, 0.2, "bootstrap")
     gain = Change("auc", "", "test", 1, 0.01, 0.004, 0.02, 0.001, "DeLong")
@@ -205,12 +206,12 @@ def test_before_and_after_keep_three_kinds_of_statement_apart(spec):
 
 
 def test_without_a_model_retrained_anew_the_change_is_from_the_imported_one(spec):
-    trials = mitigation_words.trials_of(repairs.FIGURES)
+    trials = trials_of(repairs.FIGURES)
     broken = msgspec.structs.replace(trials[1], measures=(), changes=(), failed="It diverged.")
     measured = (repairs.REPAIR, trials[0], broken, *trials[2:])
     assert mitigation_words.before_after(spec, measured, 0)[0][3] == "–"
     row = mitigation_words.before_after(spec, measured, 4)[0]
-    change = mitigation_words.change_of(trials[4], trials[4].measures[2], 0)
+    change = change_of(trials[4], trials[4].measures[2], 0)
     assert row[2] == "–"
     assert row[4] == mitigation_words.change_text(change, tested=False)
     assert "from 3.91 % to 1.84 %" in plain(mitigation_words.headline(spec, measured).sentence)
@@ -247,13 +248,11 @@ def test_nothing_measured_yet_says_so(spec):
 
 
 def test_a_relative_fall_has_an_interval_that_agrees_with_that_of_the_difference():
-    trials = mitigation_words.trials_of(repairs.FIGURES)
+    trials = trials_of(repairs.FIGURES)
     for trial, shown in ((4, True), (2, False), (7, False)):
-        after = mitigation_words.result(trials[trial], "share_domain")
-        change = mitigation_words.change_of(trials[trial], after, 1)
-        fall = mitigation_words.relative_fall(
-            mitigation_words.result(trials[1], "share_domain"), after, change
-        )
+        after = result_of(trials[trial], "share_domain")
+        change = change_of(trials[trial], after, 1)
+        fall = relative_fall(result_of(trials[1], "share_domain"), after, change)
         assert (fall is not None) == shown
         if fall is not None:
             share, low, high = fall
@@ -265,7 +264,7 @@ def test_nothing_left_is_all_of_it_less():
     before = measure("share_domain", 0.04, 0.0373, 0.0427, "domain")
     after = measure("share_domain", 0.0, 0.0, 0.0002, "domain")
     change = Change("share_domain", "", "domain", 1, -0.04, -0.0427, -0.0373, 1e-9)
-    share, low, high = mitigation_words.relative_fall(before, after, change)
+    share, low, high = relative_fall(before, after, change)
     assert share == high == 1
     assert low > 0.98
 
@@ -281,7 +280,7 @@ def test_the_interval_of_a_relative_fall_holds_as_often_as_it_says():
         truth = 1 - (before * kept + new) / before
         held = 0
         for a, b, c in zip(both, only_before, only_after, strict=True):
-            fall = mitigation_words.relative_fall(
+            fall = relative_fall(
                 _share(a + b, people), _share(a + c, people), _difference(b, c, people)
             )
             held += fall is not None and fall[1] <= truth <= fall[2]

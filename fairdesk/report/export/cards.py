@@ -13,6 +13,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import ModelFile, RunRecord
 from fairdesk.report.sections.methods_and_formulas import option_rows
 from fairdesk.results.mitigation import Repair, Trial
+from fairdesk.results.trials import source_of_labels
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase
@@ -136,7 +137,7 @@ def data_card(exported: Exported) -> str:
         if repair.retrains
         else _about(exported),
         _outcome(exported),
-        mitigation_words.labels_sentence(mitigation_words.source_of_labels(repair)),
+        mitigation_words.labels_sentence(source_of_labels(repair)),
         _table(
             (plainly(spec.label), "Rows added"),
             [(plainly(label), words.number(count)) for label, count in exported.labels.items()],
@@ -185,7 +186,7 @@ def model_card(exported: Exported) -> str:
         "trained again.",
         "## How it was trained",
         f"{_training(exported)} {mitigation_words.split_sentence(spec, repair)}",
-        mitigation_words.labels_sentence(mitigation_words.source_of_labels(repair)),
+        mitigation_words.labels_sentence(source_of_labels(repair)),
         "## Before and after",
         _table(mitigation_words.BEFORE_AFTER, [tuple(map(plainly, row)) for row in before_after]),
         _READING,

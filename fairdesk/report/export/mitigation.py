@@ -35,6 +35,7 @@ from fairdesk.report.export.tables import (
 from fairdesk.report.writing import told
 from fairdesk.results.events import Rows
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Trial
+from fairdesk.results.trials import change_of, repair_of, source_of_labels, trial_of, trials_of
 from fairdesk.wording import mitigation as mitigation_words
 
 CSV, PARQUET, SPREADSHEET = (
@@ -143,15 +144,15 @@ def _found(store: Store, run_id: int, number: int) -> tuple[RunRecord, Repair, T
         When there is none.
     """
     run = next((each for each in store.runs() if each.id == run_id), None)
-    repair = mitigation_words.repair_of(run.figures) if run is not None else None
+    repair = repair_of(run.figures) if run is not None else None
     if run is None or repair is None:
         raise ReportError(
             f"Run {run_id} is no repair of which anything is known.",
             remedy="Choose a repair that has come to something.",
         )
-    trial = mitigation_words.trial_of(run.figures, number)
+    trial = trial_of(run.figures, number)
     if trial is None:
-        there = ", ".join(str(each.number) for each in mitigation_words.trials_of(run.figures))
+        there = ", ".join(str(each.number) for each in trials_of(run.figures))
         raise ReportError(
             f"Run {run_id} has no model {number}.", remedy=f"Choose one of: {there or 'none'}."
         )
@@ -247,7 +248,7 @@ class _Writing:
             Column(names[0], Kind.NOMINAL, _ORIGINS),
             Column(names[1], Kind.NOMINAL, (self._run.spec.method,)),
             *(Column(name, numbers) for name in names[2:5]),
-            Column(names[5], Kind.NOMINAL, (mitigation_words.source_of_labels(self._repair),)),
+            Column(names[5], Kind.NOMINAL, (source_of_labels(self._repair),)),
         )
         m = len(self._pairs)
         codes: Rows = np.column_stack(
@@ -270,7 +271,7 @@ class _Writing:
         )
 
     def _provenance(self) -> Iterator[Sequence[object]]:
-        source = mitigation_words.source_of_labels(self._repair)
+        source = source_of_labels(self._repair)
         first = len(self._table.codes) + 1
         pairs = zip(self._pairs.tolist(), self._seeds.tolist(), strict=True)
         for row, (pair, seed) in enumerate(pairs, start=first):
@@ -302,9 +303,9 @@ def _before_after(
 ) -> tuple[list[str], Iterator[Sequence[str]]]:
     """Return every measure of the trial beside those of the imported and of the retrained model."""
     trials = {
-        "as imported": mitigation_words.trial_of(run.figures, 0),
-        "nothing added": mitigation_words.trial_of(run.figures, 1),
-        "repaired": mitigation_words.trial_of(run.figures, number),
+        "as imported": trial_of(run.figures, 0),
+        "nothing added": trial_of(run.figures, 1),
+        "repaired": trial_of(run.figures, number),
     }
     ends = ("", " low", " high")
     heads = [f"{name}{end}" for name in trials for end in ends]
@@ -319,11 +320,7 @@ def _before_after(
                 same = None if trial is None else _same(trial.measures, measure)
                 cells += [plain(getattr(same, end, None)) for end in ("estimate", "low", "high")]
             for against in (0, 1):
-                change = (
-                    mitigation_words.change_of(chosen, measure, against)
-                    if chosen is not None
-                    else None
-                )
+                change = change_of(chosen, measure, against) if chosen is not None else None
                 cells += [
                     plain(getattr(change, end, None))
                     for end in ("difference", "low", "high", "p", "test")
@@ -349,7 +346,7 @@ def _trials(
     ]
 
     def rows() -> Iterator[Sequence[str]]:
-        for each in mitigation_words.trials_of(run.figures):
+        for each in trials_of(run.figures):
             about = [
                 *(str(each.number), guarded(mitigation_words.trial_name(each))),
                 *(plain(each.percent), str(each.added), each.verdict, plain(each.front)),

@@ -20,7 +20,7 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections.cells import garbled, odd_cells
 from fairdesk.report.sections.compared import role_text, texts_summary
-from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.results.trials import repair_of
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 
@@ -213,7 +213,7 @@ def _steps(material: Material) -> list[Block]:
         left -= reason.rows
         rows.append(("Search", f"{_REASONS[reason.reason]}: {reason.what}", reason.rows, left))
     for run in material.repairs:
-        repair = mitigation_words.repair_of(run.figures)
+        repair = repair_of(run.figures)
         if repair is not None and repair.retrains:
             name = material.run_name(run)
             kept = repair.train + repair.validation + repair.test

@@ -24,6 +24,7 @@ from fairdesk.report.content import passages
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.provenance import evidence
+from fairdesk.results.trials import trials_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.language import say, say_many
@@ -99,7 +100,7 @@ def _definitions(material: Material) -> Iterator[Block]:
         yield from passages.definitions("errors")
     if material.subtle:
         yield from passages.definitions("rules")
-    trials = [each for run in material.repairs for each in mitigation_words.trials_of(run.figures)]
+    trials = [each for run in material.repairs for each in trials_of(run.figures)]
     if any(each.changes for each in trials):
         yield from passages.definitions("mitigation")
         if any(each.name == "Reweighing" for each in trials):

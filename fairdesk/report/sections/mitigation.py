@@ -27,6 +27,14 @@ from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import PAPER, laid_out
 from fairdesk.results.mitigation import Measure, Repair, Trial
+from fairdesk.results.trials import (
+    chosen_of,
+    measure_of,
+    repair_of,
+    source_of_labels,
+    trial_of,
+    trials_of,
+)
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.language import say, say_many
@@ -92,14 +100,14 @@ def statement(material: Material, run: RunRecord, details: Sequence[str]) -> Sta
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
-    spec, repair = material.spec, mitigation_words.repair_of(run.figures)
+    spec, repair = material.spec, repair_of(run.figures)
     blocks: list[Block] = [Heading(material.run_name(run))]
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
     blocks.append(stated(mitigation_words.headline(spec, run.figures)))
     if repair is None:
         return [*blocks, Facts(tuple(_facts(material, run, repair)))]
-    chosen = mitigation_words.chosen_of(run.figures)
+    chosen = chosen_of(run.figures)
     if chosen is not None and (worse := mitigation_words.worse_sentence(spec, run.figures, chosen)):
         blocks.append(Callout("Not all is better.", worse))
     if repair.retrains:
@@ -112,13 +120,13 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
             each.failed,
             lead=say("{name}: there is no such model.", name=mitigation_words.trial_name(each)),
         )
-        for each in mitigation_words.trials_of(run.figures)
+        for each in trials_of(run.figures)
         if each.failed
     ]
     blocks += _files(material, run)
     blocks.append(Facts(tuple(_facts(material, run, repair))))
     if repair.rows:
-        labels = mitigation_words.labels_sentence(mitigation_words.source_of_labels(repair))
+        labels = mitigation_words.labels_sentence(source_of_labels(repair))
         matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE
         blocks.append(Text(f"{labels} {matters}", lead="How they are labelled."))
     if repair.retrains:
@@ -187,16 +195,10 @@ def _repaired(material: Material, run: RunRecord) -> str:
 def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
     """Draw what the search goes by: accuracy and discrimination, on the validation rows."""
     figures = run.figures
-    points = [
-        point
-        for trial in mitigation_words.trials_of(figures)
-        if (point := _point(trial, repair)) is not None
-    ]
+    points = [point for trial in trials_of(figures) if (point := _point(trial, repair)) is not None]
     if len(points) < 2:
         return []
-    plain = mitigation_words.measured(
-        mitigation_words.trial_of(figures, 1), "accuracy", "validation"
-    )
+    plain = measure_of(trial_of(figures, 1), "accuracy", "validation")
     rule = repair.target == "rule_score"
     front = Front(
         points,
@@ -225,8 +227,8 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
 
 def _point(trial: Trial, repair: Repair) -> FrontPoint | None:
     """Return where a trial stands; ``None`` where it was not measured."""
-    x = _span(mitigation_words.measured(trial, repair.target, "validation"))
-    y = _span(mitigation_words.measured(trial, "accuracy", "validation"))
+    x = _span(measure_of(trial, repair.target, "validation"))
+    y = _span(measure_of(trial, "accuracy", "validation"))
     if x is None or y is None:
         return None
     name = mitigation_words.trial_name(trial)
@@ -275,7 +277,7 @@ def _trials(spec: AuditSpec, run: RunRecord, repair: Repair) -> Grid:
 def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
     """Set what was chosen beside the model before, a table for each way of knowing."""
     figures = run.figures
-    chosen = mitigation_words.chosen_of(figures)
+    chosen = chosen_of(figures)
     if chosen is None or chosen.number < 1:
         return []
     name = mitigation_words.trial_name(chosen)
@@ -315,10 +317,7 @@ def _held(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
 def _files(material: Material, run: RunRecord) -> list[Block]:
     """List the files of the retrained models, by which they are known again."""
     made = material.made.get(run.id, ())
-    names = {
-        trial.number: mitigation_words.trial_name(trial)
-        for trial in mitigation_words.trials_of(run.figures)
-    }
+    names = {trial.number: mitigation_words.trial_name(trial) for trial in trials_of(run.figures)}
     if not made:
         return []
     return [

@@ -9,6 +9,7 @@ from fairdesk.report.blocks import Grid, Statement, stated
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections import findings
 from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.results.trials import measure_of, trial_of
 from fairdesk.wording import figures, group_columns, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import subgroups as subgroup_words
@@ -146,8 +147,8 @@ def _right(lines: tuple[GroupLine, ...]) -> tuple[int, int]:
 def _tested(material: Material) -> Statement | None:
     """Return the accuracy of the imported model from a repair, which keeps test rows apart."""
     for run in material.repairs:
-        imported = mitigation_words.trial_of(run.figures, 0)
-        measure = mitigation_words.measured(imported, "accuracy", "test")
+        imported = trial_of(run.figures, 0)
+        measure = measure_of(imported, "accuracy", "test")
         if measure is not None and measure.estimate is not None:
             value, ends = mitigation_words.measure_parts(measure)
             interval = say("Interval: {ends}, 95 %.", ends=ends) if ends else ""

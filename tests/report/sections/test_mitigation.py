@@ -9,6 +9,7 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.report.document import make_report
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Retrained
+from fairdesk.results.trials import trial_of
 from fairdesk.wording import mitigation as mitigation_words
 from tests.report import repairs
 from tests.report.building import people_store, run_into
@@ -148,7 +149,7 @@ def test_before_and_after_stand_in_a_table_for_each_way_of_knowing(chapter):
         "Estimated from invented applicants",
     ]
     # all but those on validation rows
-    trial = mitigation_words.trial_of(repairs.FIGURES, 4)
+    trial = trial_of(repairs.FIGURES, 4)
     results = [each for each in trial.measures if each.rows != "validation"]
     assert sum(len(each.rows) for each in grids[:4]) == len(results)
     assert "Certified: treated alike" in cells(grids[3:4])

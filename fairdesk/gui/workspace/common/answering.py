@@ -16,6 +16,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.trials import chosen_of, repair_of, result_of, trial_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.proofs import proven_of
 
@@ -90,11 +91,11 @@ def can_go_on(run: Run) -> bool:
 
 def fall(run: Run) -> str:
     """Write from what to what the chosen trial of a repair brought discrimination; may be empty."""
-    repair, best = mitigation_words.repair_of(run.figures), mitigation_words.chosen_of(run.figures)
+    repair, best = repair_of(run.figures), chosen_of(run.figures)
     if repair is None or best is None or best.number < 2:
         return ""
-    first = mitigation_words.trial_of(run.figures, 1) or mitigation_words.trial_of(run.figures, 0)
-    before, after = (mitigation_words.result(each, repair.target) for each in (first, best))
+    first = trial_of(run.figures, 1) or trial_of(run.figures, 0)
+    before, after = (result_of(each, repair.target) for each in (first, best))
     if before is None or after is None:
         return ""
     return " → ".join(mitigation_words.both_texts(before, after))

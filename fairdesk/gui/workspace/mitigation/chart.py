@@ -10,6 +10,7 @@ from fairdesk.charts import front
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.results.events import Metric
 from fairdesk.results.mitigation import Measure, Trial, What
+from fairdesk.results.trials import repair_of, trials_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 
@@ -63,20 +64,20 @@ class Curve:
     @cached_property
     def target(self) -> What:
         """What is to fall."""
-        repair = mitigation_words.repair_of(self.figures)
+        repair = repair_of(self.figures)
         return "share_domain" if repair is None else repair.target
 
     @cached_property
     def chosen(self) -> int:
         """The number of the trial that the search chose; -1 for none."""
-        repair = mitigation_words.repair_of(self.figures)
+        repair = repair_of(self.figures)
         return -1 if repair is None else repair.chosen
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
         """The trials that can be drawn, the least discriminatory first."""
         found = []
-        for trial in mitigation_words.trials_of(self.figures):
+        for trial in trials_of(self.figures):
             x, y = measured(trial, self.target), measured(trial, "accuracy")
             if x is not None and y is not None:
                 found.append(Point(trial, _short(trial), _span(x), _span(y)))
@@ -97,7 +98,7 @@ class Curve:
     @cached_property
     def floor(self) -> float | None:
         """The least accuracy that is allowed, in percent; ``None`` where it is not known."""
-        repair = mitigation_words.repair_of(self.figures)
+        repair = repair_of(self.figures)
         before = next((each for each in self.points if each.trial.kind == "retrained"), None)
         return None if repair is None or before is None else before.y[1] - repair.allowance
 

@@ -37,6 +37,7 @@ from fairdesk.gui.workspace.mitigation.table import BeforeAfter
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Metric
 from fairdesk.results.subgroups import RuleSet
+from fairdesk.results.trials import chosen_of, repair_of, trial_of, trials_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 
@@ -345,9 +346,9 @@ class RepairPage(QWidget):
         self._say(run)
         drawing = Curve(self._session.spec, tuple(told))
         self.chart.draw(drawing)
-        trials = mitigation_words.trials_of(told)
+        trials = trials_of(told)
         self._results.setVisible(bool(trials))
-        repair = mitigation_words.repair_of(told)
+        repair = repair_of(told)
         self.chart.setVisible(repair is None or repair.retrains)
         self._list_trials(run)
         self._show_trial()
@@ -356,8 +357,8 @@ class RepairPage(QWidget):
         self._notes.setVisible(bool(notes))
 
     def _list_trials(self, run: Run) -> None:
-        trials = mitigation_words.trials_of(run.figures)
-        repair = mitigation_words.repair_of(run.figures)
+        trials = trials_of(run.figures)
+        repair = repair_of(run.figures)
         chosen = -1 if repair is None else repair.chosen
         wanted = [
             (
@@ -397,8 +398,8 @@ class RepairPage(QWidget):
             self.choice.setCurrentIndex(self.choice.findData(number))
         self.chart.choose(number)
         self.table.show_trial(spec, run.figures, number)
-        trial = mitigation_words.trial_of(run.figures, number)
-        repair = mitigation_words.repair_of(run.figures)
+        trial = trial_of(run.figures, number)
+        repair = repair_of(run.figures)
         rows_only = repair is not None and not repair.retrains and bool(repair.rows)
         kind = trial.kind if trial is not None else ""
         self._about.setText("The model as imported" if rows_only else "Before and after:")
@@ -422,7 +423,7 @@ class RepairPage(QWidget):
 
     def _export(self) -> None:
         run = self._told
-        trial = None if run is None else mitigation_words.trial_of(run.figures, self._at())
+        trial = None if run is None else trial_of(run.figures, self._at())
         if run is None or trial is None:
             return
         dialog = ExportDialog(self._session, number_of(run), trial, self)
@@ -461,8 +462,8 @@ class RepairPage(QWidget):
             self._banner.say("The run failed; what it measured is kept.", run.message, again)
         else:
             self._banner.clear()
-        repair = mitigation_words.repair_of(run.figures)
-        best = mitigation_words.chosen_of(run.figures)
+        repair = repair_of(run.figures)
+        best = chosen_of(run.figures)
         if repair is None:
             self._headline.say(
                 "…" if going else "□ Nothing measured",

@@ -14,6 +14,7 @@ from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.parts import Padded
 from fairdesk.results.events import Metric
+from fairdesk.results.trials import trial_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 
@@ -59,8 +60,8 @@ class BeforeAfter(QTableWidget):
     def show_trial(self, spec: AuditSpec, figures: Sequence[Metric], number: int) -> None:
         """Show a trial by its number; of one with nothing added what others are compared with."""
         trial, plain = (
-            mitigation_words.trial_of(figures, number),
-            mitigation_words.trial_of(figures, 1),
+            trial_of(figures, number),
+            trial_of(figures, 1),
         )
         for place in range(3, len(_HEADS)):
             self.setColumnHidden(place, trial is None or trial.kind in ("imported", "retrained"))

@@ -56,6 +56,7 @@ from fairdesk.gui.workspace.shell.overview_page import OverviewPage
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
 from fairdesk.gui.workspace.subgroups.terms_view import text_columns
+from fairdesk.results.trials import repair_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
@@ -695,7 +696,7 @@ def _groups_standing(run: Run) -> Standing:
 
 def _repair_standing(run: Run) -> Standing:
     """Say shortly what a repair came to, and how it stands."""
-    repair = mitigation_words.repair_of(run.figures)
+    repair = repair_of(run.figures)
     told = words.state_word(run.state)
     if run.state in ("running", "paused"):
         told = mitigation_words.effort_text(run.figures) or told
