@@ -10,7 +10,7 @@ import itertools
 import threading
 from collections.abc import Sequence
 
-from fairdesk.audit.worker import client
+from fairdesk.audit.worker import conversation
 from fairdesk.audit.worker.child import GUEST, Child
 from fairdesk.audit.worker.client import Worker
 
@@ -58,7 +58,7 @@ def share(monkeypatch):
         begin(self, *args, **kwargs)
         self._calls = next(_firsts)
 
-    monkeypatch.setattr(client, "Child", _take)
+    monkeypatch.setattr(conversation, "Child", _take)
     monkeypatch.setattr(Worker, "__init__", begin_later)
     monkeypatch.setattr(Worker, "close", _give_back)
     alive = property(lambda self: not self._closed and self._child.alive)
