@@ -122,12 +122,6 @@ def _of_module(module: ast.Module) -> Iterator[str | tuple[str, str]]:
                 yield from zip(whole(call.args[1]), whole(call.args[2]), strict=True)
             case "Column":
                 yield from whole(dict(_bound(call, ("key", "head"))).get("head", _NONE))
-            case "Series" | "ProofBar":
-                yield from whole(call.args[0])
-            case name if name.endswith("_chart"):
-                for word in call.keywords:
-                    if word.arg in ("x_title", "y_title", "unit"):
-                        yield from whole(word.value)
             case name if name in _BLOCKS:
                 for field, value in _bound(call, _BLOCKS[name]):
                     if field in _texts_of(name):

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Path, Shape, Spot, Words, hatching
+from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Path, Shape, Spot, Words, hatched
 
 #: By the height of a line of type: a bar's height, what a part needs to carry its sign, and the
 #: room between bars. And how wide a part is at least, to be seen.
 _BAR, _SIGNED, _GAP, _LEAST = 1.7, 1.4, 0.8, 2.0
+#: Half the height of an interval's ends.
+_CAP = 4.0
 
 
 class Guess(NamedTuple):
@@ -100,19 +102,14 @@ def _drawn(part: Part, spot: Spot, lead: float) -> Iterator[Shape]:
         yield Words(middle, y + tall / 2, part.sign, "ground", "middle", bold=True)
     if part.guess is None:
         return
-    yield from _hatched(x, y, guessed, tall)
+    yield from hatched(x, y, guessed, tall)
     if part.guess.ends is not None:
         low, high = (x + end * wide for end in part.guess.ends)
         middle = y + tall / 2
-        ends = tuple(((end, middle - 4), (end, middle + 4)) for end in (low, high))
-        yield Path((((low, middle), (high, middle)), *ends), "ink", 2.0)
-
-
-def _hatched(x: float, y: float, wide: float, tall: float) -> Iterator[Shape]:
-    """Yield a rectangle of what is estimated."""
-    yield Box(x, y, wide, tall, "ground")
-    yield Path(hatching(x, y, wide, tall), "unlike")
-    yield Box(x + 0.6, y + 0.6, max(wide - 1.2, 0.1), tall - 1.2, None, "unlike", 1.2)
+        ends = tuple(((end, middle - _CAP), (end, middle + _CAP)) for end in (low, high))
+        # a shorter one would look like a letter; its label has the numbers
+        if high - low >= 1.5 * _CAP:
+            yield Path((((low, middle), (high, middle)), *ends), "ink", 2.0)
 
 
 def _labels(bar: Bar, paper: Paper, top: float) -> tuple[list[Shape], int]:
@@ -133,7 +130,7 @@ def _labels(bar: Bar, paper: Paper, top: float) -> tuple[list[Shape], int]:
                 if colour:
                     found.append(Words(x + 0.5 * lead, y, sign, colour, "middle", bold=True))
                 else:
-                    found += _hatched(x + 0.1 * lead, y - 0.4 * lead, 0.8 * lead, 0.8 * lead)
+                    found += hatched(x + 0.1 * lead, y - 0.4 * lead, 0.8 * lead, 0.8 * lead)
             found.append(Words(x + 1.3 * lead, y, text))
             x += wide + 1.2 * lead
     return found, line + 1 if told else 0

@@ -62,11 +62,38 @@ def percent_ticks(values: Sequence[float]) -> list[tuple[float, str]]:
     return [(value, words.percent_of(f"{value:.{decimals}f}")) for value in values]
 
 
-def round_between(low: float, high: float) -> list[tuple[float, str]]:
-    """Choose round axis values between two ends, with their texts."""
-    rough = (high - low) / 6
+def round_between(low: float, high: float, about: int = 6) -> list[tuple[float, str]]:
+    """Choose about so many round axis values between two ends, with their texts."""
+    rough = (high - low) / about
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
     return [(step * place, words.plain(step * place, digits)) for place in places]
+
+
+def apart(wanted: Sequence[float], sizes: Sequence[float], end: float) -> list[float]:
+    """Move labels apart: on from the one before, then back from the end; each keeps its rank.
+
+    Parameters
+    ----------
+    wanted, sizes : sequence of float
+        Where each would begin, and its size.
+    end : float
+        Where the axis that begins at 0 ends.
+
+    Returns
+    -------
+    list of float
+        Where each begins. When there are too many, some begin before 0.
+    """
+    placed = list(wanted)
+    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    free = 0.0
+    for place in order:
+        placed[place] = max(wanted[place], free)
+        free = placed[place] + sizes[place]
+    for place in reversed(order):
+        placed[place] = min(placed[place], end - sizes[place])
+        end = placed[place]
+    return placed

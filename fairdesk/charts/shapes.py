@@ -6,11 +6,12 @@ colours by what they are for; who draws it has them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from fairdesk.charts.type import wrapped
+from fairdesk.wording.statements import Evidence
 
 Point: TypeAlias = tuple[float, float]
 
@@ -159,12 +160,15 @@ class Paper:
         How wide a text is: of it, its size by that of the chart, and whether it is bold.
     small : float
         The size of what explains, by that of the chart.
+    height : float
+        How high it is, for charts that fill it; 0 where they take what they need.
     """
 
     width: float
     lead: float
     measure: Callable[[str, float, bool], float]
     small: float = 1.0
+    height: float = 0.0
 
     def extent(self, text: str, size: float = 1.0, *, bold: bool = False) -> float:
         """Return how wide a line of type is."""
@@ -189,6 +193,15 @@ def hatching(
     return tuple(lines)
 
 
+def hatched(
+    x: float, y: float, wide: float, tall: float, colour: Colour = "unlike"
+) -> Iterator[Shape]:
+    """Yield a rectangle of what is estimated."""
+    yield Box(x, y, wide, tall, "ground")
+    yield Path(hatching(x, y, wide, tall), colour)
+    yield Box(x + 0.6, y + 0.6, max(wide - 1.2, 0.1), tall - 1.2, None, colour, 1.2)
+
+
 #: The hatching of a mark, by half its size: where each line starts, and how long it is.
 _HATCHES = ((-0.91, 0.19, 1.09), (-0.59, 0.72, 1.31), (-0.09, 0.94, 1.03))
 
@@ -199,3 +212,28 @@ def hatched_mark(x: float, y: float, half: float) -> tuple[tuple[Point, ...], ..
         ((x + half * dx, y + half * dy), (x + half * (dx + long), y + half * (dy - long)))
         for dx, dy, long in _HATCHES
     )
+
+
+def mark(
+    x: float, y: float, half: float, colour: Colour, evidence: Evidence, *, square: bool = False
+) -> Iterator[Shape]:
+    """Yield a round or a square mark that says what it rests on.
+
+    An outline what was observed, hatched what is estimated, solid what is proven, or an example.
+    """
+    fill = colour if evidence in ("proven", "example") else "ground"
+    if square:
+        yield Box(x - half, y - half, 2 * half, 2 * half, fill, colour, 0.4 * half)
+    else:
+        yield Disc(x, y, half, fill, colour, 0.4 * half)
+    if evidence == "estimated":
+        yield Path(hatched_mark(x, y, half), colour, 0.28 * half)
+
+
+def dotted(x: float, y: float, wide: float, tall: float, colour: str = "unlike") -> Iterator[Shape]:
+    """Yield a rectangle of what is an example."""
+    yield Box(x, y, wide, tall, Tint(colour, 0.15), colour)
+    if wide >= 6:
+        rows = (y + 0.3 * tall, y + 0.7 * tall)
+        dots = tuple(((x + 2, row), (x + wide - 2, row)) for row in rows)
+        yield Path(dots, colour, 1.6, (1.6, 4.4))

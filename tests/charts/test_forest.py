@@ -5,7 +5,8 @@ import pytest
 from fairdesk.charts.forest import Forest, Ratio, Ratios
 from fairdesk.charts.groups import told
 from fairdesk.charts.shapes import Box, Disc, Marked, Path, Tint, Words
-from fairdesk.report.render.drawing import PAPER, WIDTH, laid_out
+from fairdesk.report.render.drawing import PAPER, WIDTH
+from fairdesk.report.render.drawing import drawn as on_page
 from fairdesk.wording.language import using
 from tests.charts.reading import laid, paper, shapes, texts
 from tests.gui.counting import BOSTON, line, table
@@ -113,7 +114,7 @@ def test_names_of_any_script_and_length_never_cover_the_rates(name):
             if each.x == 0:
                 assert on.extent(each.text) < band.x
         assert drawn.height < 300
-    assert "nan" not in laid_out(forest.lay_out(PAPER), "").svg
+    assert "nan" not in on_page(forest, " ").svg
 
 
 def test_it_tells_itself_in_words():

@@ -30,3 +30,14 @@ def test_ticks_are_round_and_reach_the_top(high, most):
     assert values[-2] < max(high, 1)
     assert f"{step:.0e}"[0] in "125"
     assert step >= 1
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=8))
+def test_labels_are_moved_apart_and_stay_in_order(wanted):
+    sizes = [4.0 + 2 * (place % 4) for place in range(len(wanted))]
+    moved = scales.apart(wanted, sizes, 100.0)
+    ranked = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    ends = [moved[place] + sizes[place] for place in ranked]
+    assert moved[ranked[0]] >= -1e-6
+    assert ends[-1] <= 100 + 1e-6
+    assert all(moved[place] >= end - 1e-6 for place, end in zip(ranked[1:], ends, strict=False))

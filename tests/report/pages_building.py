@@ -2,6 +2,7 @@
 
 import msgspec
 
+from fairdesk.charts.counts import Counts
 from fairdesk.report.blocks import (
     Callout,
     Chart,
@@ -20,7 +21,7 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
-from fairdesk.report.render.charts import bar_chart
+from fairdesk.report.render.drawing import drawn
 
 #: A word in each script that the report's own fonts draw, by the script's name.
 SCRIPTS = {
@@ -65,7 +66,8 @@ def pair(key="finding-1", **changed):
 
 def report(*sections, **changed):
     """Return a report of all kinds of blocks, or of the sections that are told."""
-    bars = bar_chart([(name, i + 1) for i, name in enumerate(SCRIPTS.values())], whole=20, unit="x")
+    counts = [(name, i + 1) for i, name in enumerate(SCRIPTS.values())]
+    bars = drawn(Counts("", "x", counts, 20))
     whole = (
         Section(
             "Summary",

@@ -6,7 +6,6 @@ import pytest
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
-from fairdesk.report.render import charts
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share
@@ -149,15 +148,6 @@ def test_gaps_and_likenesses_are_told(spec):
     tiny = msgspec.structs.replace(blind, size=0.0316228)
     assert figures.likeness_sentence(tiny).startswith("Size 0.032:")
     assert len(figures.sentences(spec, (SHARE, gap, like))) == 4
-
-
-def test_the_course_of_a_share_is_drawn_within_the_page():
-    course = [(n, 0.04, 0.04 - 1 / n, min(1.0, 0.04 + 9 / n)) for n in (10, 100, 1_000)]
-    picture = charts.course_chart(course, x_title="people", y_title="share")
-    assert "4.0" in picture.alt
-    assert "nan" not in picture.svg
-    nought = [(10.0, 0.0, 0.0, 0.3), (20.0, 0.0, 0.0, 0.17)]
-    assert "nan" not in charts.course_chart(nought, x_title="people", y_title="share").svg
 
 
 PROVEN = Proven(

@@ -25,6 +25,7 @@ from PySide6.QtGui import (
 )
 
 from fairdesk.charts.lines import Drawing, Line, Mark, decimate
+from fairdesk.charts.scales import apart, round_between
 from fairdesk.gui.charts.chart_frame import ChartFrame
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.background import in_background
@@ -41,51 +42,6 @@ def load_library() -> ModuleType:
     if not _loaded:
         _loaded.append(importlib.import_module("pyqtgraph"))
     return _loaded[0]
-
-
-def apart(places: Sequence[float], least: float, most: float) -> list[float]:
-    """Move labels apart, each as little as this simple way finds, within an axis.
-
-    Parameters
-    ----------
-    places : sequence of float
-        Where the middles of labels would stand, upwards from the axis' start at 0.
-    least : float
-        The height of a label.
-    most : float
-        The axis' end.
-
-    Returns
-    -------
-    list of float
-        Their places; whichever was higher still is. When there are too many they overlap.
-    """
-    moved = list(places)
-    upwards = sorted(range(len(moved)), key=lambda each: moved[each])
-    floor = least / 2
-    for position in upwards:
-        moved[position] = max(moved[position], floor)
-        floor = moved[position] + least
-    ceiling = most - least / 2
-    for position in reversed(upwards):
-        moved[position] = min(moved[position], ceiling)
-        ceiling = moved[position] - least
-    return moved
-
-
-def ticks(high: float, about: int = 5, low: float = 0.0) -> list[float]:
-    """Return round numbers from ``low``, 0 or less, up to ``high``, about so many."""
-    if high <= low:
-        return [0.0]
-    raw = (high - low) / about
-    power = 10.0 ** np.floor(np.log10(raw))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
-    first, last = int(low / step * 1.0001), int(high / step * 1.0001)
-    return [float(step * i) for i in range(first, last + 1)]
-
-
-def _tick_text(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:g}"
 
 
 def paint(colour: str, colours: theme.Colours) -> str:
@@ -327,9 +283,10 @@ class LineChart(ChartFrame):
         item.setYRange(bottom, y_high)
         scale = (y_high - bottom) / height
         ends = [(float(line.y[-1]) - bottom) / scale for line, _label in self._labels]
-        places = apart(ends, 0.7 * tall, height)
+        half = 0.35 * tall
+        places = apart([end - half for end in ends], [2 * half] * len(ends), height)
         for (line, label), up in zip(self._labels, places, strict=True):
-            label.setPos(float(line.x[-1]), bottom + up * scale)
+            label.setPos(float(line.x[-1]), bottom + (up + half) * scale)
 
     def _set_ticks(self, right: float, top: float, height: float) -> None:
         item = self._plot.getPlotItem()
@@ -339,11 +296,11 @@ class LineChart(ChartFrame):
         along = (
             [(float(i), name) for i, name in enumerate(drawing.x_names)]
             if drawing.x_names
-            else [(value, _tick_text(value)) for value in ticks(right, 6)]
+            else round_between(0.0, right)
         )
         up = [
-            (value, f"{_tick_text(value)}{drawing.y_unit}")
-            for value in ticks(top, upwards, drawing.y_low)
+            (value, f"{text}{drawing.y_unit}")
+            for value, text in round_between(drawing.y_low, top, upwards)
         ]
         for side, texts, title in (
             ("bottom", along, drawing.x_title),

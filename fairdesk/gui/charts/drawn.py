@@ -35,15 +35,23 @@ from fairdesk.gui.kit import parts, theme, tips
 _SMALL, _LEAST = 0.9, 80
 
 
-class Drawable(Told, Protocol):
+class Layable(Protocol):
+    """What can be drawn."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+
+    def lay_out(self, paper: Paper, marked: Marked, /) -> Laid:
+        """Put everything in its place."""
+
+
+class Drawable(Told, Layable, Protocol):
     """What a chart of the kit shows."""
 
     @property
     def heading(self) -> str:
         """What stands above it."""
-
-    def lay_out(self, paper: Paper, marked: Marked) -> Laid:
-        """Put everything in its place."""
 
 
 Shown = TypeVar("Shown", bound=Drawable)
@@ -59,14 +67,14 @@ _STEPS = {
 class DrawnChart(ChartFrame, Generic[Shown]):
     """A chart of the kit, with its table (T); the arrow keys walk its parts.
 
-    It is as high as what it shows needs to be.
-
     Parameters
     ----------
     drawing : Shown
         What is shown at first.
     size : float
         Of its heading, by that of other type.
+    fills : bool
+        Whether it fills the height that it is given; else it is as high as what it shows.
 
     Signals
     -------
@@ -76,10 +84,10 @@ class DrawnChart(ChartFrame, Generic[Shown]):
 
     chosen = Signal(int)
 
-    def __init__(self, drawing: Shown, size: float = 1.0) -> None:
+    def __init__(self, drawing: Shown, size: float = 1.0, *, fills: bool = False) -> None:
         super().__init__()
         self._drawing = drawing
-        self.canvas = Canvas()
+        self.canvas = Canvas(fills=fills)
         self.canvas.pointed.connect(self._point_at)
         self.canvas.pressed.connect(self._press)
         self._heading = parts.Words(drawing.heading, size=size, strong=True, wrap=False)
@@ -170,7 +178,7 @@ class DrawnChart(ChartFrame, Generic[Shown]):
 
     def _fit(self) -> None:
         """Be as high as all of it."""
-        if self.drawing.empty:
+        if self.drawing.empty or self.canvas.fills:
             return
         head = max(self._heading.sizeHint().height(), self._more.sizeHint().height())
         needed = round(self.canvas.laid_on(self.width()).height)
@@ -203,11 +211,12 @@ class Canvas(QWidget):
     pointed = Signal(object)
     pressed = Signal(int)
 
-    def __init__(self) -> None:
+    def __init__(self, *, fills: bool = False) -> None:
         super().__init__()
         self.setMouseTracking(True)
+        self.fills = fills
         self.marked = Marked()
-        self._drawing: Drawable | None = None
+        self.drawing: Layable | None = None
         self._laid: Laid | None = None
 
     @property
@@ -219,13 +228,14 @@ class Canvas(QWidget):
 
     def laid_on(self, width: int) -> Laid:
         """Lay it out with another width."""
-        if self._drawing is None or self._drawing.empty:
+        if self.drawing is None or self.drawing.empty:
             return Laid(0.0, ())
-        return self._drawing.lay_out(paper(self.font(), width), self.marked)
+        height = self.height() if self.fills else 0
+        return self.drawing.lay_out(paper(self.font(), width, height), self.marked)
 
-    def show_drawing(self, drawing: Drawable) -> None:
+    def show_drawing(self, drawing: Layable) -> None:
         """Show something else; what was chosen stays so where it is still there."""
-        self._drawing = drawing
+        self.drawing = drawing
         self.mark(Marked(self.marked.chosen))
         if self.marked.chosen not in [spot.key for spot in self.laid.spots]:
             self.mark(Marked())
@@ -303,7 +313,7 @@ class Canvas(QWidget):
         self.update()
 
 
-def paper(font: QFont, width: float) -> Paper:
+def paper(font: QFont, width: float, height: float = 0.0) -> Paper:
     """Return what charts of the window are laid out on."""
 
     @cache
@@ -313,7 +323,7 @@ def paper(font: QFont, width: float) -> Paper:
     def measure(text: str, size: float, bold: bool) -> float:  # noqa: FBT001 - as it is called
         return metrics(size, bold).horizontalAdvance(text)
 
-    return Paper(width, QFontMetricsF(font).height(), measure, _SMALL)
+    return Paper(width, QFontMetricsF(font).height(), measure, _SMALL, height)
 
 
 def _palette(colours: theme.Colours, ink: str, ground: str) -> dict[str, str]:

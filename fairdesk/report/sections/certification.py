@@ -10,7 +10,9 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import margin_sentence
+from fairdesk.charts.icicle import Tree
 from fairdesk.charts.lines import Drawing, Line
+from fairdesk.charts.proof import Spaces, space_of
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.report.blocks import (
     Block,
@@ -26,8 +28,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
-from fairdesk.report.render import charts
-from fairdesk.report.render.refined import icicle
+from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.compared import allowed_values, compared_values
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
@@ -199,12 +200,11 @@ def _course(run: RunRecord, proven: Proven) -> list[Block]:
         Line(say("falsified"), seconds, 100 * falsified, "series 1"),
     )
     titles = say("seconds"), say("share of the domain, proven")
-    picture = charts.line_chart(Drawing("", *titles, lines, y_unit=f"{words.NBSP}%"))
+    chart = Drawing("", *titles, lines, y_digits=2, y_unit=f"{words.NBSP}%")
     return [
         Chart(
-            picture.svg,
-            picture.alt,
-            "How the proof came",
+            *drawn(chart),
+            caption="How the proof came",
             key=f"course-{run.id}",
             optional=True,
             evidence="proven",
@@ -217,12 +217,11 @@ def _division(run: RunRecord) -> list[Block]:
     found = [each for each in run.figures if isinstance(each, Refinement)]
     if not found or not found[0].parts:
         return []
-    picture = icicle(found[0].parts)
     return [
         Chart(
-            picture.svg,
-            picture.alt,
-            "How the domain was divided: the larger boxes, each below the one that it is part of",
+            *drawn(Tree(found[0].parts)),
+            caption="How the domain was divided: the larger boxes, each below the one that it is "
+            "part of",
             key=f"boxes-{run.id}",
             optional=True,
             evidence="proven",
@@ -235,15 +234,10 @@ def strip(run: RunRecord) -> list[Chart]:
     proven = proof_words.proven_of(run.figures)
     if proven is None or not (proven.certified or proven.falsified):
         return []
-    estimated = None if proven.estimated is None else _estimated_of_whole(proven)
-    picture = charts.proof_chart(
-        [charts.ProofBar("", proven.certified, proven.falsified, estimated)]
-    )
     return [
         Chart(
-            picture.svg,
-            picture.alt,
-            "What is proven of everybody who could be, and what is not",
+            *drawn(Spaces((space_of("", proven),))),
+            caption="What is proven of everybody who could be, and what is not",
             key=f"proof-{run.id}",
             evidence="proven",
         )
@@ -252,35 +246,17 @@ def strip(run: RunRecord) -> list[Chart]:
 
 def _bars(proven: Proven, of_people: Proven | None, run: int) -> list[Block]:
     """Draw the shares: solid what is proven, hatched what is estimated, grey what is left."""
-    bars = [
-        charts.ProofBar(
-            name,
-            each.certified,
-            each.falsified,
-            None if each.estimated is None else _estimated_of_whole(each),
-        )
-        for name, each in (
-            ("Of the domain, everybody as likely", proven),
-            ("With every value as common as in the data", of_people),
-        )
-        if each is not None
-    ]
-    picture = charts.proof_chart(bars)
-    caption = "What is proven, and what is not"
-    blocks: list[Block] = [
-        Chart(picture.svg, picture.alt, caption, key=f"bars-{run}", evidence="proven")
-    ]
-    if any(bar.estimated is not None for bar in bars):
-        blocks.append(Text(_STATISTICAL))
-    return blocks
-
-
-def _estimated_of_whole(proven: Proven) -> float | None:
-    """Return the share of the whole that is estimated to be unlike, beyond what is proven."""
-    told = proven.estimated
-    if told is None or not told.people:
-        return None
-    return proven.undecided * told.estimate
+    spaces = [space_of(say("Of the domain, everybody as likely"), proven)]
+    if of_people is not None:
+        spaces.append(space_of(say("With every value as common as in the data"), of_people))
+    chart = Chart(
+        *drawn(Spaces(tuple(spaces))),
+        caption="What is proven, and what is not",
+        key=f"bars-{run}",
+        evidence="proven",
+    )
+    guessed = any(space.guess is not None for space in spaces)
+    return [chart, Text(_STATISTICAL)] if guessed else [chart]
 
 
 def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fact]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair, RunRecord
+from fairdesk.charts.counts import Counts
 from fairdesk.charts.lines import Drawing, Line
 from fairdesk.report.blocks import (
     Block,
@@ -25,7 +28,7 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.gathering import difference
 from fairdesk.report.content.material import Material, not_run, proves
 from fairdesk.report.provenance import evidence
-from fairdesk.report.render import charts
+from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections import certification, group_tables, mitigation
 from fairdesk.report.sections.compared import compared_blocks
 from fairdesk.report.sections.pairs import pair_blocks
@@ -290,13 +293,11 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         ]
     names = words.protected_names(spec.domain)
     if run.found and len(names) > 1:
-        bars = list(zip(names, run.alone, strict=True))
-        picture = charts.bar_chart(bars, whole=run.found, unit="findings")
+        counts = tuple(zip(names, run.alone, strict=True))
         blocks.append(
             Chart(
-                picture.svg,
-                picture.alt,
-                say(
+                *drawn(Counts("", say("findings"), counts, run.found)),
+                caption=say(
                     "Of {found} findings: the decision changes already when only this attribute "
                     "changes",
                     found=words.number(run.found),
@@ -435,17 +436,24 @@ def _course(material: Material, run: RunRecord) -> list[Block]:
     share = figures.share_of_domain(run.figures)
     if share is None or len(share.course) < 2:
         return []
-    picture = charts.course_chart(
-        share.course,
-        x_title=say("{people} drawn at random", people=material.people),
-        y_title=say("share of all possible {people}", people=material.people),
+    people, *shown = np.array(share.course, dtype=np.float64).T * [[1], [100], [100], [100]]
+    # where the band is still wide it may leave the chart: what matters is where it ends
+    line = Line("", people, shown[0], "series 0", low=shown[1], high=shown[2])
+    chart = Drawing(
+        "",
+        say("{people} drawn at random", people=material.people),
+        say("share of all possible {people}", people=material.people),
+        (line,),
+        y_digits=words.digits_of(share.low, share.high),
+        y_unit=f"{words.NBSP}%",
+        y_high=min(100.0, max(1.6 * shown[2][-1], 1.1 * shown[0].max())),
     )
     caption = say(
         "How the estimate came. With {share} confidence the share lies in the band at "
         "every moment together",
         share=words.percent(share.confidence, 1.0, 0),
     )
-    return [Chart(picture.svg, picture.alt, caption, key=f"course-{run.id}", evidence="estimated")]
+    return [Chart(*drawn(chart), caption=caption, key=f"course-{run.id}", evidence="estimated")]
 
 
 def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, key: str) -> Chart:
@@ -456,8 +464,8 @@ def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, ke
     ]
     x_title = say("{people} tried", people=material.people)
     y_title = say("{people} found who get another decision", people=material.people)
-    picture = charts.line_chart(Drawing(caption, x_title, y_title, tuple(lines)))
-    return Chart(picture.svg, picture.alt, caption, key=key, evidence="example")
+    chart = Drawing(caption, x_title, y_title, tuple(lines))
+    return Chart(*drawn(chart), caption=caption, key=key, evidence="example")
 
 
 def _cost_chart(material: Material, run: RunRecord) -> Chart:
@@ -465,11 +473,9 @@ def _cost_chart(material: Material, run: RunRecord) -> Chart:
     course = material.progress[run.id]
     line = Line(material.run_name(run), course[:, 3], course[:, 2], "series 0")
     y_title = say("{people} found who get another decision", people=material.people)
-    picture = charts.line_chart(Drawing("", say("rows sent to the model"), y_title, (line,)))
     return Chart(
-        picture.svg,
-        picture.alt,
-        "Findings against rows sent to the model",
+        *drawn(Drawing("", say("rows sent to the model"), y_title, (line,))),
+        caption="Findings against rows sent to the model",
         key=f"cost-{run.id}",
         optional=True,
         evidence="example",

@@ -25,7 +25,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
-from fairdesk.report.render.drawing import PAPER, laid_out
+from fairdesk.report.render.drawing import drawn
 from fairdesk.results.mitigation import Measure, Repair, Trial
 from fairdesk.results.trials import (
     chosen_of,
@@ -211,13 +211,11 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
         else 100 * plain.estimate - repair.allowance,
         unit="" if rule else "%",
     )
-    picture = laid_out(front.lay_out(PAPER), front.alt())
     return [
         Chart(
-            picture.svg,
-            picture.alt,
-            "What the search goes by: up is more accurate, left less discriminatory; lines are "
-            "95 % intervals. Strong marks, joined, are the front: no other model is as good in "
+            *drawn(front),
+            caption="What the search goes by: up is more accurate, left less discriminatory; lines "
+            "are 95 % intervals. Strong marks, joined, are the front: no other model is as good in "
             "both; + tells how much was added. None of this is measured on the test rows",
             key=f"front-{run.id}",
             evidence="estimated",

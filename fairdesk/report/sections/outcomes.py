@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import hypot
 
+import numpy as np
+
 from fairdesk.charts.forest import Forest, Ratio, Ratios
 from fairdesk.charts.heat import Heat
+from fairdesk.charts.lines import Drawing, Line, Mark
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.report.blocks import (
     Block,
@@ -21,8 +24,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.legal import NO_ADVICE, notes
-from fairdesk.report.render import charts
-from fairdesk.report.render.drawing import PAPER, laid_out
+from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections import group_tables as groups
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import group_columns, words
@@ -439,11 +441,9 @@ def _observed(
     optional: bool = False,
 ) -> Chart:
     """Draw what was observed."""
-    picture = laid_out(chart.lay_out(PAPER), chart.alt())
     return Chart(
-        picture.svg,
-        picture.alt,
-        caption,
+        *drawn(chart),
+        caption=caption,
         key=_key(what, table),
         optional=optional,
         evidence="observed",
@@ -480,29 +480,40 @@ def _calibration(material: Material) -> list[Block]:
 
 def _curves(table: GroupTable) -> list[Chart]:
     """Draw the same as curves, where the auditor asks for it; of groups with people enough."""
-    groups = [
-        charts.Calibrated(
-            ", ".join(line.values),
-            [(each.expected, each.observed, each.people) for each in line.calibration],
+    lines: list[Line] = []
+    said: list[str] = []
+    for line in sorted(table.lines, key=lambda line: -line.people):
+        bins = [each for each in line.calibration if each.people >= _FEW]
+        if not bins or len(lines) == _CURVES:
+            continue
+        name = ", ".join(line.values)
+        scores, shares = (
+            np.multiply(100, each)
+            for each in zip(*((each.expected, each.observed) for each in bins), strict=True)
         )
-        for line in sorted(table.lines, key=lambda line: -line.people)
-        if any(each.people >= _FEW for each in line.calibration)
-    ]
-    if not groups:
+        colour = f"series {len(lines)}"
+        lines.append(Line(name, scores, shares, colour, mark=Mark.POINTS))
+        farthest = max(bins, key=lambda one: abs(one.expected - one.observed))
+        said.append(
+            say(
+                "{name}: farthest apart {share} at a score of {score}, of {n}",
+                name=name,
+                share=words.percent(farthest.observed, 1.0),
+                score=words.percent(farthest.expected, 1.0),
+                n=words.number(farthest.people),
+            )
+        )
+    if not lines:
         return []
-    picture = charts.calibration_chart(
-        [
-            charts.Calibrated(group.name, [each for each in group.bins if each[2] >= _FEW])
-            for group in groups[:_CURVES]
-        ],
-        x_title="mean score",
-        y_title="share with the favourable label",
-    )
+    whole, unit = np.array([0.0, 100.0]), f"{words.NBSP}%"
+    lines.append(Line(say("score and share agree"), whole, whole, "quiet", dashed=True))
+    axes = say("mean score"), say("share with the favourable label")
+    chart = Drawing("", *axes, tuple(lines), y_unit=unit, y_high=100.0, x_unit=unit)
+    alt = say("{y} against {x}, by group. {said}.", x=axes[0], y=axes[1], said="; ".join(said))
     return [
         Chart(
-            picture.svg,
-            picture.alt,
-            say(
+            *drawn(chart, alt),
+            caption=say(
                 "Calibration by {attributes}; bins with fewer than {few} people are left out",
                 attributes=words.listed(table.attributes),
                 few=words.number(_FEW),

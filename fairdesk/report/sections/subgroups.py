@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
+from fairdesk.charts.gaps import Gap, Gaps
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -21,7 +22,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
-from fairdesk.report.render import charts
+from fairdesk.report.render.drawing import drawn
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate, Variant
 from fairdesk.wording import groups as group_words
@@ -215,9 +216,9 @@ def _rules(
 
 
 def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
-    picture = charts.apart_chart(
+    chart = Gaps(
         [
-            charts.Apart(
+            Gap(
                 rule_phrase(spec, each.conditions),
                 each.phi_in,
                 each.phi_out,
@@ -228,9 +229,8 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
         x_title=say("share with “{outcome}”", outcome=outcome_text(spec, leaders[0].outcome)),
     )
     return Chart(
-        picture.svg,
-        picture.alt,
-        "The rate in each group and that of all others",
+        *drawn(chart),
+        caption="The rate in each group and that of all others",
         key=f"apart-{key}",
         evidence="estimated",
     )

@@ -12,6 +12,7 @@ import pytest
 
 import fairdesk.report
 from fairdesk.audit.store.details import Choice
+from fairdesk.charts.counts import Counts
 from fairdesk.report.blocks import (
     Callout,
     Chart,
@@ -31,7 +32,7 @@ from fairdesk.report.blocks import (
     Text,
 )
 from fairdesk.report.document import make_report
-from fairdesk.report.render import charts
+from fairdesk.report.render.drawing import drawn
 from fairdesk.report.render.html import _formulas, _inline, page
 from tests.report.building import people_store, run_into
 
@@ -83,7 +84,7 @@ def blocks_of(text):
             (text, ""), ((text, text), ("", text)), (1, 1), (1,), text, "grid", evidence="observed"
         ),
         Chart(
-            charts.bar_chart([(text, 3)], whole=9, unit="rows").svg,
+            drawn(Counts("", "rows", [(text, 3)], 9)).svg,
             text,
             text,
             "bars",

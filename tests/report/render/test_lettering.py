@@ -2,13 +2,14 @@
 
 import pytest
 
-from fairdesk.report.render.charts import bar_chart
+from fairdesk.charts.counts import Counts
+from fairdesk.report.render.drawing import drawn as on_page
 from fairdesk.report.render.lettering import Letters, parted
 from tests.report.pages_building import SCRIPTS
 
 
 def drawn(name):
-    return bar_chart([(name, 1)], whole=2, unit="people").svg
+    return on_page(Counts("", "people", [(name, 1)], 2)).svg
 
 
 @pytest.mark.parametrize("script", ["Latin", "Greek", "Cyrillic"])

@@ -13,6 +13,7 @@ import pytest
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject, IndirectObject
 
+from fairdesk.charts.counts import Counts
 from fairdesk.files import resources
 from fairdesk.report.blocks import (
     Callout,
@@ -29,7 +30,7 @@ from fairdesk.report.blocks import (
     Text,
 )
 from fairdesk.report.render import pdf as pages
-from fairdesk.report.render.charts import bar_chart
+from fairdesk.report.render.drawing import drawn
 from fairdesk.wording import language
 from tests.report.pages_building import HOSTILE, LAW, SCRIPTS, pair, report
 
@@ -363,7 +364,7 @@ def test_every_script_is_drawn_and_can_be_copied(text):
 
 @pytest.mark.parametrize("word", SCRIPTS.values(), ids=SCRIPTS)
 def test_every_script_keeps_the_promises_everywhere(word):
-    bars = bar_chart([(word, 1)], whole=2, unit=word)
+    bars = drawn(Counts("", word, [(word, 1)], 2))
     made = report(
         Section(
             word,
@@ -436,7 +437,7 @@ def test_the_same_report_gives_the_same_bytes_in_another_process_and_time_zone(t
 def test_very_long_names_break_and_stay_on_the_page():
     name = "attribute_" + "x" * 290
     row = PairRow(name, "v" * 300, "w" * 300, True)
-    bars = bar_chart([(name, 1)], whole=2, unit="x")
+    bars = drawn(Counts("", "x", [(name, 1)], 2))
     made = report(
         Section(
             name,

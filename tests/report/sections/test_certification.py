@@ -1,15 +1,11 @@
 """The report's section on what is proven: every number in it is true, and nothing is mixed."""
 
-from xml.etree import ElementTree as ET
-
 import msgspec
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.details import Choice
 from fairdesk.report.document import make_report
-from fairdesk.report.render import charts, drawing
-from fairdesk.report.render.refined import icicle
 from fairdesk.results.conditions import Condition
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Estimated, PairShare, Part, Proven, Refinement, Region
@@ -218,23 +214,6 @@ def test_how_the_domain_was_divided_is_drawn_on_demand(tmp_path):
     assert "4 boxes in 3 rows" in added.alt
 
 
-def test_boxes_stand_below_their_own_and_are_as_wide_as_their_share():
-    drawn = ET.fromstring(icicle(DIVIDED.parts).svg)
-    boxes = [
-        tuple(float(each.get(name)) for name in ("x", "y", "width"))
-        for each in drawn.iter("{http://www.w3.org/2000/svg}rect")
-    ]
-    rows = {}
-    for x, y, wide in boxes:
-        start, end = rows.get(y, (x, x))
-        rows[y] = min(start, x), max(end, x + wide)
-    spans = [rows[y] for y in sorted(rows)]
-    whole = drawing.WIDTH
-    assert spans[0] == pytest.approx((0, whole), abs=1)
-    assert spans[1] == pytest.approx((0, whole), abs=1)
-    assert spans[2] == pytest.approx((0, 0.3 * whole), abs=1)
-
-
 def test_the_summary_shows_what_is_proven_at_a_glance(tmp_path):
     summary = section_of(made(tmp_path, (FIGURES, "done")), "summary")
     (strip,) = blocks_of(summary, "Chart")
@@ -273,16 +252,6 @@ def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
     assert (told.number, told.evidence) == ("", "")
     assert told.sentence.startswith("Nothing is proven")
     assert not blocks_of(summary, "Chart")
-
-
-def test_what_is_proven_is_never_rounded_up_and_estimates_are_told_apart():
-    bar = charts.ProofBar("All", 0.5, 0.25, 0.1)
-    picture = charts.proof_chart([bar])
-    assert "50.00 % certified, 25.00 % falsified" in picture.alt.replace("\u00a0", " ")
-    plain = charts.proof_chart([bar._replace(estimated=None)])
-    assert "estimated unlike" not in plain.alt
-    # what is proven is never rounded up
-    assert "99.99" in charts.proof_chart([charts.ProofBar("All", 0.999999, 0.0)]).alt
 
 
 def test_a_share_by_itself_is_rounded_down():

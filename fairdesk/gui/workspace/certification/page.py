@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.lines import Drawing, Line
+from fairdesk.charts.proof import Spaces, alone_of, spaces_of
+from fairdesk.charts.verdicts import MARKS, shown
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.charts.verdicts import MARKS, shown
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.certification.proof_bar import Spaces, alone_of, spaces_of
 from fairdesk.gui.workspace.certification.refinement_view import RefinementView
 from fairdesk.gui.workspace.common.answering import (
     Run,
@@ -67,15 +67,15 @@ def off(spec: AuditSpec) -> tuple[str, ...]:
 
 
 def course_of(proven: Proven) -> Drawing:
-    """Draw how the shares came: alike, unlike, and what was left."""
+    """Draw how the shares came: certified, falsified, and undecided."""
     course = np.array(proven.course, dtype=np.float64).reshape(-1, 3)
     # what is proven is rounded down here too
-    alike, unlike = np.floor(1e4 * course[:, 1:].T + 1e-6) / 100
+    certified, falsified = np.floor(1e4 * course[:, 1:].T + 1e-6) / 100
     seconds = course[:, 0]
     lines = (
-        Line("undecided", seconds, 100 - alike - unlike, "undecided", dashed=True),
-        Line("proven alike", seconds, alike, "alike"),
-        Line("proven unlike", seconds, unlike, "unlike"),
+        Line("undecided", seconds, 100 - certified - falsified, "undecided", dashed=True),
+        Line("certified", seconds, certified, "alike"),
+        Line("falsified", seconds, falsified, "unlike"),
     )
     return Drawing(
         title="How the proven shares grew",
@@ -166,8 +166,8 @@ class ProofPage(RunPage):
         self.refinement = RefinementView(session)
         self.refinement.show_examples.connect(self.show_examples)
         regions = ("Rule", "Of all possible", "How many", "Population")
-        self.unlike = RuleTable("Largest regions proven unlike", regions)
-        self.alike = RuleTable("Largest regions proven alike", regions)
+        self.unlike = RuleTable("Largest falsified regions", regions)
+        self.alike = RuleTable("Largest certified regions", regions)
         self.pairs = RuleTable(
             "Pairs of protected values", ("Between", "and", "Unlike", "Alike", "Undecided"), wide=2
         )
@@ -237,12 +237,12 @@ class ProofPage(RunPage):
             ),
             (
                 self.unlike,
-                f"{MARKS['unlike']} Largest regions proven unlike",
+                f"{MARKS['unlike']} Largest falsified regions",
                 f"Proven: everybody in such a region gets another decision {when}.",
             ),
             (
                 self.alike,
-                f"{MARKS['alike']} Largest regions proven alike",
+                f"{MARKS['alike']} Largest certified regions",
                 f"Proven: nobody in such a region gets another decision {when}.",
             ),
             (

@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair, PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.charts.icicle import Icicle, Tree
-from fairdesk.gui.charts.verdicts import MARKS, shown
+from fairdesk.charts.icicle import Tree
+from fairdesk.charts.verdicts import MARKS, shown, told
+from fairdesk.gui.charts.icicle import Icicle
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.conditions import Condition
@@ -46,7 +47,7 @@ def tree_of(spec: AuditSpec, refinement: Refinement) -> Tree:
         tuple(rules),
         tuple(steps),
         f"all possible {words.plural(spec.person)}",
-        f"How all possible {words.plural(spec.person)} were divided",
+        title=f"How all possible {words.plural(spec.person)} were divided",
     )
 
 
@@ -219,7 +220,7 @@ class RefinementView(QWidget):
         )
         for verdict, share in tree.shares(number).items():
             kind = "" if verdict == "undecided" else ": proven"
-            self._verdicts[verdict].setText(f"{shown(verdict, share)} {verdict}{kind}")
+            self._verdicts[verdict].setText(f"{told(verdict, shown(verdict, share))}{kind}")
         self._into.setEnabled(bool(tree.children[number]) and number != self.icicle.root)
         self._example.setText("")
         self._show.setVisible(bool(self._found))

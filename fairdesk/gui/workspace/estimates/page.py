@@ -15,7 +15,9 @@ from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.lines import Drawing, Line, Mark
+from fairdesk.charts.shares import ShareBar, ShareBars
 from fairdesk.gui.charts.chart import LineChart
+from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import (
     Run,
@@ -28,7 +30,6 @@ from fairdesk.gui.workspace.common.answering import (
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement
-from fairdesk.gui.workspace.estimates.share_bars import ShareBar, ShareBars
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
@@ -234,7 +235,7 @@ class SharePage(RunPage):
         super().__init__(session, measured, "Run whose figures are shown")
         self._statements: list[Statement] = []
         self._drawn: list[Share] = []
-        self._bars = ShareBars()
+        self._bars = Picture(ShareBars())
         self.chart = LineChart()
         self.chart.setMinimumHeight(230)
         self.chart.said.connect(session.said)
@@ -318,7 +319,7 @@ class SharePage(RunPage):
         else:
             self._banner.clear()
         self._say(main_shares(told), run)
-        self._bars.show_bars(bars_of(() if grouped else told))
+        self._bars.draw(ShareBars(bars_of(() if grouped else told)))
         self._bars.setVisible(bool(told) and not grouped)
         self._list_courses(told)
         self._show_sets(told, grouped)

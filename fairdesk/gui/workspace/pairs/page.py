@@ -22,14 +22,15 @@ from fairdesk.audit.catalogue.methods import METHODS, Answers
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError
 from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.charts.counts import Counts
 from fairdesk.charts.lines import Drawing, Line
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
+from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.soon import Soon
 from fairdesk.gui.workspace.common.answering import all_off, answering, method_of
-from fairdesk.gui.workspace.common.bars import Bars
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
@@ -112,7 +113,7 @@ class ExamplesPage(QWidget):
         self.chart = LineChart()
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
-        self._bars = Bars("Found, per protected attribute that is enough by itself")
+        self._bars = Picture(Counts())
         self.pairs = PairsView(session)
         self.detail = PairDetail(session)
         self.pairs.chosen.connect(self.detail.show_pair)
@@ -359,9 +360,9 @@ class ExamplesPage(QWidget):
             f"{sign} {words.state_word(run.state).capitalize()}: {words.effort(run)}"
         )
         names = words.protected_names(spec.domain)
-        self._bars.show_counts(
-            tuple(zip(names, run.alone, strict=False)) if run.alone else (), run.found
-        )
+        counts = tuple(zip(names, run.alone, strict=False)) if run.alone else ()
+        title = "Found, per protected attribute that is enough by itself"
+        self._bars.draw(Counts(title, "found", counts, run.found))
         if run.state == "failed":
             self._banner.say(
                 "The run failed; what it found until then is kept.",

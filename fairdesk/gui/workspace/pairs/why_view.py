@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QFocusEvent, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair
+from fairdesk.charts.weights import Weight, Weights
+from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.session.session import Session
@@ -21,29 +20,25 @@ from fairdesk.wording import words
 STRONGEST = 8
 #: From this R squared on a local explanation follows the model well; below the second, poorly.
 _WELL, _POORLY = 0.7, 0.4
-_THICK = 9
 
 
-@dataclass(frozen=True)
-class Weight:
-    """What being as these two are in one attribute adds to the score of each."""
-
-    name: str
-    row: float
-    partner: float
-
-
-def strongest(spec: AuditSpec, pair: Pair, why: Explanation) -> list[Weight]:
-    """Return the attributes that weigh most for either of the two, the heaviest first."""
+def strongest(spec: AuditSpec, pair: Pair, why: Explanation) -> Weights:
+    """Draw the attributes that weigh most for either of the two, the heaviest first."""
     weights = []
     for p, attribute in enumerate(spec.domain.attributes):
         here, there = attribute.text(pair.row[p]), attribute.text(pair.partner[p])
         value = here if here == there else f"{here} / {there}"
         weights.append(
-            Weight(f"{attribute.name}: {value}", why.row.weights[p], why.partner.weights[p])
+            Weight(f"{attribute.name}: {value}", (why.row.weights[p], why.partner.weights[p]))
         )
-    weights.sort(key=lambda each: -max(abs(each.row), abs(each.partner)))
-    return [each for each in weights[:STRONGEST] if each.row or each.partner]
+    weights.sort(key=lambda each: -max(map(abs, each.values)))
+    return Weights(
+        [each for each in weights[:STRONGEST] if any(each.values)],
+        "What adds to the score of each of the two, and what takes away",
+        (spec.person, "the other"),
+        digits=3,
+        toned=True,
+    )
 
 
 def fit_words(why: Explanation, person: str) -> str:
@@ -66,121 +61,7 @@ def _fit(fit: float) -> str:
 
 
 def _number(fit: float) -> str:
-    return signed(fit, 2).removeprefix("+")
-
-
-def signed(value: float, digits: int = 3) -> str:
-    """Write a number with its sign, as it is set."""
-    text = f"{value:+.{digits}f}"
-    return text.replace("-", "−") if float(text) else text[1:]
-
-
-class WeightBars(QWidget):
-    """Two bars per attribute, around nought: to the right what adds, to the left the rest."""
-
-    def __init__(self, weights: list[Weight], person: str) -> None:
-        super().__init__()
-        self._weights = weights
-        self._small = theme.scaled(self.font(), 0.88)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("What adds to the score of each of the two, and what takes away")
-        self.setAccessibleDescription(
-            "; ".join(
-                f"{each.name}: {person} {signed(each.row)}, the other {signed(each.partner)}"
-                for each in weights
-            )
-            or "Nothing has any weight."
-        )
-
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Ask for a line per attribute."""
-        return QSize(360, len(self._weights) * self._line() + theme.TIGHT)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Stay readable."""
-        return QSize(240, self.sizeHint().height())
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme."""
-        super().changeEvent(event)
-        if theme.palette_changed(event):
-            self.update()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
-        """Show the focus."""
-        super().focusInEvent(event)
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
-        """Take it away."""
-        super().focusOutEvent(event)
-        self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        """Draw the bars."""
-        painter = QPainter(self)
-        colours = theme.colours()
-        names = min(
-            max(
-                (self.fontMetrics().horizontalAdvance(each.name) for each in self._weights),
-                default=0,
-            )
-            + 2,
-            int(self.width() * 0.42),
-        )
-        painter.setFont(self._small)
-        number = painter.fontMetrics().horizontalAdvance("+0.000") + theme.TIGHT
-        left, right = names + theme.NEAR + number, self.width() - number
-        middle = (left + right) / 2
-        greatest = max((max(abs(w.row), abs(w.partner)) for w in self._weights), default=1.0)
-        reach = (right - left) / 2 / greatest
-        painter.setPen(QPen(QColor(colours.quiet), 1))
-        painter.drawLine(int(middle), 0, int(middle), self.height())
-        for place, each in enumerate(self._weights):
-            top = place * self._line() + theme.TIGHT
-            painter.setFont(self.font())
-            painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-            name = self.fontMetrics().elidedText(each.name, Qt.TextElideMode.ElideMiddle, names)
-            box = QRectF(0, top, names, self._line() - theme.NEAR)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
-            painter.setFont(self._small)
-            step = painter.fontMetrics().height()
-            for row, (value, solid) in enumerate(((each.row, True), (each.partner, False))):
-                self._draw_bar(painter, middle, top + row * step, value * reach, value, solid=solid)
-        if self.hasFocus():
-            painter.setPen(QPen(QColor(colours.accent), 1, Qt.PenStyle.DotLine))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-
-    def _draw_bar(
-        self,
-        painter: QPainter,
-        middle: float,
-        top: float,
-        length: float,
-        value: float,
-        *,
-        solid: bool,
-    ) -> None:
-        """Draw one bar from nought, full or hatched, with its number at its end."""
-        colours = theme.colours()
-        colour = QColor(colours.alike if value > 0 else colours.unlike)
-        height = painter.fontMetrics().height()
-        bar = QRectF(middle, top + (height - _THICK) / 2, length, _THICK).normalized()
-        painter.setPen(QPen(colour, 1))
-        painter.setBrush(
-            QBrush(colour, Qt.BrushStyle.SolidPattern if solid else Qt.BrushStyle.BDiagPattern)
-        )
-        painter.drawRect(bar)
-        text = signed(value)
-        width = painter.fontMetrics().horizontalAdvance(text)
-        start = bar.right() + theme.TIGHT if value > 0 else bar.left() - theme.TIGHT - width
-        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-        painter.drawText(QRectF(start, top, width + 2, height), Qt.AlignmentFlag.AlignVCenter, text)
-
-    def _line(self) -> int:
-        return 2 * (self.fontMetrics().height() - 1) + theme.NEAR
+    return words.plain(fit, 2)
 
 
 class WhyView(QWidget):
@@ -225,11 +106,12 @@ class WhyView(QWidget):
         weights = strongest(spec, pair, why)
         self._fit.setText(fit_words(why, spec.person))
         parts.clear(self._content)
-        self._bars = WeightBars(weights, spec.person)
+        self._bars = Picture(weights)
+        self._bars.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._twin = short_table(
-            "What adds to the score of each of the two, and what takes away",
+            weights.title,
             ("Attribute", spec.person.capitalize(), "The other"),
-            [(each.name, signed(each.row), signed(each.partner)) for each in weights],
+            [(each.name, *map(weights.text, each.values)) for each in weights.weights],
             right=(1, 2),
             wide=0,
         )

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from fairdesk.audit.catalogue.methods import Answers
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
+from fairdesk.charts.counts import Counts
+from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import (
@@ -23,7 +25,6 @@ from fairdesk.gui.workspace.common.answering import (
     proves,
     with_examples,
 )
-from fairdesk.gui.workspace.common.bars import Bars
 from fairdesk.gui.workspace.estimates.page import kind, short, telling_share, whom
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.shell.runs_table import RunsTable
@@ -232,7 +233,7 @@ class OverviewPage(QWidget):
         self._grouped_more = parts.quiet()
         self._grouped.body.addWidget(self._grouped_more)
         self._effort = parts.quiet()
-        self._ranked = Bars("Protected attributes, by how often each is enough by itself")
+        self._ranked = Picture(Counts())
         self._ranked_words = parts.quiet(
             "How many of the found get another decision when this attribute alone changes:"
         )
@@ -389,7 +390,8 @@ class OverviewPage(QWidget):
         several = run is not None and bool(run.found) and len(run.alone) > 1
         if run is not None and several:
             ranked = sorted(zip(names, run.alone, strict=False), key=lambda each: -each[1])
-            self._ranked.show_counts(tuple(ranked), run.found)
+            title = "Protected attributes, by how often each is enough by itself"
+            self._ranked.draw(Counts(title, "found", tuple(ranked), run.found))
         self._ranked_card.setVisible(several)
 
     def _tell_estimate(self) -> Share | None:

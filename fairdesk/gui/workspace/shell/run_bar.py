@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.gui.charts.verdicts import MARKS, proven_texts
+from fairdesk.charts.verdicts import MARKS, proven_texts
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, fall, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
@@ -224,7 +224,7 @@ class RunBar(parts.Card):
             alike, unlike = (
                 f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
             )
-            self._share.show_number(f"{alike}   {unlike}", "proven alike, unlike")
+            self._share.show_number(f"{alike}   {unlike}", "certified, falsified")
             return
         share = next(iter(main_shares(shares(run))), None)
         if share is None:

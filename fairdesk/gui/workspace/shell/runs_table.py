@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.gui.charts.verdicts import MARKS, proven_texts
+from fairdesk.charts.verdicts import MARKS, proven_texts
 from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.workspace.common.answering import can_go_on, method_of, shares

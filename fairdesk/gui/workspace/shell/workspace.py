@@ -22,8 +22,8 @@ from fairdesk.audit.runs.reopening import MovedError, reopen
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
+from fairdesk.charts.verdicts import shown
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.charts.verdicts import shown
 from fairdesk.gui.forms.timing import timed_run
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.background import in_background

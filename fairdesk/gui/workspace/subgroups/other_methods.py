@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.charts.weights import Weight, Weights
+from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, gaps, method_of, number_of
 from fairdesk.gui.workspace.common.short_table import short_table
@@ -147,69 +148,15 @@ class OtherMethods(QWidget):
             "▨ Estimated, among people held out",
             subgroup_words.linear_statement(self._session.spec, group).sentence,
         )
-        return said, Weights(group)
+        return said, Picture(weights_of(group))
 
 
-class Weights(QWidget):
-    """The weights of a linear subgroup as bars to the left and right of nought."""
-
-    def __init__(self, group: LinearGroup) -> None:
-        super().__init__()
-        ranked = sorted(
-            zip(group.features, group.weights, strict=True), key=lambda each: -abs(each[1])
-        )
-        self._left_out = len(ranked) - _MOST_WEIGHTS
-        self._weights = tuple(ranked[:_MOST_WEIGHTS])
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Weights of the subgroup")
-        self.setAccessibleDescription(
-            "; ".join(f"{name}: {weight:+.2f}" for name, weight in self._weights)
-        )
-
-    @property
-    def weights(self) -> tuple[tuple[str, float], ...]:
-        """What is drawn, the heaviest first."""
-        return self._weights
-
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Ask for a line per weight."""
-        lines = len(self._weights) + (1 if self._left_out > 0 else 0)
-        return QSize(420, lines * self._line())
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Stay readable."""
-        return QSize(240, self.sizeHint().height())
-
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        """Draw the bars."""
-        colours = theme.colours()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        metrics = self.fontMetrics()
-        ink = self.palette().color(QPalette.ColorRole.WindowText)
-        most = max((abs(weight) for _name, weight in self._weights), default=0.0) or 1.0
-        names = min(0.4 * self.width(), 320.0)
-        number = metrics.horizontalAdvance("+00.00") + theme.NEAR
-        half = (self.width() - names - number) / 2
-        middle = names + half
-        bottom = len(self._weights) * self._line()
-        painter.setPen(QPen(QColor(colours.line), 1))
-        painter.drawLine(round(middle), 0, round(middle), bottom)
-        for place, (name, weight) in enumerate(self._weights):
-            top = place * self._line()
-            baseline = top + metrics.ascent() + 3
-            painter.setPen(ink)
-            label = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, round(names - theme.GAP))
-            painter.drawText(0, baseline, label)
-            text = f"{weight:+.2f}".replace("-", "−")
-            painter.drawText(self.width() - metrics.horizontalAdvance(text), baseline, text)
-            wide = half * abs(weight) / most
-            left = middle if weight >= 0 else middle - wide
-            painter.fillRect(QRectF(left, top + 4, wide, self._line() - 8), QColor(colours.bar))
-        if self._left_out > 0:
-            painter.setPen(QColor(colours.quiet))
-            text = f"{words.counted(self._left_out, 'smaller weight')} left out here"
-            painter.drawText(0, bottom + metrics.ascent() + 3, text)
-
-    def _line(self) -> int:
-        return self.fontMetrics().height() + 6
+def weights_of(group: LinearGroup) -> Weights:
+    """Draw the weights of a linear subgroup, the heaviest first."""
+    ranked = sorted(zip(group.features, group.weights, strict=True), key=lambda each: -abs(each[1]))
+    left_out = len(ranked) - _MOST_WEIGHTS
+    return Weights(
+        [Weight(name, (weight,)) for name, weight in ranked[:_MOST_WEIGHTS]],
+        "Weights of the subgroup",
+        rest=f"{words.counted(left_out, 'smaller weight')} left out here" if left_out > 0 else "",
+    )

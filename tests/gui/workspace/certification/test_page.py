@@ -13,10 +13,10 @@ from fairdesk.audit.catalogue.methods import METHODS, Answers, Method
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
+from fairdesk.charts.proof import alone_of, spaces_of
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.timing import timed_run
 from fairdesk.gui.workspace.certification.page import course_of, off, pair_rows, region_rows
-from fairdesk.gui.workspace.certification.proof_bar import alone_of, spaces_of
 from fairdesk.gui.workspace.certification.refinement_view import examples_inside, tree_of
 from fairdesk.gui.workspace.common.answering import with_examples
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
@@ -136,14 +136,14 @@ def test_every_bar_is_whole_and_of_whom_it_says(spec):
 
 def test_shares_are_proven_at_least_and_counts_exact(spec):
     domain, _population, data = spaces_of(spec, ALL)
-    told = [plain(domain.told(*part)) for part in domain.parts()]
+    told = [plain(domain.tip(*part)) for part in domain.parts()]
     assert told[0] == (
-        "All possible applicants: at least 89.88 % alike "
+        "All possible applicants: at least 89.88 % certified "
         "(898,800,000,000 of 1,000,000,000,000): proven"
     )
     assert "3.22 % undecided (32,200,000,000 of" in told[2]
-    assert "an estimated 41.0 % (39.6 to 42.4) are treated unlike, not proven" in told[2]
-    assert plain(data.told(*next(data.parts()))).endswith("95.50 % alike (191 of 200): proven")
+    assert "estimated, not proven: 41.0 % (39.6 to 42.4) of the undecided falsified" in told[2]
+    assert plain(data.tip(*next(data.parts()))).endswith("95.50 % certified (191 of 200): proven")
 
 
 def test_an_estimate_is_never_part_of_what_is_proven(spec):
@@ -152,7 +152,7 @@ def test_an_estimate_is_never_part_of_what_is_proven(spec):
     assert bar.guess.share == 0.038
     (exact,) = spaces_of(spec, [EXACT])
     assert exact.guess is None
-    assert plain(exact.text(*next(exact.parts()))) == "97.50 % alike"
+    assert plain(exact.text(*next(exact.parts()))) == "97.50 % certified"
 
 
 def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
@@ -256,7 +256,7 @@ def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
 
 def test_the_course_is_told_as_it_came_and_rounded_down():
     drawing = course_of(DOMAIN)
-    assert [line.name for line in drawing.lines] == ["undecided", "proven alike", "proven unlike"]
+    assert [line.name for line in drawing.lines] == ["undecided", "certified", "falsified"]
     # also of a run that went on with another: it did not begin with nothing
     assert [float(line.y[0]) for line in drawing.lines] == pytest.approx([79, 20, 1])
     assert drawing.lines[1].y[-1] == pytest.approx(89.88)
@@ -332,7 +332,7 @@ def test_a_part_is_told_with_an_example_inside(qtbot, opened, path):
     workspace.proof._take(msgspec.structs.replace(record, figures=ALL, spec=RunSpec("certify")))
     view.icicle.choose(1)
     assert view._rule.text() == "“job” = clerk"
-    assert plain(view._verdicts["unlike"].text()) == "27.60 % unlike: proven"
+    assert plain(view._verdicts["unlike"].text()) == "27.60 % falsified: proven"
     qtbot.waitUntil(lambda: "Example, pair" in view._example.text(), timeout=10_000)
     view._show.click()
     assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)

@@ -7,6 +7,7 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.charts.lines import Mark
+from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.workspace.common.answering import shares
 from fairdesk.gui.workspace.estimates.page import (
     bars_of,
@@ -16,7 +17,6 @@ from fairdesk.gui.workspace.estimates.page import (
     set_rows,
     short,
 )
-from fairdesk.gui.workspace.estimates.share_bars import ShareBars
 from fairdesk.gui.workspace.shell.overview_page import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.workspace import COMPARE, EXAMPLES, NAMES, SHARE, Workspace
@@ -113,8 +113,8 @@ def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
     assert "3 of 200" in exact
     assert "has no interval" in exact
     assert "3.80 %, estimated" in standing(workspace, SHARE)
-    bars = workspace.share.findChild(ShareBars)
-    assert [bar.exact for bar in bars._bars] == [False, True, False]
+    bars = workspace.share.findChild(Picture)
+    assert [bar.exact for bar in bars.drawing.bars] == [False, True, False]
     assert "sex changes" in bars.accessibleDescription()
     assert workspace.share.chart.isVisible()
     assert not workspace.share.findChildren(QTableWidget)

@@ -11,6 +11,7 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
+from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, told_columns
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.overview_page import FIND_GROUPS, next_step
@@ -19,7 +20,6 @@ from fairdesk.gui.workspace.shell.workspace import GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.subgroups.findings_list import evidence_text, findings_of, matching
 from fairdesk.gui.workspace.subgroups.group_rates import rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import carried, steps_of
-from fairdesk.gui.workspace.subgroups.other_methods import Weights
 from fairdesk.gui.workspace.subgroups.terms_view import Marked, changed, occurring, shortened
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import How, Input, Mapping
@@ -381,8 +381,8 @@ def test_other_methods_stand_beside_it(qtbot, opened, path):
         "female: 24.1 %",
         "7.1 points (6.0 to 8.2)",
     ]
-    (weights,) = others.findChildren(Weights)
-    assert [name for name, _weight in weights.weights] == ["age", "sex = female", "sex = male"]
+    (weights,) = others.findChildren(Picture)
+    assert [each.name for each in weights.drawing.weights] == ["age", "sex = female", "sex = male"]
     workspace.show_page(OVERVIEW)
     workspace._open_run(themis)
     assert workspace.steps.currentRow() == NAMES.index(GROUPS)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import MinimalPair, PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.workspace.pairs.why_view import STRONGEST, WeightBars
+from fairdesk.gui.workspace.pairs.why_view import STRONGEST
 from fairdesk.gui.workspace.session import study, weighing
 from fairdesk.gui.workspace.session.pairs_model import PairRole, distance_text
 from fairdesk.gui.workspace.shell.workspace import EXAMPLES
@@ -188,9 +188,9 @@ def test_why_is_told_in_bars_and_in_a_table(qtbot, known, scholars, path):
     view = detail._why_view
     qtbot.waitUntil(view.isVisible, timeout=LONG)
     bars = view._bars
-    assert isinstance(bars, WeightBars)
-    assert 0 < len(bars._weights) <= STRONGEST
-    heaviest = [max(abs(each.row), abs(each.partner)) for each in bars._weights]
+    weights = bars.drawing.weights
+    assert 0 < len(weights) <= STRONGEST
+    heaviest = [max(map(abs, each.values)) for each in weights]
     assert heaviest == sorted(heaviest, reverse=True)
     for name in ("age", "sex"):
         assert name in bars.accessibleDescription()
@@ -198,7 +198,7 @@ def test_why_is_told_in_bars_and_in_a_table(qtbot, known, scholars, path):
     qtbot.keyClick(table, Qt.Key.Key_T)
     assert view._twin.isVisible()
     assert not bars.isVisible()
-    assert view._twin.rowCount() == len(bars._weights)
+    assert view._twin.rowCount() == len(weights)
     variants = view.findChildren(QTableWidget)[-1]
     with Store.open(path) as store:
         explanation = store.learned(detail.pair.id, "why", Explanation)

@@ -1,4 +1,4 @@
-"""How verdicts look: a mark beside the colour, and shares that promise no more than is proven."""
+"""How verdicts look: a mark and a word beside the colour, and shares never above what is proven."""
 
 from __future__ import annotations
 
@@ -8,9 +8,22 @@ from typing import Final
 from fairdesk.results.proofs import Proven
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
+from fairdesk.wording.language import say
 
-#: The verdicts, in the order in which they are told; each is the name of a colour of the theme.
+#: The verdicts, in the order in which they are told; each is the name of a colour.
 MARKS: Final = {"alike": "=", "unlike": "≠", "undecided": "?"}
+#: What they are called, and as a share; of what is not yet divided to the end at least.
+NAMES: Final = {"alike": "certified", "unlike": "falsified", "undecided": "undecided"}
+_SHARES: Final = {
+    "alike": "{share} certified",
+    "unlike": "{share} falsified",
+    "undecided": "{share} undecided",
+}
+_LEAST_SHARES: Final = {
+    "alike": "at least {share} certified",
+    "unlike": "at least {share} falsified",
+    "undecided": "{share} undecided",
+}
 #: Decimals of a percentage at least, and at most.
 _LEAST, _MOST = 2, 6
 
@@ -22,12 +35,17 @@ def shown(verdict: str, share: Fraction, least: int = _LEAST) -> str:
     lacks to the whole, need them.
     """
     if share in (0, 1):
-        return f"{100 * share}{words.NBSP}%"
+        return words.percent_of(f"{100 * share}")
     digits = least
     while digits < _MOST and min(share, 1 - share) * 100 * 10**digits < 10:
         digits += 1
     rounded = proof_words.percent_up if verdict == "undecided" else proof_words.percent_down
     return rounded(share, digits)
+
+
+def told(verdict: str, share: str, *, least: bool = False) -> str:
+    """Say a share with its verdict: ``at least 70.95 % certified``."""
+    return say((_LEAST_SHARES if least else _SHARES)[verdict], share=share)
 
 
 def proven_texts(proven: Proven) -> list[tuple[str, str]]:

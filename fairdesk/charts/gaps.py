@@ -1,0 +1,106 @@
+"""Rates in groups against those outside of them, a line per group, estimated: hatched marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fairdesk.charts.scales import Frame, percent_ticks, ticks
+from fairdesk.charts.shapes import Laid, Marked, Paper, Path, Shape, Words, mark
+from fairdesk.wording import words
+from fairdesk.wording.language import say
+
+#: Half the size of a mark, by the height of a line of type.
+_MARK = 0.29
+
+
+class Gap(NamedTuple):
+    """Two rates that differ.
+
+    Attributes
+    ----------
+    name : str
+        The group.
+    inside, outside : float
+        The rates in it and outside it, 0 to 1.
+    value : str
+        The difference, as it is to be written.
+    """
+
+    name: str
+    inside: float
+    outside: float
+    value: str
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Gaps in the order to be drawn, at least one, and what the axis counts."""
+
+    gaps: Sequence[Gap]
+    x_title: str
+
+    def alt(self) -> str:
+        """Tell it in words, in the language of the report."""
+        said = "; ".join(
+            say(
+                "{name}: {inside} against {outside}",
+                name=each.name,
+                inside=words.percent(each.inside, 1.0),
+                outside=words.percent(each.outside, 1.0),
+            )
+            for each in self.gaps
+        )
+        widest = max(self.gaps, key=lambda each: abs(each.inside - each.outside))
+        return say(
+            "Rates in groups and outside them, {what}. The widest difference is that of {name}, "
+            "{value}. {said}.",
+            what=self.x_title,
+            name=widest.name,
+            value=widest.value,
+            said=said,
+        )
+
+    def lay_out(self, paper: Paper, _marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+        """Put each group's marks below its name, and the difference at the right."""
+        lead = paper.lead
+        right = paper.width - 1.3 * lead - max(paper.extent(each.value) for each in self.gaps)
+        names = [paper.wrapped(each.name, right) for each in self.gaps]
+        heights = [(len(lines) + 1.4) * lead for lines in names]
+        high = 100 * max(max(each.inside, each.outside) for each in self.gaps)
+        axis = percent_ticks(ticks(high, 6, 0.01))
+        top = 1.8 * lead
+        frame = Frame(1.1 * lead, right, top, top + sum(heights), axis[-1][0], 1.0)
+        shapes = [*self._key(paper)]
+        y = top
+        for each, lines, height in zip(self.gaps, names, heights, strict=True):
+            # the axis' lines end where words are
+            below = y + (len(lines) + 0.2) * lead
+            for value, _text in axis:
+                x = frame.x(value)
+                shapes.append(Path((((x, below), (x, y + height)),), "line", 0.6))
+            for number, line in enumerate(lines):
+                shapes.append(Words(0.0, y + (number + 0.6) * lead, line))
+            at = y + height - 0.7 * lead
+            own, others = frame.x(100 * each.inside), frame.x(100 * each.outside)
+            shapes.append(Path((((own, at), (others, at)),), "quiet"))
+            shapes += mark(others, at, _MARK * lead, "series 1", "estimated", square=True)
+            shapes += mark(own, at, _MARK * lead, "series 0", "estimated")
+            shapes.append(Words(right + 0.9 * lead, at, each.value))
+            y += height
+        for value, text in axis:
+            shapes.append(Words(frame.x(value), y + 0.9 * lead, text, anchor="middle"))
+        shapes.append(Path((((frame.left, y), (right, y)),), "quiet", 0.8))
+        half = paper.extent(self.x_title) / 2
+        middle = max(min((frame.left + right) / 2, paper.width - half), half)
+        shapes.append(Words(middle, y + 2.2 * lead, self.x_title, "quiet", "middle"))
+        return Laid(y + 3.2 * lead, shapes)
+
+    def _key(self, paper: Paper) -> Iterator[Shape]:
+        """Say what the marks mean."""
+        x, y, half = 0.5 * paper.lead, 0.6 * paper.lead, _MARK * paper.lead
+        for place, text in enumerate((say("in the group"), say("everybody else"))):
+            yield from mark(x, y, half, f"series {place}", "estimated", square=place == 1)
+            yield Words(x + 0.7 * paper.lead, y, text)
+            x += paper.extent(text) + 2.3 * paper.lead

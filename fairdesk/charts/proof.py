@@ -1,0 +1,216 @@
+"""What is proven of whom, as stacked bars: certified, falsified, undecided; estimates hatched.
+
+What is proven is rounded down and solid. What is only estimated is hatched, inside of what is
+undecided, and never added to what is proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.charts import bars
+from fairdesk.charts.shapes import Laid, Marked, Paper
+from fairdesk.charts.verdicts import MARKS, NAMES, shown, told
+from fairdesk.results.events import Metric
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Proven
+from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
+from fairdesk.wording.language import say
+
+
+class Guess(NamedTuple):
+    """What sampling says of an undecided part: how much of it is falsified, and the interval."""
+
+    share: float
+    low: float
+    high: float
+    confidence: float
+
+    def text(self) -> str:
+        """Write it: ``41.0 % (38.1 to 44.0)``."""
+        digits = words.digits_of(self.low, self.high)
+        ends = words.ends(*(words.plain(100 * end, digits) for end in (self.low, self.high)))
+        return f"{words.shown_percent(self.share, digits)} ({ends})"
+
+
+@dataclass(frozen=True)
+class Space:
+    """Of whom something is proven, and how much.
+
+    Attributes
+    ----------
+    name : str
+        ``"All possible applicants"``; may be empty.
+    certified, falsified : Fraction
+        Proven shares, 0 to 1; the rest is undecided.
+    exact : bool
+        Everybody is decided.
+    people : int
+        How many there are; 0 where they are not counted.
+    guess : Guess, optional
+        What sampling says of the rest.
+    """
+
+    name: str
+    certified: Fraction
+    falsified: Fraction
+    exact: bool
+    people: int = 0
+    guess: Guess | None = None
+
+    def parts(self) -> Iterator[tuple[str, Fraction]]:
+        """Yield the verdicts with their shares, those of nobody left out."""
+        left = 1 - self.certified - self.falsified
+        for verdict, share in zip(MARKS, (self.certified, self.falsified, left), strict=True):
+            if share > 0:
+                yield verdict, share
+
+    def share(self, verdict: str, share: Fraction) -> str:
+        """Write a share: what is not yet decided to the end is rounded away from what is proven."""
+        return words.shown_percent(float(share), 2) if self.exact else shown(verdict, share)
+
+    def text(self, verdict: str, share: Fraction) -> str:
+        """Write a share with its verdict: what is proven is at least that."""
+        return told(verdict, self.share(verdict, share), least=not self.exact)
+
+    def count(self, share: Fraction) -> str:
+        """Write how many people a share is; empty where they are not counted."""
+        return words.number(round(share * self.people)) if self.people else ""
+
+    def guessed(self) -> str:
+        """Say what is estimated of the undecided; empty where nothing is."""
+        if self.guess is None:
+            return ""
+        if self.certified or self.falsified:
+            said = say("{share} of the undecided", share=self.guess.text())
+        else:
+            said = self.guess.text()
+        return say("estimated, not proven: {share} falsified", share=said)
+
+    def tip(self, verdict: str, share: Fraction) -> str:
+        """Say one part of the bar in a sentence."""
+        many = f" ({self.count(share)} of {words.number(self.people)})" if self.people else ""
+        said = f"{self.name}: {self.text(verdict, share)}{many}"
+        if verdict != "undecided":
+            return f"{said}: proven"
+        return f"{said}; {self.guessed()}" if self.guess else said
+
+    def bar(self) -> bars.Bar:
+        """Return what is drawn."""
+        found = []
+        for verdict, share in self.parts():
+            guess = None
+            if verdict == "undecided" and self.guess is not None:
+                ends = (self.guess.low, self.guess.high)
+                guess = bars.Guess(self.guess.share, self.guessed(), ends)
+            text, tip = self.text(verdict, share), self.tip(verdict, share)
+            found.append(bars.Part(float(share), verdict, MARKS[verdict], text, tip, guess))
+        return bars.Bar(self.name, found)
+
+
+def spaces_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
+    """Make a bar of everything that a run says of people: proven, counted or only estimated.
+
+    All protected attributes are changed together there; `alone_of` is for each of them.
+    """
+    many = words.plural(spec.person)
+    names = {
+        "domain": f"All possible {many}",
+        "population": "Your population: every value as common as in your data",
+        "data": f"The {many} in your data",
+        "perturbed": f"{many.capitalize()} a little unlike your data",
+    }
+    found: dict[str, Space] = {}
+    for figure in measured:
+        match figure:
+            # the first of each kind is of all protected attributes
+            case Proven():
+                found.setdefault(figure.of, space_of(names[figure.of], figure))
+            case Share() if figure.people:
+                found.setdefault(figure.whom, _asked(names[figure.whom], figure))
+            case _:
+                pass
+    return tuple(found[whom] for whom in names if whom in found)
+
+
+def alone_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
+    """Make a bar of each protected attribute by itself, of all possible people."""
+    several = len(spec.domain.protected) > 1
+    return tuple(
+        space_of(f"When only {words.quoted(figure.attributes[0])} changes", figure)
+        for figure in measured
+        if isinstance(figure, Proven)
+        and figure.of == "domain"
+        and several
+        and len(figure.attributes) == 1
+    )
+
+
+def space_of(name: str, proven: Proven) -> Space:
+    """Make a bar of what is proven."""
+    certified, falsified, _left = proof_words.proven_fractions(proven)
+    guess, seen = None, proven.estimated
+    if seen is not None and seen.people and not proven.exact:
+        guess = Guess(seen.estimate, seen.low, seen.high, seen.confidence)
+    return Space(name, certified, falsified, proven.exact, int(proven.total or 0), guess)
+
+
+def _asked(name: str, share: Share) -> Space:
+    """Tell of people who were asked about one by one, or of whom some were."""
+    if share.exhaustive:
+        falsified = Fraction(share.hits, share.people)
+        return Space(name, 1 - falsified, falsified, exact=True, people=share.people)
+    guess = Guess(share.estimate, share.low, share.high, share.confidence)
+    return Space(name, Fraction(0), Fraction(0), exact=False, guess=guess)
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """All that the bars show."""
+
+    bars: tuple[Space, ...] = ()
+    heading: str = "Of whom"
+    title: str = "What is proven, and what is left"
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.bars
+
+    def summary(self) -> str:
+        """Tell it in words, for those who do not see it."""
+        if self.empty:
+            return f"{self.title}: nothing yet."
+        return ". ".join(bar.tip(*part) for bar in self.bars for part in bar.parts()) + "."
+
+    def alt(self) -> str:
+        """Tell it in words, in the language of the report."""
+        said = []
+        for bar in self.bars:
+            shares = [bar.text(*part) for part in bar.parts()]
+            text = ", ".join([*shares, bar.guessed()] if bar.guess else shares)
+            said.append(f"{bar.name}: {text}" if bar.name else text)
+        return say("Bars of what is proven. {said}.", said=". ".join(said))
+
+    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return it as a table: a header and rows; of these at most so many."""
+        rows: list[tuple[str, ...]] = []
+        for bar in self.bars:
+            for verdict, share in bar.parts():
+                known = "not known" if verdict == "undecided" else "proven"
+                text = bar.text(verdict, share).removesuffix(f" {NAMES[verdict]}")
+                rows.append((bar.name, NAMES[verdict], text, bar.count(share), known))
+                if verdict == "undecided" and bar.guess is not None:
+                    kind = f"estimated, {100 * bar.guess.confidence:g}{words.NBSP}%"
+                    of = "of the undecided: falsified"
+                    rows.append((bar.name, of, bar.guess.text(), "", kind))
+        return ("Of whom", "Verdict", "Share", "How many", "Known how"), rows[:most]
+
+    def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+        """Put everything in its place."""
+        return bars.lay_out([each.bar() for each in self.bars], paper, marked)

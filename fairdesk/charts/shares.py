@@ -1,0 +1,101 @@
+"""Shares as bars on one scale: hatched where estimated, solid where everybody was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fairdesk.charts.scales import percent_ticks, ticks
+from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Path, Shape, Words, hatched
+
+#: By the height of a line of type: a bar's height, and the room between bars.
+_BAR, _GAP = 0.8, 0.9
+#: Half the height of what ends the interval that holds at any moment.
+_CAP = 4.0
+
+
+@dataclass(frozen=True)
+class ShareBar:
+    """One bar.
+
+    Attributes
+    ----------
+    name, value : str
+        What it is of, and its number, for people.
+    exact : bool
+        Whether everybody was asked.
+    estimate, low, high, anytime_low, anytime_high : float
+        As in `fairdesk.results.events.Share`.
+    """
+
+    name: str
+    value: str
+    exact: bool
+    estimate: float
+    low: float
+    high: float
+    anytime_low: float
+    anytime_high: float
+
+    @property
+    def reach(self) -> float:
+        """How far to the right it needs to be seen; an interval that is still wide may be cut."""
+        return max(self.high, min(self.anytime_high, 2 * self.high))
+
+
+@dataclass(frozen=True)
+class ShareBars:
+    """Bars with intervals: a thick line for one look at the end, a thin one for any moment."""
+
+    bars: tuple[ShareBar, ...] = ()
+    title: str = "Shares with their intervals"
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.bars
+
+    def summary(self) -> str:
+        """Tell it in words, for those who do not see it."""
+        return "; ".join(
+            f"{bar.name}: {bar.value}, {'exact' if bar.exact else 'estimated'}" for bar in self.bars
+        )
+
+    def lay_out(self, paper: Paper, _marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+        """Put each bar below its name and number, and the scale below all."""
+        lead = paper.lead
+        row = (1.2 + _BAR + _GAP) * lead
+        bottom = row * len(self.bars) - 0.5 * _GAP * lead
+        reach = min(1.08 * max(1e-6, *(bar.reach for bar in self.bars)), 1.0)
+        shapes: list[Shape] = []
+        for value, text in percent_ticks(ticks(100 * reach, 5, 1e-4)):
+            x, half = value / 100 / reach * paper.width, paper.extent(text, paper.small) / 2
+            if x + half <= paper.width:
+                shapes.append(Path((((x, lead), (x, bottom)),), "line"))
+                x = max(x, half)
+                y = bottom + 0.6 * lead
+                shapes.append(Words(x, y, text, "quiet", "middle", paper.small))
+        for place, bar in enumerate(self.bars):
+            shapes += _bar(bar, place * row, paper, paper.width / reach)
+        return Laid(bottom + 1.2 * lead, shapes)
+
+
+def _bar(bar: ShareBar, top: float, paper: Paper, scale: float) -> Iterator[Shape]:
+    """Yield a bar, below its name and number; ``scale`` is how wide the whole is."""
+    lead, most = paper.lead, paper.width - 1.0
+    # the grid's lines end where words are
+    yield Box(0.0, top, paper.width, 1.1 * lead, "ground")
+    (name,) = paper.wrapped(bar.name, paper.width - paper.extent(bar.value) - lead, 1)
+    yield Words(0.0, top + 0.5 * lead, name)
+    yield Words(paper.width, top + 0.5 * lead, bar.value, anchor="end")
+    top += 1.2 * lead
+    wide, tall = max(bar.estimate * scale, 1.5), _BAR * lead
+    if bar.exact:
+        yield Box(0.0, top, wide, tall, "unlike")
+        return
+    yield from hatched(0.0, top, wide, tall)
+    middle = top + tall / 2
+    low, high = bar.anytime_low * scale, min(bar.anytime_high * scale, most)
+    caps = tuple(((x, middle - _CAP), (x, middle + _CAP)) for x in (low, high))
+    yield Path((((low, middle), (high, middle)), *caps), "ink", 1.2)
+    yield Path((((bar.low * scale, middle), (min(bar.high * scale, most), middle)),), "ink", 3.0)

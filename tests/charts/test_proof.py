@@ -1,0 +1,41 @@
+"""What is proven, in bars: the same words in the window and in the report."""
+
+from fractions import Fraction
+
+from fairdesk.charts.proof import Guess, Space, Spaces
+from fairdesk.report.render.drawing import PAPER, drawn
+from tests.charts.reading import texts
+
+GUESS = Guess(0.41, 0.38, 0.44, 0.95)
+PART = Space("Applicants", Fraction("0.8993"), Fraction("0.0312"), exact=False, guess=GUESS)
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
+
+
+def test_bars_say_what_is_certified_falsified_undecided_and_only_estimated():
+    shares = ["at least 89.93 % certified", "at least 3.12 % falsified", "6.95 % undecided"]
+    guess = "estimated, not proven: 41.0 % (38.0 to 44.0) of the undecided falsified"
+    spaces = Spaces((PART,))
+    assert {"Applicants", "=", "≠", *shares, guess} <= set(texts(spaces.lay_out(PAPER)))
+    told = f"Applicants: {', '.join((*shares, guess))}"
+    assert plain(spaces.alt()) == f"Bars of what is proven. {told}."
+    assert all(f"Applicants: {share}" in plain(spaces.summary()) for share in shares)
+    assert [row[1] for row in spaces.table()[1]] == [
+        *("certified", "falsified", "undecided", "of the undecided: falsified")
+    ]
+    assert shares[0] in plain(drawn(spaces).svg)
+
+
+def test_what_is_proven_is_never_rounded_up():
+    space = Space("", Fraction("0.999999"), Fraction("0.000001"), exact=False)
+    said = plain(Spaces((space,)).alt())
+    assert said.endswith("at least 99.99990 % certified, at least 0.00010 % falsified.")
+    assert "estimated" not in said
+
+
+def test_of_those_of_whom_nothing_is_proven_all_is_estimated():
+    space = Space("", Fraction(0), Fraction(0), exact=False, guess=GUESS)
+    assert plain(space.guessed()) == "estimated, not proven: 41.0 % (38.0 to 44.0) falsified"
+    assert plain(space.text(*next(space.parts()))) == "100 % undecided"
