@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, Answers, method_named
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.plan import Limits, domain_of
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.runs.inspection import Inspection, Subject, inspect
@@ -590,7 +591,7 @@ def _write_outputs(
     """
     files = {AUDIT_FILE: str((folder / AUDIT_FILE).absolute())}
     about_people = any(
-        method_named(run.spec.method).answers not in (*ABOUT_GROUPS, Answers.REPAIR)
+        method_named(run.spec.method).answers not in (*ABOUT_GROUPS, QuestionKind.REPAIR)
         for run in store.runs()
     )
     troubles = {}

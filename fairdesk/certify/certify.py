@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from itertools import chain
 from time import perf_counter
-from typing import Annotated, cast
+from typing import cast
 
 import msgspec
 import numpy as np
@@ -20,12 +20,15 @@ from numpy.typing import NDArray
 from fairdesk.certify.counting.remainder import remainder, rows_asked
 from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
 from fairdesk.certify.layout import Layout, everyone_for, lay_out
+from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.pairwise import look_aside, pairs_counted
 from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import Course, Sums, proven, refinement, regions
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import enumeration, estimate
+from fairdesk.individual.shares.finite import obstacle
+from fairdesk.individual.shares.options import EnumerateOptions, EstimateOptions
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import OpaqueError, structure_of
 from fairdesk.results.events import Event, Measured, Metric, Progress, Rows, timed
@@ -52,31 +55,6 @@ _MOST_ASKED = 2_000_000
 _LOOKED_AT, _DRAWN = 128, 32
 #: Steps of progress.
 _WHOLE = 1_000
-
-
-class CertifyOptions(msgspec.Struct, frozen=True):
-    """The parameters of certification."""
-
-    seconds: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1_000_000,
-            title="Seconds",
-            description="How long boxes of people are bounded and counted; 0 is until everybody "
-            "is decided. It can be gone on with later.",
-        ),
-    ] = 60.0
-    keep: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=100_000,
-            title="Examples kept",
-            description="How many of the people who are treated unlike are kept as examples, each "
-            "asked about again.",
-        ),
-    ] = 1_000
 
 
 def search(
@@ -170,13 +148,13 @@ def _search(
 
 def _without(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
     """Yield what can be reported of a model whose internal structure is not available."""
-    if not enumeration.obstacle(context.domain):
+    if not obstacle(context.domain):
         real, _ = context.domain.admit(people)
         size = enumeration.population(context.domain, real, _MOST_ASKED)
         if size is not None and size <= _MOST_ASKED:
-            yield from enumeration.search(context, people, enumeration.EnumerateOptions(), rng)
+            yield from enumeration.search(context, people, EnumerateOptions(), rng)
             return
-    yield from estimate.search(context, people, estimate.EstimateOptions(), rng)
+    yield from estimate.search(context, people, EstimateOptions(), rng)
 
 
 def _because(measured: Measured, opaque: str) -> Measured:

@@ -1,10 +1,19 @@
-"""The parameters of TestSGD."""
+"""The parameters of the methods about groups."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 import msgspec
+
+from fairdesk.individual.shares.options import Confidence, ErrorBound, MostPeople
+
+#: Groups with a smaller share of the people may be left out of impact ratios (6 RCNY 5-301).
+LEAST_SHARE = 0.02
+#: Names beyond this have too many subsets for all of them to be tried: 1,022 with so many.
+MOST_NAMES = 10
+#: Sets of attributes that make more groups are left out: too few people would be in each.
+MOST_GROUPS = 500
 
 
 class TestSgdOptions(msgspec.Struct, frozen=True):
@@ -89,3 +98,57 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
             "turn, or the mean score of the favourable one.",
         ),
     ] = "favourable"
+
+
+class MeasureOptions(msgspec.Struct, frozen=True):
+    """The parameters."""
+
+    outcome: Annotated[
+        Literal["favourable", "each"],
+        msgspec.Meta(
+            title="What is counted",
+            description="The favourable decision, or each decision in turn.",
+        ),
+    ] = "favourable"
+    least_share: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=0.5,
+            title="Least share",
+            description="Groups with a smaller share of the people are shown, but left out of "
+            "impact ratios, from 0 to 1.",
+        ),
+    ] = LEAST_SHARE
+
+
+class ThemisGroupsOptions(msgspec.Struct, frozen=True):
+    """The parameters of THEMIS."""
+
+    confidence: Confidence = 0.99
+    margin: ErrorBound = 0.01
+    together: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=10,
+            title="Attributes together",
+            description="Groups are made of so many protected attributes at most. Sets of several "
+            f"that make more than {MOST_GROUPS} groups are left out.",
+        ),
+    ] = 3
+    most: MostPeople = 1_000_000
+
+
+class FairFictPlayOptions(msgspec.Struct, frozen=True):
+    """The parameters."""
+
+    rounds: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=50,
+            title="Subgroups",
+            description="So many subgroups are looked for, each in what those before do not tell.",
+        ),
+    ] = 5

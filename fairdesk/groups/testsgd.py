@@ -29,7 +29,7 @@ from fairdesk.groups.tabular.support import MOST, Counts, Frequent, gathered, gr
 from fairdesk.groups.tabular.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallies
 from fairdesk.groups.text import search as text_rules
 from fairdesk.individual.engine.sampling import Pace
-from fairdesk.models.model import Mapping, ModelCard, favourable_scores, labels
+from fairdesk.models.model import favourable_scores, labels
 from fairdesk.results.events import Event, Measured, Metric, Progress, Rows, Scores
 from fairdesk.results.subgroups import RuleSearchSummary
 
@@ -45,19 +45,6 @@ _TOLD_IN_ALL = 10_000
 _TELL_SECONDS = 0.5
 #: ... or so many times what it takes to tell them.
 _TELL_SHARE = 10.0
-
-
-def unfit(options: TestSgdOptions, card: ModelCard, mapping: Mapping) -> str:
-    """Return why mean scores cannot be compared, where they are asked for; else empty."""
-    if options.outcome != "score":
-        return ""
-    if card.scores == "probabilities" and mapping.threshold is None:
-        return ""
-    return (
-        "Mean scores cannot be compared for this model: its answers are no probabilities, or were "
-        "moved so that another threshold than one half decides. Compare the shares of decisions "
-        "instead."
-    )
 
 
 def search(
@@ -437,4 +424,4 @@ class _Mining:
         )
 
 
-__all__ = ["MOST_ROWS", "TestSgdOptions", "search", "unfit"]
+__all__ = ["MOST_ROWS", "TestSgdOptions", "search"]

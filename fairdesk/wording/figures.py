@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, Answers, Repeats, method_named
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind, Repeats
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.repeatability import Repeatability
@@ -253,12 +254,12 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
 
 def tells_of_people(run: RunRecord) -> bool:
     """Whether a run tells how people are treated, and not only how well a search works."""
-    return method_named(run.spec.method).answers is not Answers.DIAGNOSIS
+    return method_named(run.spec.method).answers is not QuestionKind.DIAGNOSIS
 
 
 def searches(run: RunRecord) -> bool:
     """Whether a run looks for examples."""
-    return method_named(run.spec.method).answers is Answers.EXAMPLES
+    return method_named(run.spec.method).answers is QuestionKind.EXAMPLES
 
 
 def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
@@ -309,27 +310,27 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
     method = run.method if isinstance(run, RunState) else run.spec.method
     share = share_of_domain(run.figures)
     match method_named(method).answers:
-        case Answers.SHARE:
+        case QuestionKind.SHARE:
             said = unmeasured(say("Nothing is measured yet."))
             if share is not None:
                 said = share_statement(spec, share)
             elif excess := [each for each in run.figures if isinstance(each, ExcessChange)]:
                 said = excess_statement(spec, excess[-1])
-        case Answers.PROOF:
+        case QuestionKind.PROOF:
             proven = proven_of(run.figures)
             said = unmeasured(say("Nothing is proven yet."))
             if share is not None:
                 said = share_statement(spec, share).with_more(uncertified(share))
             if proven is not None:
                 said = proven_statement(spec, proven).with_more(estimated_sentence(spec, proven))
-        case Answers.DIAGNOSIS:
+        case QuestionKind.DIAGNOSIS:
             told = sentences(spec, run.figures)
             said = unmeasured(told[0] if told else say("Nothing is measured yet."))
-        case Answers.GROUPS | Answers.RATES:
+        case QuestionKind.GROUPS | QuestionKind.RATES:
             said = group_words.headline(spec, run.figures)
-        case Answers.REPAIR:
+        case QuestionKind.REPAIR:
             said = mitigation_words.headline(spec, run.figures)
-        case Answers.EXAMPLES:
+        case QuestionKind.EXAMPLES:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:
                 said = said.with_more(share_statement(spec, share).sentence)
@@ -381,7 +382,7 @@ def _about_groups(run: RunRecord | RunState) -> bool:
 
 def _repairs(run: RunRecord | RunState) -> bool:
     method = run.method if isinstance(run, RunState) else run.spec.method
-    return method_named(method).answers is Answers.REPAIR
+    return method_named(method).answers is QuestionKind.REPAIR
 
 
 def _steps(run: RunState) -> str:

@@ -6,14 +6,14 @@ compares the first person’s value of each protected attribute with all others,
 Repairs with pairs “train” by asking about seven people at a time.
 """
 
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
 import numpy as np
 
 import fairdesk.models.open
-from fairdesk.audit.catalogue import methods
+from fairdesk.audit.catalogue import implementations, methods
+from fairdesk.audit.catalogue.method import Method, QuestionKind
 from fairdesk.audit.worker import guest
 from fairdesk.audit.worker import server as serving
 from fairdesk.certify.proof import certificate
@@ -57,9 +57,7 @@ def _steps(asked, domain, people, steps):
         yield Progress("global", i + 1, steps, 3 * i + 3, 3 * i + 3, 6 * i + 6)
 
 
-STEPS = methods.Method(
-    "steps", "Steps", "Finds.", "No paper", "Much.", "Nothing.", StepsOptions, search
-)
+STEPS = Method("steps", "Steps", "Finds.", "No paper", "Much.", "Nothing.", StepsOptions)
 
 
 class ProvesOptions(msgspec.Struct, frozen=True):
@@ -87,11 +85,10 @@ def prove(context, people, options, rng):
     yield context.progress("proving", 1, 1)
 
 
-PROVES = methods.Method(
+PROVES = Method(
     *("proves", "Proves", "Proves.", "No paper", "Much.", "Nothing."),
     ProvesOptions,
-    prove,
-    methods.Answers.PROOF,
+    QuestionKind.PROOF,
 )
 
 
@@ -130,11 +127,10 @@ def mine(study, people, options, rng):
     yield Progress("mining", 1, 1, len(people), 0, study.queries)
 
 
-MINES = methods.Method(
+MINES = Method(
     *("mines", "Mines", "Mines.", "No paper", "Much.", "Nothing."),
     MinesOptions,
-    mine,
-    methods.Answers.GROUPS,
+    QuestionKind.GROUPS,
     needs=(),
     reads=True,
     divides=True,
@@ -172,10 +168,6 @@ def mend(mitigation, people, options, rng):
     yield Progress("saving", 1, 1, 0, 0, mitigation.queries)
 
 
-#: The real repair with pairs, but for its search.
-MENDS = replace(methods.METHODS["repair-aequitas"], search=mend)
-
-
 class Opened:
     def __init__(self, path):
         space = {}
@@ -204,7 +196,11 @@ def write_source(path, misbehaviour="pass", opening=""):
 
 
 if __name__ == "__main__":
-    methods.METHODS |= {"steps": STEPS, "proves": PROVES, "mines": MINES, MENDS.key: MENDS}
+    methods.METHODS |= {"steps": STEPS, "proves": PROVES, "mines": MINES}
+    here = {"steps": "search", "proves": "prove", "mines": "mine", "repair-aequitas": "mend"}
+    implementations.IMPLEMENTATIONS |= {
+        key: implementations.Implementation("__main__", function) for key, function in here.items()
+    }
     serving.WARM_UP = ()
     real = fairdesk.models.open.open_model
     fairdesk.models.open.open_model = lambda path, **named: (

@@ -5,7 +5,8 @@ import json
 import msgspec
 import pytest
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers, Repeats, why_off
+from fairdesk.audit.catalogue.method import QuestionKind, Repeats
+from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.store import Store
@@ -65,7 +66,12 @@ def test_what_rests_on_a_decision_by_the_row_is_off(opened, worker, misbehaviour
     assert proof.repeatability.batch is batch
     reasons = off(store)
     for key, method in METHODS.items():
-        if method.answers in (Answers.EXAMPLES, Answers.PROOF, Answers.REPAIR, Answers.DIAGNOSIS):
+        if method.answers in (
+            QuestionKind.EXAMPLES,
+            QuestionKind.PROOF,
+            QuestionKind.REPAIR,
+            QuestionKind.DIAGNOSIS,
+        ):
             assert ("queried together" if batch else "same answer") in reasons[key], key
     assert "groups" not in reasons
     assert ("testsgd" in reasons) is batch
@@ -139,7 +145,9 @@ def test_a_run_in_which_answers_changed_claims_nothing_exact(opened, worker):
 
 def test_every_method_says_what_it_supposes():
     for method in METHODS.values():
-        counted = method.answers in (Answers.RATES, Answers.GROUPS) or method.key == "repeats"
+        counted = (
+            method.answers in (QuestionKind.RATES, QuestionKind.GROUPS) or method.key == "repeats"
+        )
         assert (method.repeats is Repeats.ALIKE) is not counted, method.key
 
 

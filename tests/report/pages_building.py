@@ -114,9 +114,7 @@ def report(*sections, **changed):
                 Chart(bars.svg, bars.alt, "Counts by script", "course-1", evidence="estimated"),
                 Formula("impact", "Impact ratio", "I is r over max r", "The rate by the highest."),
                 Note("Four fifths", "read 1 July 2026", "A rate below 4/5 …", *LAW),
-                Note(
-                    "ReproduceRequest", "read 1 July 2026", "Smaller differences may count.", *LAW
-                ),
+                Note("Again", "read 1 July 2026", "Smaller differences may count.", *LAW),
             ),
             fresh=True,
             key="outcomes",

@@ -10,13 +10,8 @@ from time import monotonic
 import msgspec
 import numpy as np
 
-from fairdesk.audit.catalogue.methods import (
-    ABOUT_GROUPS,
-    Answers,
-    method_named,
-    parse_options,
-    why_off,
-)
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import method_named, parse_options, why_off
 from fairdesk.audit.plan.inputs import RunInputs, SearchInputs, group_inputs
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs
@@ -61,7 +56,7 @@ def run(worker: Worker, store: Store, spec: RunSpec) -> Iterator[RunState]:
         Before it begins, when the audit file cannot be written.
     """
     check_run(spec, store.spec)
-    if method_named(spec.method).answers is Answers.REPAIR:
+    if method_named(spec.method).answers is QuestionKind.REPAIR:
         spec = completed(spec, store)
         check_repair(spec, store)
     keeper = _Keeper(worker, store, spec)
@@ -106,12 +101,12 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
             "A method about groups asks about real people, each moved a little.",
             remedy="Ask without a greatest distance.",
         )
-    if run.near is not None and method_named(run.method).answers is Answers.PROOF:
+    if run.near is not None and method_named(run.method).answers is QuestionKind.PROOF:
         raise SpecError(
             "A proof speaks of everybody in the domain, not only of people near the data.",
             remedy="Ask without a greatest distance, or narrow the ranges instead.",
         )
-    if run.near is not None and method_named(run.method).answers is Answers.REPAIR:
+    if run.near is not None and method_named(run.method).answers is QuestionKind.REPAIR:
         raise SpecError(
             "A repair is measured on everybody in the domain, not only on people near the data.",
             remedy="Ask without a greatest distance.",
@@ -160,7 +155,7 @@ def check_rules(run: RunSpec, domain: Domain) -> None:
             f"“{run.text}” is no column of texts that the model reads.",
             remedy=f"The columns of texts are: {', '.join(texts) or 'none'}.",
         )
-    if method.answers is Answers.GROUPS and not run.text and not domain.grouping:
+    if method.answers is QuestionKind.GROUPS and not run.text and not domain.grouping:
         raise SpecError(
             "No attribute is protected, so there are no groups to compare.",
             remedy="Protect a column, or name the column with the texts whose terms are compared.",
@@ -220,7 +215,7 @@ class _Keeper:
         inputs: RunInputs
         if answers in ABOUT_GROUPS:
             inputs = group_inputs(audit, self._store.table())
-        elif answers is Answers.REPAIR:
+        elif answers is QuestionKind.REPAIR:
             inputs = mitigation_inputs(self._spec, self._store)
         else:
             inputs = self._search_inputs()

@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.runs.run import run as run_again
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
@@ -116,7 +117,7 @@ def _shown(value: object) -> str:
 def check_groups(store: Store, worker: Worker) -> Check:
     """Count again how groups fare, and compare that with every table that the audit has."""
     tally = Tally(GROUPS)
-    measured = [run for run in store.runs() if _answers(run, Answers.RATES) and run.figures]
+    measured = [run for run in store.runs() if _answers(run, QuestionKind.RATES) and run.figures]
     with (
         tempfile.TemporaryDirectory(prefix="fairdesk-") as folder,
         Store.create(Path(folder) / "again.fairdesk", store.spec, store.table()) as again,
@@ -139,7 +140,7 @@ def check_groups(store: Store, worker: Worker) -> Check:
     return tally.check()
 
 
-def _answers(run: RunRecord, answers: Answers) -> bool:
+def _answers(run: RunRecord, answers: QuestionKind) -> bool:
     method = METHODS.get(run.spec.method)
     return method is not None and method.answers is answers
 

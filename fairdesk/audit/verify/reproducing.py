@@ -17,7 +17,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers, method_named
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec, now, versions
 from fairdesk.audit.runs.run import run as run_again
 from fairdesk.audit.store.digests import replayed
@@ -293,7 +294,7 @@ class _Repeating:
 
     def _mark(self, run: RunRecord) -> None:
         """Mark pairs as they were marked when a repair began: it takes flagged ones first."""
-        if method_named(run.spec.method).answers is not Answers.REPAIR:
+        if method_named(run.spec.method).answers is not QuestionKind.REPAIR:
             return
         marks = replayed(_entries_before(self._then, run.id)).marks
         for pair, there in self._pairs.items():
@@ -313,7 +314,7 @@ class _Repeating:
             yield self._figures(name, then, now, remarks, cut=cut)
         if then.id in self._then.certified_runs():
             yield self._certificate(name, then, now, remarks)
-        if method_named(then.spec.method).answers is Answers.REPAIR:
+        if method_named(then.spec.method).answers is QuestionKind.REPAIR:
             yield self._made(name, then, now, remarks)
 
     def _findings(
@@ -349,7 +350,7 @@ class _Repeating:
         self, name: str, then: RunRecord, now: RunRecord, remarks: Sequence[str], *, cut: bool
     ) -> Check:
         tally = Tally(f"{name}: the same figures")
-        proves = method_named(then.spec.method).answers is Answers.PROOF
+        proves = method_named(then.spec.method).answers is QuestionKind.PROOF
         before, after = _timeless(then.figures), _timeless(now.figures)
         messages = differences(before, after)
         tally.agree(max(len(before) - len(messages), 0))
@@ -362,7 +363,9 @@ class _Repeating:
                 len(messages),
             )
         elif (
-            messages and self._changed and method_named(then.spec.method).answers is Answers.REPAIR
+            messages
+            and self._changed
+            and method_named(then.spec.method).answers is QuestionKind.REPAIR
         ):
             tally.leave(
                 "What a repair comes to hangs on the luck of training, which is another with other "

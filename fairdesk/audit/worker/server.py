@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 import numpy as np
 
-from fairdesk.audit.catalogue.methods import (
-    Answers,
-    method_named,
-    parse_options,
-    unrepeatable,
-)
+from fairdesk.audit.catalogue import implementations
+from fairdesk.audit.catalogue.implementations import Search
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import method_named, parse_options, unrepeatable
 from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, SearchInputs
 from fairdesk.audit.plan.spec import Budget
 from fairdesk.audit.worker import frames, wire
@@ -68,6 +66,7 @@ WARM_UP = (
     "h5py",
     "fairdesk.models.dense.forward",
     "fairdesk.models.inputs.filling",
+    "fairdesk.individual.searches.quick",
     "fairdesk.individual.engine.kernels",
     "fairdesk.individual.realism.nearest_kernels",
     "fairdesk.individual.surrogates.tree_kernels",
@@ -253,19 +252,22 @@ class Guest:
         """Run a method on what it is given."""
         # compiled loops and libraries are loaded now, unless they were before
         with _signs_of_life(send):
-            for module in method_named(asked.run.method).loops:
-                import_module(module)
+            search = implementations.load(asked.run.method)
         running = partial(drive, controls=self.controls, call=call, send=send)
         match asked.inputs:
             case SearchInputs() as inputs:
-                return self._search_people(asked, inputs, running)
+                return self._search_people(asked, inputs, search, running)
             case GroupInputs() as inputs:
-                return self._compare_groups(asked, inputs, running)
+                return self._compare_groups(asked, inputs, search, running)
             case MitigationInputs() as inputs:
-                return self._mitigate(asked, inputs, running)
+                return self._mitigate(asked, inputs, search, running)
 
     def _search_people(
-        self, asked: wire.Search, inputs: SearchInputs, running: Callable[..., Ending]
+        self,
+        asked: wire.Search,
+        inputs: SearchInputs,
+        search: Search,
+        running: Callable[..., Ending],
     ) -> Ending:
         """Run a method about individuals."""
         run, domain, people = asked.run, asked.domain, inputs.people
@@ -291,19 +293,23 @@ class Guest:
         again = _queried_again(context, asked, context.cached_model.predict_anew, fine)
         sense = preflight(context, people, before) if telling and not method.finishes else ()
         return running(
-            _within(run.budget, context, method.search(context, people, options, rng)),
+            _within(run.budget, context, search(context, people, options, rng)),
             run.budget,
             before=chain(again, sense),
             # whoever looked for people and found nobody says how many there can be at most
             after=_within(run.budget, context, upper_bound(context, people, after))
-            if method.answers in (Answers.EXAMPLES, Answers.SHARE)
+            if method.answers in (QuestionKind.EXAMPLES, QuestionKind.SHARE)
             else (),
             request_finish=context.request_finish if method.finishes else None,
             repeatability=lambda: context.repeatability,
         )
 
     def _compare_groups(
-        self, asked: wire.Search, inputs: GroupInputs, running: Callable[..., Ending]
+        self,
+        asked: wire.Search,
+        inputs: GroupInputs,
+        search: Search,
+        running: Callable[..., Ending],
     ) -> Ending:
         """Run a method about groups."""
         run, mapping = asked.run, asked.mapping
@@ -319,10 +325,14 @@ class Guest:
             text=run.text,
             terms=run.terms,
         )
-        return _search_rows(asked, context, context.predict if fed else None, running)
+        return _search_rows(asked, search, context, context.predict if fed else None, running)
 
     def _mitigate(
-        self, asked: wire.Search, inputs: MitigationInputs, running: Callable[..., Ending]
+        self,
+        asked: wire.Search,
+        inputs: MitigationInputs,
+        search: Search,
+        running: Callable[..., Ending],
     ) -> Ending:
         """Run a repair."""
         run, mapping = asked.run, asked.mapping
@@ -339,11 +349,12 @@ class Guest:
             edges=run.edges,
         )
         finish = partial(running, request_finish=context.request_finish, silent=True)
-        return _search_rows(asked, context, fed.predict, finish)
+        return _search_rows(asked, search, context, fed.predict, finish)
 
 
 def _search_rows(
     asked: wire.Search,
+    search: Search,
     context: GroupContext | MitigationContext,
     predict: Callable[[Rows], Scores] | None,
     running: Callable[..., Ending],
@@ -351,9 +362,7 @@ def _search_rows(
     """Run a method on the rows of the data; without ``predict`` there is no model to query."""
     run, people = asked.run, context.rows[context.inside]
     options = parse_options(run.method, run.options)
-    events = method_named(run.method).search(
-        context, people, options, np.random.default_rng(run.seed)
-    )
+    events = search(context, people, options, np.random.default_rng(run.seed))
     return running(
         _within(run.budget, context, events),
         run.budget,

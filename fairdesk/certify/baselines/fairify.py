@@ -20,15 +20,15 @@ import math
 from collections.abc import Iterator
 from threading import Thread
 from time import perf_counter
-from typing import Annotated, Self
+from typing import Self
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space
+from fairdesk.certify.options import FairifyOptions
 from fairdesk.certify.proof.solver import Answer, Inquiry, bounds_of, refuse_curves
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.results.events import Event, Progress, Rows, timed
@@ -38,38 +38,6 @@ from fairdesk.results.proofs import Proven
 _POLL = 0.1
 #: The largest number of steps that progress is told in.
 _MOST_STEPS = 1 << 53
-
-
-class FairifyOptions(msgspec.Struct, frozen=True):
-    """The parameters of Fairify, as its paper has them."""
-
-    partition_size: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000_000,
-            title="Partition size",
-            description="Attributes with more values are cut into chunks of so many (MS).",
-        ),
-    ] = 100
-    soft_seconds: Annotated[
-        float,
-        msgspec.Meta(
-            gt=0,
-            le=100_000,
-            title="Soft limit",
-            description="Seconds that the solver may think about one partition.",
-        ),
-    ] = 100.0
-    hard_seconds: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1_000_000,
-            title="Hard limit",
-            description="Seconds for all partitions together; 0 is no limit.",
-        ),
-    ] = 1_800.0
 
 
 def search(

@@ -17,15 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, sizes
+from fairdesk.certify.options import FairQuantOptions
 from fairdesk.certify.proof.solver import PIECEWISE, bounds_of
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
@@ -41,38 +41,6 @@ _TURN = 0.05
 _FIRST, _MOST = 64, 1 << 14
 #: Steps of progress.
 _WHOLE = 1_000
-
-
-class FairQuantOptions(msgspec.Struct, frozen=True):
-    """The parameters of FairQuant, named as in its paper and program."""
-
-    min_sample_depth: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=200,
-            title="Depth of sampling",
-            description="From so many halvings on points are tried for a counterexample.",
-        ),
-    ] = 15
-    max_refinement_depth: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=200,
-            title="Greatest depth",
-            description="A box that was halved so often is left undecided.",
-        ),
-    ] = 20
-    seconds: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1_000_000,
-            title="Seconds",
-            description="How long it may take; 0 is until its end.",
-        ),
-    ] = 0.0
 
 
 def search(

@@ -24,15 +24,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
+from fairdesk.groups.options import FairFictPlayOptions
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
@@ -57,20 +56,6 @@ _STEP, _SHRINK = 1.0, 0.8
 _ROUNDING = 1e-9
 #: A violation below this is no subgroup.
 _NOUGHT = 1e-9
-
-
-class FairFictPlayOptions(msgspec.Struct, frozen=True):
-    """The parameters."""
-
-    rounds: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=50,
-            title="Subgroups",
-            description="So many subgroups are looked for, each in what those before do not tell.",
-        ),
-    ] = 5
 
 
 def search(

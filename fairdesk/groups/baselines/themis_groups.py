@@ -13,43 +13,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, combinations, product
 from math import prod
-from typing import Annotated
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
-from fairdesk.individual.engine.sampling import BLOCK, Confidence, Pace, one_per_fixed
-from fairdesk.individual.shares.themis import ErrorBound, MostPeople, greatest_gap
+from fairdesk.groups.options import MOST_GROUPS, ThemisGroupsOptions
+from fairdesk.individual.engine.sampling import BLOCK, Pace, one_per_fixed
+from fairdesk.individual.shares.themis import greatest_gap
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.groups import GroupGap
 
-#: Sets of attributes that make more groups are left out: too few people would be in each.
-MOST_GROUPS = 500
 #: Whether to go on is asked each time the sample has grown by so much.
 _GROWTH = 1.1
-
-
-class ThemisGroupsOptions(msgspec.Struct, frozen=True):
-    """The parameters of THEMIS."""
-
-    confidence: Confidence = 0.99
-    margin: ErrorBound = 0.01
-    together: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=10,
-            title="Attributes together",
-            description="Groups are made of so many protected attributes at most. Sets of several "
-            f"that make more than {MOST_GROUPS} groups are left out.",
-        ),
-    ] = 3
-    most: MostPeople = 1_000_000
 
 
 def search(

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from time import perf_counter
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -19,8 +19,9 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics.error_rates import calibrated, judged, scored
 from fairdesk.groups.metrics.grouping import Division, Mask, cross, crossings, divide
-from fairdesk.groups.metrics.outcomes import LEAST_SHARE, counted
+from fairdesk.groups.metrics.outcomes import counted
 from fairdesk.groups.metrics.significance import compared
+from fairdesk.groups.options import MeasureOptions
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.models.decisions.rule import VALUES, told
 from fairdesk.models.inputs.feeding import FedModel
@@ -30,28 +31,6 @@ from fairdesk.results.groups import GroupTable
 
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5
-
-
-class MeasureOptions(msgspec.Struct, frozen=True):
-    """The parameters."""
-
-    outcome: Annotated[
-        Literal["favourable", "each"],
-        msgspec.Meta(
-            title="What is counted",
-            description="The favourable decision, or each decision in turn.",
-        ),
-    ] = "favourable"
-    least_share: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=0.5,
-            title="Least share",
-            description="Groups with a smaller share of the people are shown, but left out of "
-            "impact ratios, from 0 to 1.",
-        ),
-    ] = LEAST_SHARE
 
 
 def search(

@@ -21,12 +21,11 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Table
 from fairdesk.groups import statistics as testing
 from fairdesk.groups.metrics.grouping import MOST_GROUPS, Division, Groups, Mask, cross, divide
+from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.results.groups import GroupLine, GroupTable
 
 #: The interval around a rate holds the true one in so many of a hundred samples.
 CONFIDENCE = 0.95
-#: Groups with a smaller share of the people may be left out of impact ratios (6 RCNY 5-301).
-LEAST_SHARE = 0.02
 #: A rate below this share of the highest is worth a look (29 CFR 1607.4(D)): a screening line.
 FOUR_FIFTHS = Fraction(4, 5)
 

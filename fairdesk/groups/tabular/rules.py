@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
+from fairdesk.groups.options import MOST_NAMES
 from fairdesk.results.conditions import Condition
 
 Subsets = Literal["all", "single", "ordered"]
 
-#: Names beyond this have too many subsets for all of them to be tried: 1,022 with so many.
-MOST_NAMES = 10
 #: An attribute with more names than this is refused: nearly all would be rare.
 MOST_VALUES = 2_000
 #: More bins than this have too many runs; as many as may be asked for in bins of equal width.

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.options import OptionsForm
@@ -24,12 +25,12 @@ from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, 
 
 #: What the methods are asked for, in the order of the list.
 QUESTIONS = {
-    Answers.EXAMPLES: "Find examples",
-    Answers.SHARE: "Measure how common",
-    Answers.PROOF: "Prove",
-    Answers.GROUPS: "Find groups",
-    Answers.RATES: "Measure groups",
-    Answers.DIAGNOSIS: "Try the search itself",
+    QuestionKind.EXAMPLES: "Find examples",
+    QuestionKind.SHARE: "Measure how common",
+    QuestionKind.PROOF: "Prove",
+    QuestionKind.GROUPS: "Find groups",
+    QuestionKind.RATES: "Measure groups",
+    QuestionKind.DIAGNOSIS: "Try the search itself",
 }
 _KEY = Qt.ItemDataRole.UserRole
 

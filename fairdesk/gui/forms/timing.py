@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, Answers, method_named
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import RunSpec
 
 #: The parameter by which a method knows how long it may take; 0 is until it is done.
@@ -13,12 +14,12 @@ SECONDS = "seconds"
 
 def ending(method: str) -> str:
     """Say when a run of a method ends."""
-    if method_named(method).answers is Answers.PROOF:
+    if method_named(method).answers is QuestionKind.PROOF:
         return (
             "It ends earlier when everybody is decided. What is proven only grows: stop it at any "
             "time, and go on later from the Proof page."
         )
-    if method_named(method).answers is Answers.GROUPS:
+    if method_named(method).answers is QuestionKind.GROUPS:
         return (
             "It ends earlier when every group is known within the error bound. You can pause or "
             "stop it at any time: what is known by then is kept, with wider margins."
@@ -28,7 +29,7 @@ def ending(method: str) -> str:
 
 def takes_distance(method: str) -> bool:
     """Return whether a method can be kept to people near real ones."""
-    return method_named(method).answers not in (Answers.PROOF, *ABOUT_GROUPS)
+    return method_named(method).answers not in (QuestionKind.PROOF, *ABOUT_GROUPS)
 
 
 def timed_run(run: RunSpec) -> RunSpec:

@@ -590,9 +590,10 @@ class WizardState:
 
         A repair is none of them: it needs what another one has found.
         """
-        from fairdesk.audit.catalogue.methods import METHODS, Answers  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.catalogue.method import QuestionKind  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
 
-        off, repairs = self.methods_off(), Answers.REPAIR
+        off, repairs = self.methods_off(), QuestionKind.REPAIR
         return tuple(
             key
             for key, method in METHODS.items()
@@ -648,9 +649,10 @@ class WizardState:
 
     def repair_method(self) -> str:
         """Return the method that repairs what the chosen one finds; empty where none does."""
-        from fairdesk.audit.catalogue.methods import METHODS, Answers  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.catalogue.method import QuestionKind  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
 
-        if METHODS[self.method].answers is Answers.EXAMPLES:
+        if METHODS[self.method].answers is QuestionKind.EXAMPLES:
             return "repair-aequitas"
         return "repair-testsgd" if self.method == "testsgd" else ""
 

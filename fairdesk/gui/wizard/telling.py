@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.data.columns.rereading import counted_cells, is_undecided
@@ -62,18 +63,18 @@ def _asked(state: WizardState) -> Iterator[str]:
     protected, run = _named(state, Role.PROTECTED), state.run_spec()
     groups = [*protected, *(each.name for each in state.unseen())]
     match METHODS[state.method].answers:
-        case Answers.RATES:
+        case QuestionKind.RATES:
             yield (
                 f"How do groups of {plural(state.person)} fare that differ in {listed(groups)}, in "
                 "the data and by the decisions?"
             )
             return
-        case Answers.GROUPS if run.text:
+        case QuestionKind.GROUPS if run.text:
             yield (
                 f"Do the texts in “{run.text}” get other decisions when they name somebody else?"
             )
             return
-        case Answers.GROUPS:
+        case QuestionKind.GROUPS:
             yield (
                 f"Which groups of {plural(state.person)}, told apart by {listed(groups)}, get a "
                 "decision most unlike all others?"

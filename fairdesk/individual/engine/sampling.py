@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from time import perf_counter
-from typing import Annotated, Protocol
+from typing import Protocol
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,16 +24,6 @@ from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.models.model import labels
 from fairdesk.results.events import Rows
 
-#: What all that tells intervals takes.
-Confidence = Annotated[
-    float,
-    msgspec.Meta(
-        ge=0.5,
-        le=0.9999,
-        title="Confidence",
-        description="How likely each interval is to hold the true figure.",
-    ),
-]
 #: People and, for each, the index of the own protected values in ``domain.combinations``.
 Block = tuple[Rows, NDArray[np.intp]]
 #: Positions among the protected attributes.

@@ -11,16 +11,13 @@ import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches.eidig import output_slopes
-from fairdesk.individual.searches.gradient_walks import GradientWalks, WalkOptions
+from fairdesk.individual.searches.gradient_walks import GradientWalks
+from fairdesk.individual.searches.options import AdfOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Rows, timed
 
 #: Where a loss would be without bounds: the least score that counts, as Keras has it.
 LEAST_SCORE = 1e-7
-
-
-class AdfOptions(WalkOptions, frozen=True):
-    """The parameters of ADF, named as in its paper."""
 
 
 def search(

@@ -28,111 +28,23 @@ the program, and the default, 0, never leaves those who are discriminated agains
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.visited import VisitedSet
+from fairdesk.individual.searches.options import (
+    FullyDirectedOptions,
+    RandomOptions,
+    SemiDirectedOptions,
+)
 from fairdesk.results.events import Event, Rows, timed
 
 #: People who are walked around together, when similar sets have two members; fewer where more.
 WALKERS = 2_000
 #: Findings are re-checked and given out once so many steps of the local search.
 STEPS_PER_BATCH = 5
-
-
-class RandomOptions(msgspec.Struct, frozen=True):
-    """The parameters of the random search, named as in the authors' program."""
-
-    global_iteration_limit: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000_000,
-            title="People drawn",
-            description="How many invented people the search looks at first, to start around "
-            "those who are discriminated against.",
-        ),
-    ] = 10_000
-    local_iteration_limit: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=1_000_000,
-            title="Local trials",
-            description="How many steps are tried around each discriminatory person drawn.",
-        ),
-    ] = 1_000
-    perturbation_unit: Annotated[
-        float,
-        msgspec.Meta(
-            gt=0,
-            le=1_000,
-            title="Step size",
-            description="In codes; for wide ranges in hundredths of the range.",
-        ),
-    ] = 1.0
-    init_prob: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1,
-            title="Chance of a step down",
-            description="How likely a step lowers an attribute instead of raising it, at first.",
-        ),
-    ] = 0.5
-    acceptance: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1,
-            title="Chance of going on",
-            description="How likely the search goes on from somebody who is treated fairly, "
-            "instead of going back: 1 as in the paper, 0.37 as in its authors' program; "
-            "0 stays among those who are discriminated against and finds the most.",
-        ),
-    ] = 0.0
-    gamma: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            lt=1,
-            title="Discrimination threshold",
-            description="Above 0, two people also count when their scores differ by more than "
-            "this, though the decision is the same.",
-        ),
-    ] = 0.0
-
-
-class SemiDirectedOptions(RandomOptions, frozen=True):
-    """The parameters of the semi-directed search."""
-
-    direction_probability_change_size: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1,
-            title="Learning of directions",
-            description="By how much a trial changes how likely its direction is from then on.",
-        ),
-    ] = 0.001
-
-
-class FullyDirectedOptions(SemiDirectedOptions, frozen=True):
-    """The parameters of the fully-directed search."""
-
-    param_probability_change_size: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1,
-            title="Learning of attributes",
-            description="By how much a success changes how likely its attribute is from then on.",
-        ),
-    ] = 0.001
 
 
 class Sigma:

@@ -8,9 +8,7 @@ search's own code is measured, with the steps that it takes on this domain.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,71 +18,12 @@ from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.searches import maft
 from fairdesk.individual.searches.eidig import output_slopes
 from fairdesk.individual.searches.gradient_walks import EPSILON
+from fairdesk.individual.searches.options import DiagnoseOptions, MaftOptions
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.individual import GradientFidelity
 
 #: Of gradients, of directions and of odds.
 _Cosines = tuple[float, float, float]
-
-
-class DiagnoseOptions(msgspec.Struct, frozen=True):
-    """The parameters of the diagnosis."""
-
-    sizes: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=100,
-            title="Sizes",
-            description="How many perturbation sizes are tried, from the smallest to the largest. "
-            "Those that come to the same steps on this domain are tried once.",
-        ),
-    ] = 7
-    smallest: Annotated[
-        float,
-        msgspec.Meta(
-            gt=0,
-            le=1_000,
-            title="Smallest size",
-            description="In codes, for wide ranges in hundredths of the range.",
-        ),
-    ] = 0.01
-    largest: Annotated[
-        float,
-        msgspec.Meta(
-            gt=0,
-            le=1_000,
-            title="Largest size",
-            description="In codes, for wide ranges in hundredths of the range.",
-        ),
-    ] = 10.0
-    people: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=100_000,
-            title="People",
-            description="On how many real people estimated and true gradients are compared.",
-        ),
-    ] = 500
-    global_num: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=100_000,
-            title="Seeds",
-            description="How many real people the short search with each size starts from.",
-        ),
-    ] = 200
-    local_num: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=100_000,
-            title="Local steps",
-            description="How many steps the short search tries around each discriminatory person.",
-        ),
-    ] = 100
 
 
 def search(
@@ -128,7 +67,7 @@ def _sweep(
         estimated = maft.ZeroOrder(context, size)(both)
         gradients, directions, odds = _likeness(true, estimated)
         trial = _afresh(context)
-        short = maft.MaftOptions(
+        short = MaftOptions(
             global_num=options.global_num, local_num=options.local_num, perturbation_size=size
         )
         steps = short.max_iter + 1 + short.local_num

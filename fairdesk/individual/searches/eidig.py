@@ -11,20 +11,11 @@ import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches.gradient_walks import (
-    Decay,
     GradientWalks,
-    UpdateInterval,
-    WalkOptions,
 )
+from fairdesk.individual.searches.options import EidigOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Rows, timed
-
-
-class EidigOptions(WalkOptions, frozen=True):
-    """The parameters of EIDIG, named as in its paper."""
-
-    decay: Decay = 0.5
-    update_interval: UpdateInterval = 5
 
 
 def search(

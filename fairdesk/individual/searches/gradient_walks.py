@@ -11,15 +11,14 @@ one batch for the model, never one row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Annotated
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.engine.steps import Steps
+from fairdesk.individual.searches.options import WalkOptions
 from fairdesk.results.events import Event, Rows
 
 #: Keeps attribute probabilities finite where a gradient is nought (the papers' epsilon).
@@ -30,86 +29,6 @@ STEPS_PER_BATCH = 5
 #: Tells of ``(n, d)`` rows how what is to become less changes along one step of each varying
 #: attribute: ``(n, v)``.
 Slopes = Callable[[Rows], Rows]
-
-
-class WalkOptions(msgspec.Struct, frozen=True):
-    """The parameters that the three methods share, named as in their papers."""
-
-    global_num: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000_000,
-            title="Seeds",
-            description="How many real people the search starts from.",
-        ),
-    ] = 1_000
-    local_num: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=1_000_000,
-            title="Local steps",
-            description="How many steps are tried around each discriminatory person found.",
-        ),
-    ] = 1_000
-    cluster_num: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000,
-            title="Clusters",
-            description="Into how many groups of alike people the data are divided, "
-            "so that seeds come from all of them in turn.",
-        ),
-    ] = 4
-    max_iter: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=10_000,
-            title="Global steps",
-            description="How many steps a seed may take towards the decision boundary.",
-        ),
-    ] = 10
-    global_step: Annotated[
-        float,
-        msgspec.Meta(
-            gt=0,
-            le=1_000,
-            title="Global step size",
-            description="In codes; for wide ranges in hundredths of the range.",
-        ),
-    ] = 1.0
-    local_step: Annotated[
-        float,
-        msgspec.Meta(
-            gt=0,
-            le=1_000,
-            title="Local step size",
-            description="In codes; for wide ranges in hundredths of the range.",
-        ),
-    ] = 1.0
-
-
-Decay = Annotated[
-    float,
-    msgspec.Meta(
-        ge=0,
-        lt=1,
-        title="Momentum",
-        description="How much of the last step's direction is kept; 0 forgets it.",
-    ),
-]
-UpdateInterval = Annotated[
-    int,
-    msgspec.Meta(
-        ge=1,
-        le=1_000_000,
-        title="Gradient renewal",
-        description="After how many successful local steps the gradients are asked anew.",
-    ),
-]
 
 
 class GradientWalks:

@@ -7,38 +7,17 @@ Zero-Order Gradient Search", ICSE 2024. Algorithm numbers are that paper's.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
-import msgspec
 import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext, in_parts
 from fairdesk.individual.engine.steps import Steps
 from fairdesk.individual.searches.gradient_walks import (
-    Decay,
     GradientWalks,
-    UpdateInterval,
-    WalkOptions,
 )
+from fairdesk.individual.searches.options import MaftOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Rows, Scores, timed
-
-
-class MaftOptions(WalkOptions, frozen=True):
-    """The parameters of MAFT, named as in its paper."""
-
-    decay: Decay = 0.5
-    update_interval: UpdateInterval = 5
-    perturbation_size: Annotated[
-        float,
-        msgspec.Meta(
-            gt=0,
-            le=1_000,
-            title="Perturbation size",
-            description="How far an attribute is moved to estimate the gradient; "
-            "in codes, for wide ranges in hundredths of the range.",
-        ),
-    ] = 1.0
 
 
 def search(

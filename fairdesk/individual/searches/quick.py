@@ -9,7 +9,6 @@ protected attributes that are enough alone, or on the other side of the decision
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -17,7 +16,15 @@ import numpy as np
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism.diversity import Clusters, clusters
 from fairdesk.individual.searches import aequitas, eidig, maft
+from fairdesk.individual.searches.options import (
+    EidigOptions,
+    FullyDirectedOptions,
+    MaftOptions,
+    QuickOptions,
+)
 from fairdesk.individual.shares import enumeration, estimate
+from fairdesk.individual.shares.finite import obstacle
+from fairdesk.individual.shares.options import EnumerateOptions, EstimateOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Found, Measured, Progress, Rows, timed
 
@@ -27,30 +34,6 @@ ALL_OF = 1_000_000
 REGIONS = 20
 
 Kind = tuple[int, ...]
-
-
-class QuickOptions(msgspec.Struct, frozen=True):
-    """The parameters of the quick audit."""
-
-    rounds: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000,
-            title="Rounds",
-            description="How many rounds there are at most; it ends earlier when one taught "
-            "nothing new.",
-        ),
-    ] = 20
-    rows: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1_000,
-            le=10_000_000,
-            title="Rows per method",
-            description="How many rows each method may send to the model in a round, about.",
-        ),
-    ] = 50_000
 
 
 def search(
@@ -68,11 +51,11 @@ def _mix(
 ) -> Iterator[Event]:
     domain = context.domain
     real, _ = domain.admit(people)
-    count = None if enumeration.obstacle(domain) else enumeration.population(domain, real, ALL_OF)
+    count = None if obstacle(domain) else enumeration.population(domain, real, ALL_OF)
     if context.fits is None and count is not None and count <= ALL_OF:
-        yield from enumeration.search(context, people, enumeration.EnumerateOptions(), rng)
+        yield from enumeration.search(context, people, EnumerateOptions(), rng)
         return
-    sample = estimate.EstimateOptions(trials=20, people=500)
+    sample = EstimateOptions(trials=20, people=500)
     yield from _as("estimate", estimate.search(context, people, sample, rng))
     regions = clusters(domain, real, REGIONS, rng)
     kinds: set[Kind] = set()
@@ -96,10 +79,10 @@ def _searches(
 ) -> Iterator[tuple[str, Iterator[Event]]]:
     """Yield the searches of a round: along gradients, and by what was learned about attributes."""
     if context.cached_model.has_gradients:
-        yield "EIDIG", eidig.search(context, people, eidig.EidigOptions(), rng)
+        yield "EIDIG", eidig.search(context, people, EidigOptions(), rng)
     else:
-        yield "MAFT", maft.search(context, people, maft.MaftOptions(), rng)
-    yield "Aequitas", aequitas.fully_directed(context, people, aequitas.FullyDirectedOptions(), rng)
+        yield "MAFT", maft.search(context, people, MaftOptions(), rng)
+    yield "Aequitas", aequitas.fully_directed(context, people, FullyDirectedOptions(), rng)
 
 
 def _as(name: str, events: Iterator[Event]) -> Iterator[Event]:

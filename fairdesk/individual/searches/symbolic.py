@@ -13,13 +13,12 @@ import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Annotated
 
-import msgspec
 import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.searches.options import SymbolicOptions
 from fairdesk.individual.surrogates.local_trees import LocalTrees
 from fairdesk.individual.surrogates.paths import (
     Identity,
@@ -43,79 +42,6 @@ AHEAD, UNDIRECTED_AHEAD = 64, 4
 MOST_SAMPLES = 20_000
 #: Findings are re-checked and given out once so many test cases.
 CASES_PER_BATCH = 32
-
-
-class SymbolicOptions(msgspec.Struct, frozen=True):
-    """The parameters of Symbolic Generation, named as in its paper where it names them."""
-
-    max_iter: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=100_000,
-            title="Test cases",
-            description="How many people are checked, real and invented ones together.",
-        ),
-    ] = 1_000
-    global_num: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=100_000,
-            title="Seeds",
-            description="How many of these are real people of the data, with whom the search "
-            "starts. Undirected search begins when they are used up.",
-        ),
-    ] = 100
-    cluster_num: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000,
-            title="Clusters",
-            description="Into how many groups of alike people the data are divided, "
-            "so that seeds come from all of them in turn.",
-        ),
-    ] = 4
-    T1: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1,
-            title="Least confidence (T1)",
-            description="Undirected search follows a path down to the first condition with less "
-            "confidence than this.",
-        ),
-    ] = 0.3
-    T2: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1.01,
-            title="Most confidence (T2)",
-            description="Directed search turns over the conditions with less confidence than "
-            "this; above 1 it turns over all, which finds more for the same number of rows.",
-        ),
-    ] = 0.2
-    num_samples: Annotated[
-        int,
-        msgspec.Meta(
-            ge=10,
-            le=20_000,
-            title="Local samples",
-            description="About how many people nearby the model is asked to explain one. The "
-            "paper’s program takes 5,000; with few the search finds no less, and costs far less.",
-        ),
-    ] = 100
-    max_depth: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=100,
-            title="Tree depth",
-            description="How many conditions an explanation has at most.",
-        ),
-    ] = 10
 
 
 def search(

@@ -6,31 +6,16 @@ People are drawn uniformly from the domain and checked under all protected value
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
-import msgspec
 import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.searches.options import UniformOptions
 from fairdesk.results.events import Event, Rows, timed
 
 #: Rows that make up a batch's similar sets: as many as a processor's cache holds with all that is
 #: computed about them.
 BATCH_ROWS = 8_000
-
-
-class UniformOptions(msgspec.Struct, frozen=True):
-    """The parameters of uniform sampling."""
-
-    samples: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000_000_000,
-            title="People",
-            description="How many people are drawn from the domain.",
-        ),
-    ] = 100_000
 
 
 def search(

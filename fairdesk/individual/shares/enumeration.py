@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -18,40 +17,21 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.individual.engine.sampling import Pace, confirmed, extra_rows, one_per_fixed
+from fairdesk.individual.shares.finite import (
+    MOST_SETS,
+    endless_attributes,
+    free_attributes,
+    obstacle,
+    too_large,
+    value_counts,
+)
+from fairdesk.individual.shares.options import EnumerateOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Rows, Scores, timed
 from fairdesk.results.individual import Share
 
-#: So many similar sets can be gone through.
-MOST_SETS = 100_000_000
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: They are made in blocks of so many.
 _BLOCK = 16_384
-
-
-class EnumerateOptions(msgspec.Struct, frozen=True):
-    """The parameters of enumeration."""
-
-    keep: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=10_000_000,
-            title="Examples kept",
-            description="How many examples are kept at most; all are counted.",
-        ),
-    ] = 100_000
-
-
-def obstacle(domain: Domain) -> str:
-    """Return in a clause why a domain cannot be enumerated; empty when it can."""
-    if endless := _endless(domain):
-        return (
-            f"“{endless[0]}” may be any number with a fraction, so there is no end of people; "
-            "a step for it would help"
-        )
-    size = math.prod(_counts(domain))
-    return _too_many(size) if size > MOST_SETS else ""
 
 
 def population(domain: Domain, real: Rows, most: int) -> int | None:
@@ -71,7 +51,7 @@ def population(domain: Domain, real: Rows, most: int) -> int | None:
     int, optional
         ``None`` where there is no end of them, or more would have to be looked at.
     """
-    if _endless(domain):
+    if endless_attributes(domain):
         return None
     size, blocks = sets(domain, real)
     if not domain.has_constraints:
@@ -80,34 +60,6 @@ def population(domain: Domain, real: Rows, most: int) -> int | None:
         return None
     members = (domain.similar(rows).reshape(-1, rows.shape[1]) for rows in blocks)
     return sum(int(domain.allowed(each).sum()) for each in members)
-
-
-def _endless(domain: Domain) -> list[str]:
-    """Return the names of attributes whose values have no end."""
-    return [domain.names[i] for i in domain.varying if not domain.spacing[i]]
-
-
-def _too_many(size: int) -> str:
-    power = str(len(str(size)) - 1).translate(_RAISED)
-    number = f"{size:,}" if size < 10**15 else f"10{power} or more"
-    return (
-        f"the domain has {number} people, not counting their protected values, "
-        f"and at most {MOST_SETS:,} can be gone through"
-    )
-
-
-def _free(domain: Domain) -> NDArray[np.intp]:
-    """Positions of the attributes whose values are gone through."""
-    bound = np.concatenate([domain.protected, domain.fixed, domain.following])
-    return np.setdiff1d(np.arange(len(domain.attributes)), bound)
-
-
-def _counts(domain: Domain) -> list[int]:
-    """Count the values of each free attribute."""
-    free = _free(domain)
-    low, high, spacing = domain.low[free], domain.high[free], domain.spacing[free]
-    steps = np.divide(high - low, spacing, out=np.zeros(len(free)), where=spacing > 0)
-    return [int(count) + 1 for count in np.round(steps)]
 
 
 def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
@@ -126,7 +78,7 @@ def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
         How many there are, and in blocks of ``(m, d)`` of each one member, which may break a
         constraint.
     """
-    free, counts = _free(domain), _counts(domain)
+    free, counts = free_attributes(domain), value_counts(domain)
     once = one_per_fixed(domain, real)
     if not np.setdiff1d(domain.fixed, domain.following).size:
         once = domain.low[None, :]
@@ -218,7 +170,7 @@ def _go_through(context: SearchContext, people: Rows, keep: int) -> Iterator[Eve
     real, _ = domain.admit(people)
     size, blocks = sets(domain, real)
     if size > MOST_SETS:
-        raise SpecError(f"Not everybody can be gone through: {_too_many(size)}.", remedy=_REMEDY)
+        raise SpecError(f"Not everybody can be gone through: {too_large(size)}.", remedy=_REMEDY)
     width = len(domain.combinations)
     # whoever is kept as an example is asked about once more, with everybody in their similar set
     pace = Pace(width, context=context, extra=width + extra_rows(1))

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from time import perf_counter
-from typing import Annotated, Literal
+from typing import Literal
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +20,6 @@ from fairdesk.individual.engine.cached_model import Memory
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.sampling import (
     Block,
-    Confidence,
     Pace,
     Subset,
     extra_rows,
@@ -33,6 +31,7 @@ from fairdesk.individual.engine.sampling import (
     verdicts,
 )
 from fairdesk.individual.shares.intervals import anytime, clopper_pearson
+from fairdesk.individual.shares.options import EstimateOptions
 from fairdesk.results.events import Event, Measured, Rows, timed
 from fairdesk.results.individual import Share
 
@@ -47,50 +46,6 @@ BOUND_PEOPLE = 3_000
 #: ... for at most so many seconds.
 BOUND_SECONDS = 2.0
 _BOUND_CONFIDENCE = 0.95
-
-
-class EstimateOptions(msgspec.Struct, frozen=True):
-    """The parameters of the estimate."""
-
-    trials: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=200,
-            title="Trials (K)",
-            description="How many samples are drawn; their shares show how much chance there is.",
-        ),
-    ] = 100
-    people: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000_000,
-            title="People per trial (m)",
-            description="How many people each sample has.",
-        ),
-    ] = 1_000
-    confidence: Confidence = 0.95
-    moved: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000,
-            title="Attributes moved",
-            description="How many attributes of a real person are changed, where real people are "
-            "moved a little.",
-        ),
-    ] = 2
-    steps: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=100,
-            title="Steps",
-            description="How many steps each of these goes at most; for wide ranges in hundredths "
-            "of the range.",
-        ),
-    ] = 3
 
 
 class Tally:

@@ -13,37 +13,21 @@ share of pairs for which they differ.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.sampling import BLOCK, Block, Confidence, Pace, of_domain
+from fairdesk.individual.engine.sampling import BLOCK, Block, Pace, of_domain
 from fairdesk.individual.shares.intervals import anytime
+from fairdesk.individual.shares.options import RepeatsOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Rows, timed
 from fairdesk.results.individual import ExcessChange
 
 #: Queries for each pair.
 _QUERIES = 4
-
-
-class RepeatsOptions(msgspec.Struct, frozen=True):
-    """The parameters of the estimate with repeats."""
-
-    people: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=10_000_000,
-            title="Pairs",
-            description="How many individuals are drawn, each with one counterfactual; each of "
-            "the two is queried twice.",
-        ),
-    ] = 20_000
-    confidence: Confidence = 0.95
 
 
 def search(

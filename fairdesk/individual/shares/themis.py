@@ -10,7 +10,6 @@ Those of group scores hold for all sets of attributes together: the widest is wh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.individual.engine.sampling import (
     Block,
-    Confidence,
     Pace,
     Subset,
     SubsetMembers,
@@ -33,6 +31,7 @@ from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.individual.shares.enumeration import population
 from fairdesk.individual.shares.estimate import Tally
 from fairdesk.individual.shares.intervals import anytime
+from fairdesk.individual.shares.options import ThemisOptions
 from fairdesk.results.events import Event, Measured, Rows, timed
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
@@ -45,56 +44,6 @@ _MOST_COUNTED = 1_000_000
 _MOST_PAIRED = 20
 #: Once there were so many times as many draws as people, hardly anybody was never drawn.
 _MOST_REPEATED = 20
-
-
-#: What all of THEMIS's scores take.
-ErrorBound = Annotated[
-    float,
-    msgspec.Meta(
-        ge=0.0005,
-        le=0.5,
-        title="Error bound",
-        description="The sampling ends when no interval reaches farther than this to either "
-        "side of its middle.",
-    ),
-]
-MostPeople = Annotated[
-    int,
-    msgspec.Meta(
-        ge=1,
-        le=100_000_000,
-        title="Most people",
-        description="So many people are asked about at most; what is not known as well as "
-        "wanted by then has the wider interval.",
-    ),
-]
-
-
-class ThemisOptions(msgspec.Struct, frozen=True):
-    """The parameters of THEMIS."""
-
-    confidence: Confidence = 0.99
-    margin: ErrorBound = 0.01
-    threshold: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0,
-            le=1,
-            title="Discrimination threshold",
-            description="Attributes with a score above this are not tried together with others: "
-            "together they discriminate at least as much.",
-        ),
-    ] = 0.1
-    together: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=10,
-            title="Attributes together",
-            description="How many protected attributes are changed together at most.",
-        ),
-    ] = 3
-    most: MostPeople = 1_000_000
 
 
 class Groups:

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.records import LogEntry, RunRecord
@@ -110,28 +111,28 @@ class Material:
     @property
     def proofs(self) -> list[RunRecord]:
         """The runs that prove."""
-        return self._answering(Answers.PROOF)
+        return self._answering(QuestionKind.PROOF)
 
     @property
     def subtle(self) -> list[RunRecord]:
         """The runs that look for groups which are decided about otherwise."""
-        return self._answering(Answers.GROUPS)
+        return self._answering(QuestionKind.GROUPS)
 
     @property
     def searches(self) -> list[RunRecord]:
         """The runs about single people that prove and repair nothing."""
-        others = (Answers.PROOF, Answers.REPAIR, *ABOUT_GROUPS)
+        others = (QuestionKind.PROOF, QuestionKind.REPAIR, *ABOUT_GROUPS)
         return [run for run in self.runs if METHODS[run.spec.method].answers not in others]
 
     @property
     def repairs(self) -> list[RunRecord]:
         """The runs that repair the model."""
-        return self._answering(Answers.REPAIR)
+        return self._answering(QuestionKind.REPAIR)
 
     @cached_property
     def measured(self) -> RunRecord | None:
         """The latest run that measured how the groups fare, if one did."""
-        rated = [run for run in self._answering(Answers.RATES) if group_tables(run)]
+        rated = [run for run in self._answering(QuestionKind.RATES) if group_tables(run)]
         return rated[-1] if rated else None
 
     @cached_property
@@ -183,13 +184,13 @@ class Material:
     def chapter_of(self, run: RunRecord) -> str:
         """Return the key of the section with a run's results."""
         match METHODS[run.spec.method].answers:
-            case Answers.RATES:
+            case QuestionKind.RATES:
                 return "outcomes"
-            case Answers.GROUPS:
+            case QuestionKind.GROUPS:
                 return "subtle"
-            case Answers.PROOF:
+            case QuestionKind.PROOF:
                 return "certification"
-            case Answers.REPAIR:
+            case QuestionKind.REPAIR:
                 return "mitigation"
         return "results"
 
@@ -218,7 +219,7 @@ class Material:
         number = self.number(chapter)
         return f" (section {number})" if number else ""
 
-    def _answering(self, answers: Answers) -> list[RunRecord]:
+    def _answering(self, answers: QuestionKind) -> list[RunRecord]:
         return [run for run in self.runs if METHODS[run.spec.method].answers is answers]
 
 
@@ -229,7 +230,7 @@ def not_run(what: str) -> Text:
 
 def proves(run: RunRecord) -> bool:
     """Whether a run proves something, and does not search."""
-    return METHODS[run.spec.method].answers is Answers.PROOF
+    return METHODS[run.spec.method].answers is QuestionKind.PROOF
 
 
 def about_groups(run: RunRecord) -> bool:

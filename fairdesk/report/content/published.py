@@ -18,7 +18,7 @@ import msgspec
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Categories
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.groups.metrics.outcomes import LEAST_SHARE
+from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.results.groups import GroupTable
 
 #: What a table divides people by.

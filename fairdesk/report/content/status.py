@@ -14,7 +14,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.certify.proof.verify import Check
 from fairdesk.errors import ReportError, StoreError
-from fairdesk.groups.metrics.outcomes import LEAST_SHARE
+from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.report.content.choosing import settled
 from fairdesk.report.content.fields import FIELDS, fault, fields_of, missing, told, unsigned
 from fairdesk.report.content.kinds import TEMPLATES

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.plan import Attributes, Limits
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.store.records import PASSING, LogEntry, RunRecord
@@ -241,7 +242,7 @@ def _rule_number(run: RunSpec, runs: Sequence[RunRecord]) -> int:
 
 
 def _repairs(run: RunSpec) -> bool:
-    return METHODS[run.method].answers is Answers.REPAIR
+    return METHODS[run.method].answers is QuestionKind.REPAIR
 
 
 def _texts(spec: AuditSpec, run: RunSpec | None) -> list[str]:

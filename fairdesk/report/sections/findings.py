@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair, RunRecord
 from fairdesk.charts.counts import Counts
@@ -152,7 +153,7 @@ def _most_often(spec: AuditSpec, run: RunRecord) -> str:
 
 def _is_told(material: Material, run: RunRecord) -> bool:
     """Whether the summary speaks of a run: of runs that measure groups only of the latest."""
-    if METHODS[run.spec.method].answers is Answers.RATES:
+    if METHODS[run.spec.method].answers is QuestionKind.RATES:
         return run is material.measured
     return figures.tells_of_people(run)
 

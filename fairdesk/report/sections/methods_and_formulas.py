@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers, method_named, parse_options
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
 from fairdesk.audit.store import hash_chain
@@ -374,7 +375,7 @@ def _repair_rows(spec: AuditSpec, run: RunRecord) -> list[tuple[str, str, str]]:
                 say("what is repaired{decision}", decision=decision),
             )
         ]
-    if method_named(asked.method).answers is not Answers.REPAIR:
+    if method_named(asked.method).answers is not QuestionKind.REPAIR:
         return []
     runs = words.joined([str(number) for number in asked.pairs_of]) or "all"
     told = "only those that the auditor flagged" if asked.flagged else "flagged ones first"

@@ -13,8 +13,7 @@ from itertools import groupby
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Categories
-from fairdesk.groups.metrics.measuring import MeasureOptions
-from fairdesk.groups.metrics.outcomes import LEAST_SHARE
+from fairdesk.groups.options import LEAST_SHARE, MeasureOptions
 from fairdesk.report.blocks import (
     Block,
     Callout,

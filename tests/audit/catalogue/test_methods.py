@@ -1,9 +1,25 @@
+import subprocess
+import sys
+from typing import get_type_hints
+
 import msgspec
 import pytest
 
+from fairdesk.audit.catalogue.implementations import IMPLEMENTATIONS, load
 from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.errors import SpecError
+
+#: Lists all methods with their options, and then the modules that this has loaded.
+LISTING = """
+import sys
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.options import options_of
+for method in METHODS.values():
+    assert options_of(method.options)
+    print(method.title)
+print(*sys.modules)
+"""
 
 
 def test_every_method_tells_what_it_is():
@@ -72,3 +88,27 @@ def test_unknown_names_are_told_with_the_known_ones():
     with pytest.raises(SpecError, match="no method “magic”") as caught:
         method_named("magic")
     assert "methods are: quick, maft, " in str(caught.value)
+
+
+def test_listing_the_methods_loads_none_of_them():
+    told = subprocess.run(
+        (sys.executable, "-c", LISTING), capture_output=True, text=True, check=True, timeout=120
+    )
+    *titles, loaded = told.stdout.splitlines()
+    assert titles == [method.title for method in METHODS.values()]
+    loaded = set(loaded.split())
+    theirs = {each.module for each in IMPLEMENTATIONS.values()}
+    theirs |= {module for each in IMPLEMENTATIONS.values() for module in each.loops}
+    assert not loaded & theirs
+    assert not {name.partition(".")[0] for name in loaded} & {
+        *("numba", "llvmlite", "scipy", "sklearn", "pandas", "pyarrow", "z3", "statsmodels"),
+        *("onnx", "onnxruntime", "h5py", "keras", "tensorflow", "skops", "PySide6"),
+    }
+
+
+def test_every_method_is_implemented():
+    assert IMPLEMENTATIONS.keys() == METHODS.keys()
+    for key, method in METHODS.items():
+        options = get_type_hints(load(key))["options"]
+        # what walks alike is written once, for the most of options
+        assert issubclass(method.options, options), key

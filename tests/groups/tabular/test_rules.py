@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
+from fairdesk.groups.options import MOST_NAMES
 from fairdesk.groups.tabular.membership import members
-from fairdesk.groups.tabular.rules import MOST_NAMES, needs_rates, rules_about
+from fairdesk.groups.tabular.rules import needs_rates, rules_about
 from tests.groups.studies import AGE, RACE, nominal, number
 
 GRADES = nominal("grade", ["low", "mid", "high"], Role.PROTECTED, kind=Kind.ORDINAL)

@@ -5,7 +5,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.forms.method_picker import MethodPicker
@@ -32,7 +33,9 @@ def audit(tmp_path) -> tuple[AuditSpec, tuple]:
 
 def test_every_method_has_its_page(picker):
     # a repair needs what others have found, and is asked for on its own page
-    offered = {key: each for key, each in METHODS.items() if each.answers is not Answers.REPAIR}
+    offered = {
+        key: each for key, each in METHODS.items() if each.answers is not QuestionKind.REPAIR
+    }
     assert picker.items.keys() == offered.keys()
     for key, method in offered.items():
         picker.list.setCurrentItem(picker.items[key])

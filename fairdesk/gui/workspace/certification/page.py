@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import Answers
+from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.lines import Drawing, Line
 from fairdesk.charts.proof import Spaces, alone_of, spaces_of
@@ -63,7 +63,7 @@ _WHERE = (
 
 def off(spec: AuditSpec) -> tuple[str, ...]:
     """Say why nothing can be proven here; empty where some method can."""
-    return all_off(spec, Answers.PROOF)
+    return all_off(spec, QuestionKind.PROOF)
 
 
 def course_of(proven: Proven) -> Drawing:

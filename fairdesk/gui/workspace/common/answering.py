@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdesk.audit.catalogue.methods import (
-    METHODS,
-    Answers,
-    Method,
-    method_named,
-    unrepeatable,
-    why_off,
-)
+from fairdesk.audit.catalogue.method import Method, QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.groups import GroupGap
@@ -33,12 +27,12 @@ def number_of(run: Run) -> int:
     return run.run_id if isinstance(run, RunState) else run.id
 
 
-def answering(runs: Sequence[RunRecord], kind: Answers) -> tuple[RunRecord, ...]:
+def answering(runs: Sequence[RunRecord], kind: QuestionKind) -> tuple[RunRecord, ...]:
     """Pick the runs that answer a kind of question."""
     return tuple(run for run in runs if method_of(run).answers is kind)
 
 
-def all_off(spec: AuditSpec, kind: Answers) -> tuple[str, ...]:
+def all_off(spec: AuditSpec, kind: QuestionKind) -> tuple[str, ...]:
     """Say why no method answers a kind of question here; empty where some does."""
     methods = [each for each in METHODS.values() if each.answers is kind]
     reasons = [why_off(each, spec.model, spec.domain) for each in methods]
@@ -64,7 +58,9 @@ def excesses(run: Run) -> tuple[ExcessChange, ...]:
 
 def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
     """Pick the runs that look for examples, and those of another kind that have some."""
-    return tuple(run for run in runs if run.found or method_of(run).answers is Answers.EXAMPLES)
+    return tuple(
+        run for run in runs if run.found or method_of(run).answers is QuestionKind.EXAMPLES
+    )
 
 
 def shares(run: Run) -> tuple[Share, ...]:
@@ -74,7 +70,7 @@ def shares(run: Run) -> tuple[Share, ...]:
 
 def proves(run: Run) -> bool:
     """Return whether a run is to prove something."""
-    return method_of(run).answers is Answers.PROOF
+    return method_of(run).answers is QuestionKind.PROOF
 
 
 def can_go_on(run: Run) -> bool:

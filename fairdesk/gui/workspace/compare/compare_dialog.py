@@ -13,7 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers, why_off
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.gui.kit import layouts, parts, theme
 
@@ -41,7 +42,7 @@ class CompareDialog(QDialog):
         inside = QWidget()
         methods = layouts.column(on=inside, margin=(0, 0, theme.NEAR, 0), spacing=theme.TIGHT)
         for key, method in METHODS.items():
-            if method.answers is Answers.EXAMPLES:
+            if method.answers is QuestionKind.EXAMPLES:
                 off = why_off(method, spec.model, spec.domain)
                 self._add(methods, key, method.title, off or method.sentence, bool(off))
         methods.addStretch(1)

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
-from fairdesk.audit.catalogue.methods import Answers
+from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.store.records import RunState
 from fairdesk.charts.lines import Drawing, Line, Mark
 from fairdesk.gui.charts.chart import LineChart
@@ -171,7 +171,7 @@ class DiagnosisView(QWidget):
         return parts.empty_page(
             "Not checked yet",
             _EXPLAINED if gradients else _NO_GRADIENTS,
-            parts.why_not(button, all_off(self._session.spec, Answers.DIAGNOSIS)),
+            parts.why_not(button, all_off(self._session.spec, QuestionKind.DIAGNOSIS)),
             button,
         )
 
@@ -207,12 +207,12 @@ class DiagnosisView(QWidget):
 
     def _take_runs(self) -> None:
         for run in reversed(self._session.runs):
-            if method_of(run).answers is Answers.DIAGNOSIS:
+            if method_of(run).answers is QuestionKind.DIAGNOSIS:
                 self._take(run)
                 return
 
     def _go_on(self, state: RunState) -> None:
-        if not state.run_id or method_of(state).answers is not Answers.DIAGNOSIS:
+        if not state.run_id or method_of(state).answers is not QuestionKind.DIAGNOSIS:
             return
         self._told = state
         self._stack.setCurrentIndex(1)

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.charts.upset import Intersections
@@ -176,7 +177,7 @@ class RunsView(QWidget):
 
     def _make_empty(self) -> QWidget:
         button = parts.push_button("&Compare methods…", self.compare_methods)
-        reasons = all_off(self._session.spec, Answers.EXAMPLES)
+        reasons = all_off(self._session.spec, QuestionKind.EXAMPLES)
         return parts.empty_page(
             "Nothing to compare yet",
             "Searches differ in whom they find. Let two or more run with the same budget: what "
@@ -238,7 +239,7 @@ class RunsView(QWidget):
 
     def _take_runs(self) -> None:
         """List the runs that are over; the newest of each method are compared at first."""
-        runs = answering(self._session.runs, Answers.EXAMPLES)
+        runs = answering(self._session.runs, QuestionKind.EXAMPLES)
         self._list.show_runs(runs)
         if not self._by_hand:
             newest = {run.spec.method: run.id for run in runs}
@@ -393,7 +394,7 @@ class RunsView(QWidget):
             if run.id in self._chosen and run.id in self._curves
         ]
         live, asked = self._session.live, self._session.live_spec
-        searches = asked is not None and METHODS[asked.method].answers is Answers.EXAMPLES
+        searches = asked is not None and METHODS[asked.method].answers is QuestionKind.EXAMPLES
         if live is not None and asked is not None and searches and live.run_id:
             name = run_label(live.run_id, asked)
             curves.append((name, self._session.driver.progress()))

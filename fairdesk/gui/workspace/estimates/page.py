@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, Answers
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.lines import Drawing, Line, Mark
@@ -62,7 +62,7 @@ def measured(run: Run) -> bool:
     answers = method_of(run).answers
     if answers in ABOUT_GROUPS:
         return False
-    return bool(shares(run) or gaps(run)) or answers is Answers.SHARE
+    return bool(shares(run) or gaps(run)) or answers is QuestionKind.SHARE
 
 
 def intervals(share: Share) -> str:
@@ -265,7 +265,7 @@ class SharePage(RunPage):
     def _make_empty(self) -> QWidget:
         many = self._session.many
         button = parts.push_button("&Estimate how common it is", self.estimate)
-        reasons = all_off(self._session.spec, Answers.SHARE)
+        reasons = all_off(self._session.spec, QuestionKind.SHARE)
         return parts.empty_page(
             "Not estimated yet",
             f"Examples prove that discrimination exists, but not how common it is. An estimate "

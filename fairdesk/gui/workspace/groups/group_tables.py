@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers, why_off
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, parts, theme
@@ -35,7 +36,7 @@ _EACH = "each attribute by itself"
 
 def measures(run: Run) -> bool:
     """Return whether a run counts how groups fare."""
-    return method_of(run).answers is Answers.RATES
+    return method_of(run).answers is QuestionKind.RATES
 
 
 def tables_of(run: Run) -> tuple[GroupTable, ...]:

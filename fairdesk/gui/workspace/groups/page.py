@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from fairdesk.audit.catalogue.methods import Answers, method_named
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
@@ -66,7 +67,7 @@ class GroupsPage(QWidget):
         """Show the tab of what a run answers."""
         if run.text:
             self.tabs.setCurrentWidget(self.words)
-        elif method_named(run.method).answers is Answers.RATES:
+        elif method_named(run.method).answers is QuestionKind.RATES:
             self.tabs.setCurrentWidget(self.tables)
         else:
             self.tabs.setCurrentWidget(self.findings)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import Answers
+from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
@@ -71,7 +71,7 @@ _PHASES = {
 
 def repairs(run: Run) -> bool:
     """Return whether a run is a repair."""
-    return method_of(run).answers is Answers.REPAIR
+    return method_of(run).answers is QuestionKind.REPAIR
 
 
 def since(run: RunRecord, runs: tuple[RunRecord, ...], log: tuple[LogEntry, ...] = ()) -> str:

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError
 from fairdesk.audit.store.records import RunRecord, RunState
@@ -225,7 +226,7 @@ class ExamplesPage(QWidget):
     def _make_empty(self) -> QWidget:
         """Make what is shown before the first run."""
         button = parts.push_button("Find &examples…", self.start)
-        reasons = all_off(self._session.spec, Answers.EXAMPLES)
+        reasons = all_off(self._session.spec, QuestionKind.EXAMPLES)
         return parts.empty_page(
             "No examples yet",
             f"A search invents {self._session.many} and looks for two that are alike in everything "
@@ -283,7 +284,7 @@ class ExamplesPage(QWidget):
         runs = self._with_examples()
         if not runs:
             return
-        newest = (answering(runs, Answers.EXAMPLES) or runs)[-1].id
+        newest = (answering(runs, QuestionKind.EXAMPLES) or runs)[-1].id
         newest_shown = self._shown in (None, self._newest)
         self._newest = newest
         with QSignalBlocker(self._runs):
@@ -312,7 +313,7 @@ class ExamplesPage(QWidget):
         return tuple(
             run
             for run in self._session.runs
-            if run.found or method_of(run).answers is Answers.EXAMPLES
+            if run.found or method_of(run).answers is QuestionKind.EXAMPLES
         )
 
     def _record(self, number: int) -> RunRecord | None:
@@ -331,7 +332,7 @@ class ExamplesPage(QWidget):
     def _go_on(self, state: RunState) -> None:
         """Follow the run that is under way, unless an older one is being read."""
         known = self._runs.findData(state.run_id) >= 0
-        searches = method_of(state).answers is Answers.EXAMPLES
+        searches = method_of(state).answers is QuestionKind.EXAMPLES
         if state.run_id and searches and not known and self._session.loaded:
             self._follow(state)
         if state.run_id == self._shown:

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers, remark, why_off
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.gui.forms.method_picker import MethodPicker
@@ -131,7 +132,7 @@ class AgainDialog(QDialog):
         last, answers = self._last, METHODS[self.picker.key].answers
         if last is None or answers in ABOUT_GROUPS:
             return ""
-        if answers is Answers.PROOF:
+        if answers is QuestionKind.PROOF:
             same = self.picker.key == last.spec.method
             return "keep what it has proven" if same and can_go_on(last) else ""
         return f"leave out the {words.number(last.found)} that it has found" if last.found else ""

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from fairdesk.audit.catalogue.methods import Answers
+from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.charts.counts import Counts
@@ -351,8 +351,8 @@ class OverviewPage(QWidget):
             estimated=share is not None or tried or any(map(excesses, session.runs)),
             proven=tried or bool(off(session.spec)),
             grouped=grouped or bool(groups_off(session.spec)),
-            individual=not all_off(session.spec, Answers.EXAMPLES),
-            repaired=bool(answering(session.runs, Answers.REPAIR)),
+            individual=not all_off(session.spec, QuestionKind.EXAMPLES),
+            repaired=bool(answering(session.runs, QuestionKind.REPAIR)),
         )
         self._next.said.setText(following.words)
         self._button.setText(following.button)
@@ -367,7 +367,7 @@ class OverviewPage(QWidget):
     def _search(self) -> Run | None:
         """Return the search that tells most: the one under way, else the one that found most."""
         live = self._session.live
-        if live is not None and method_of(live).answers is Answers.EXAMPLES:
+        if live is not None and method_of(live).answers is QuestionKind.EXAMPLES:
             return live
         searches = with_examples(self._session.runs)
         return max(reversed(searches), key=lambda run: run.found, default=None)
@@ -375,7 +375,7 @@ class OverviewPage(QWidget):
     def _tell_examples(self, run: Run | None) -> None:
         names = words.protected_names(self._session.spec.domain)
         if run is None:
-            reasons = all_off(self._session.spec, Answers.EXAMPLES)
+            reasons = all_off(self._session.spec, QuestionKind.EXAMPLES)
             self._shown.said.setText("Not possible here." if reasons else "Nothing yet.")
             self._effort.setText(
                 " ".join(reasons) or "What a search finds will be said here in one sentence."
@@ -408,7 +408,7 @@ class OverviewPage(QWidget):
             return None
         if share is None:
             self._estimated.name("▨", "Estimated")
-            reasons = all_off(self._session.spec, Answers.SHARE)
+            reasons = all_off(self._session.spec, QuestionKind.SHARE)
             self._estimated.said.setText("Not possible here." if reasons else "Nothing yet.")
             self._estimated_more.setText(
                 " ".join(reasons)
@@ -448,7 +448,7 @@ class OverviewPage(QWidget):
         """Say what came of looking for groups; tell whether any run did."""
         spec, live = self._session.spec, self._session.live
         runs: list[Run] = [*self._session.runs, *([live] if live is not None else [])]
-        about = [run for run in runs if method_of(run).answers is Answers.GROUPS]
+        about = [run for run in runs if method_of(run).answers is QuestionKind.GROUPS]
         # rules are looked for first of all; other methods are there to be compared with
         telling = next((run for run in reversed(about) if mines(run) and run.figures), None)
         run = telling or (about[-1] if about else None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
-from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.verdicts import MARKS, proven_texts
@@ -181,7 +182,9 @@ class RunBar(parts.Card):
         """Show the last run, which is over."""
         title = METHODS[record.spec.method].title
         self._stand(OF_STATE[record.state], title, words.state_word(record.state))
-        again = "&Repair again…" if method_of(record).answers is Answers.REPAIR else "&Run again…"
+        again = (
+            "&Repair again…" if method_of(record).answers is QuestionKind.REPAIR else "&Run again…"
+        )
         self._again.setText(again)
         self._count(record)
         self._offer(running=False)
@@ -199,12 +202,14 @@ class RunBar(parts.Card):
         No share of those that a search tried: it would be read as how common it is.
         """
         answers = method_of(run).answers
-        self._found.setVisible(answers is Answers.EXAMPLES)
-        self._price.setVisible(answers is Answers.EXAMPLES)
-        self._share.setVisible(answers not in (Answers.EXAMPLES, Answers.DIAGNOSIS, Answers.RATES))
-        self._tried.setVisible(answers is not Answers.REPAIR)
+        self._found.setVisible(answers is QuestionKind.EXAMPLES)
+        self._price.setVisible(answers is QuestionKind.EXAMPLES)
+        self._share.setVisible(
+            answers not in (QuestionKind.EXAMPLES, QuestionKind.DIAGNOSIS, QuestionKind.RATES)
+        )
+        self._tried.setVisible(answers is not QuestionKind.REPAIR)
         self._found.show_number(words.number(run.found))
-        proves = answers is Answers.PROOF
+        proves = answers is QuestionKind.PROOF
         # there is no room for all of it in a small window, and boxes tell more of a proof
         self._rows.setVisible(not proves)
         self._tried.show_number(words.number(run.tried), "boxes" if proves else "tried")
@@ -214,7 +219,7 @@ class RunBar(parts.Card):
         if answers in ABOUT_GROUPS:
             self._count_groups(run)
             return
-        if answers is Answers.REPAIR:
+        if answers is QuestionKind.REPAIR:
             told = fall(run)
             self._share.show_number(
                 told or "–", mitigation_words.effort_text(run.figures) or "models"

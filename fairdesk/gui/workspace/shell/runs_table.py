@@ -13,7 +13,8 @@ from PySide6.QtWidgets import (
     QTableWidgetItem,
 )
 
-from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.verdicts import MARKS, proven_texts
 from fairdesk.gui.kit import parts
@@ -186,7 +187,7 @@ class RunsTable(QTableWidget):
 
 
 def _searches(run: RunRecord) -> bool:
-    return method_of(run).answers is Answers.EXAMPLES
+    return method_of(run).answers is QuestionKind.EXAMPLES
 
 
 def _result(run: RunRecord) -> str:
@@ -197,7 +198,7 @@ def _result(run: RunRecord) -> str:
         return " ".join(f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven))
     if method_of(run).answers in ABOUT_GROUPS:
         return _groups_result(run)
-    if method_of(run).answers is Answers.REPAIR:
+    if method_of(run).answers is QuestionKind.REPAIR:
         fall = mitigation_words.fall_text(run.figures)
         return fall or mitigation_words.effort_text(run.figures) or "–"
     told = main_shares(shares(run))

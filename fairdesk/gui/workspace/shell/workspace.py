@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers, method_named
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.reopening import MovedError, reopen
 from fairdesk.audit.store.records import RunRecord, RunState
@@ -67,13 +68,13 @@ COMPARE, GROUPS, REPAIR, REPORT, LOG = "Compare", "Groups", "Repair", "Report", 
 NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPAIR, REPORT, LOG)
 #: The page that shows what a run answers.
 _PAGES = {
-    Answers.EXAMPLES: EXAMPLES,
-    Answers.SHARE: SHARE,
-    Answers.PROOF: PROOF,
-    Answers.DIAGNOSIS: COMPARE,
-    Answers.GROUPS: GROUPS,
-    Answers.RATES: GROUPS,
-    Answers.REPAIR: REPAIR,
+    QuestionKind.EXAMPLES: EXAMPLES,
+    QuestionKind.SHARE: SHARE,
+    QuestionKind.PROOF: PROOF,
+    QuestionKind.DIAGNOSIS: COMPARE,
+    QuestionKind.GROUPS: GROUPS,
+    QuestionKind.RATES: GROUPS,
+    QuestionKind.REPAIR: REPAIR,
 }
 #: Seconds after which an estimate or a proof ends where nothing else was asked for.
 _SECONDS = 60.0
@@ -243,7 +244,7 @@ class Workspace(QWidget):
         first, *others = runs
         self._queue, self._queued = deque(others), len(runs)
         self._queue_runs = []
-        searches = all(METHODS[run.method].answers is Answers.EXAMPLES for run in runs)
+        searches = all(METHODS[run.method].answers is QuestionKind.EXAMPLES for run in runs)
         self._comparing = searches and bool(others)
         self._begin(worker, first)
         if self._comparing:
@@ -264,7 +265,7 @@ class Workspace(QWidget):
         """Show the page of what a run answers."""
         answers = METHODS[run.method].answers
         self.show_page(_PAGES[answers])
-        if answers is Answers.DIAGNOSIS:
+        if answers is QuestionKind.DIAGNOSIS:
             self.compare.show_diagnosis()
         elif answers in ABOUT_GROUPS:
             self.groups.show_run(run)
@@ -361,7 +362,7 @@ class Workspace(QWidget):
         runs = [run for run in self._session.runs if not repairs(run)]
         spec = self._session.spec
         # what is offered first must be possible
-        first = METHOD if not runs and all_off(spec, Answers.EXAMPLES) else ""
+        first = METHOD if not runs and all_off(spec, QuestionKind.EXAMPLES) else ""
         dialog = AgainDialog(spec, runs[-1] if runs else None, self, method=first)
         dialog.accepted.connect(lambda: self._ask((dialog.run(),)))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -498,9 +499,9 @@ class Workspace(QWidget):
         run = self._record(number)
         if run is None:
             return
-        if method_of(run).answers is Answers.EXAMPLES:
+        if method_of(run).answers is QuestionKind.EXAMPLES:
             self.examples.open_run(number)
-        elif method_of(run).answers is Answers.SHARE:
+        elif method_of(run).answers is QuestionKind.SHARE:
             self.share.open_run(number)
         elif proves(run):
             self.proof.open_run(number)
@@ -553,24 +554,24 @@ class Workspace(QWidget):
             self.steps.stand(NAMES.index(OVERVIEW), Standing("first run", OF_STATE[state.state]))
             self.steps.stand(NAMES.index(REPORT), Standing("not complete yet", Sign.NOT_YET))
 
-    def _stand_live(self, state: RunState, answers: Answers) -> None:
+    def _stand_live(self, state: RunState, answers: QuestionKind) -> None:
         """Say at its step how a run goes."""
         sign, going = OF_STATE[state.state], words.state_word(state.state)
         if self._comparing:
             at = self._queued - len(self._queue)
             self.steps.stand(NAMES.index(COMPARE), Standing(f"run {at} of {self._queued}", sign))
-        elif answers is Answers.DIAGNOSIS:
+        elif answers is QuestionKind.DIAGNOSIS:
             self.steps.stand(NAMES.index(COMPARE), Standing(going, sign))
-        if answers is Answers.EXAMPLES:
+        if answers is QuestionKind.EXAMPLES:
             told = f"{going}, {words.number(state.found)}"
             self.steps.stand(NAMES.index(EXAMPLES), Standing(told, sign))
-        elif answers is Answers.SHARE:
+        elif answers is QuestionKind.SHARE:
             self.steps.stand(NAMES.index(SHARE), _share_standing(state))
-        elif answers is Answers.PROOF:
+        elif answers is QuestionKind.PROOF:
             self.steps.stand(NAMES.index(PROOF), _proof_standing(state))
         elif answers in ABOUT_GROUPS:
             self.steps.stand(NAMES.index(GROUPS), _groups_standing(state))
-        elif answers is Answers.REPAIR:
+        elif answers is QuestionKind.REPAIR:
             self.steps.stand(NAMES.index(REPAIR), _repair_standing(state))
 
     def _end(self, state: RunState) -> None:
@@ -619,7 +620,7 @@ class Workspace(QWidget):
         self._stand_searches()
         if latest is None:
             stand(NAMES.index(REPORT), Standing("nothing to tell yet", Sign.NOT_YET))
-            self.bar.show_nothing("groups" if all_off(spec, Answers.EXAMPLES) else "examples")
+            self.bar.show_nothing("groups" if all_off(spec, QuestionKind.EXAMPLES) else "examples")
         else:
             stand(NAMES.index(REPORT), self.report.standing)
             self.bar.show_record(latest)
@@ -634,39 +635,41 @@ class Workspace(QWidget):
             short_word = {"stopped": "stopped"}.get(last, words.state_word(last))
             told = Standing(f"{short_word}, {words.number(found)}", OF_STATE[last])
         else:
-            told = Standing(self._lacking(Answers.EXAMPLES, "not run"), Sign.NOT_YET)
+            told = Standing(self._lacking(QuestionKind.EXAMPLES, "not run"), Sign.NOT_YET)
         stand(NAMES.index(EXAMPLES), told)
         telling = [run for run in runs if measured(run)]
         stand(
             NAMES.index(SHARE),
             _share_standing(telling[-1], telling)
             if telling
-            else Standing(self._lacking(Answers.SHARE, "not estimated"), Sign.NOT_YET),
+            else Standing(self._lacking(QuestionKind.SHARE, "not estimated"), Sign.NOT_YET),
         )
         stand(NAMES.index(PROOF), self._proof_stands())
         stand(NAMES.index(REPAIR), self._repair_stands())
         if len(examples) > 1:
             compared = Standing(f"{words.counted(len(examples), 'run')}", Sign.DONE)
-        elif answering(runs, Answers.DIAGNOSIS):
+        elif answering(runs, QuestionKind.DIAGNOSIS):
             compared = Standing("search checked", Sign.DONE)
         else:
-            compared = Standing(self._lacking(Answers.EXAMPLES, "needs two runs"), Sign.NOT_YET)
+            compared = Standing(
+                self._lacking(QuestionKind.EXAMPLES, "needs two runs"), Sign.NOT_YET
+            )
         stand(NAMES.index(COMPARE), compared)
 
-    def _lacking(self, kind: Answers, yet: str) -> str:
+    def _lacking(self, kind: QuestionKind, yet: str) -> str:
         """Say of what no run has told how it stands: ``off`` where none can."""
         return "off" if all_off(self._session.spec, kind) else yet
 
     def _proof_stands(self) -> Standing:
         """Say how the newest proof stands, or that there is none."""
-        proofs = answering(self._session.runs, Answers.PROOF)
+        proofs = answering(self._session.runs, QuestionKind.PROOF)
         if proofs:
             return _proof_standing(proofs[-1])
         return Standing("off" if off(self._session.spec) else "nothing proven", Sign.NOT_YET)
 
     def _repair_stands(self) -> Standing:
         """Say how the newest repair stands, or that there is none."""
-        made = answering(self._session.runs, Answers.REPAIR)
+        made = answering(self._session.runs, QuestionKind.REPAIR)
         if not made:
             return Standing("not run", Sign.NOT_YET)
         if self.repair.outdated:
@@ -676,10 +679,10 @@ class Workspace(QWidget):
     def _groups_stand(self) -> Standing:
         """Say how the newest run about groups stands; before any what the data show."""
         runs = self._session.runs
-        found = answering(runs, Answers.GROUPS)
+        found = answering(runs, QuestionKind.GROUPS)
         # rules are looked for first of all; other methods are there to be compared with
         mined = [run for run in found if mined_of(run)]
-        about = mined or found or answering(runs, Answers.RATES)
+        about = mined or found or answering(runs, QuestionKind.RATES)
         return _groups_standing(about[-1]) if about else Standing("observed", Sign.DONE)
 
 
@@ -689,7 +692,7 @@ def _groups_standing(run: Run) -> Standing:
     told = words.state_word(run.state)
     if examined:
         told = words.counted(examined, "rule set")
-    elif run.state == "done" and method_of(run).answers is Answers.RATES:
+    elif run.state == "done" and method_of(run).answers is QuestionKind.RATES:
         told = "measured"
     return Standing(told, OF_STATE[run.state])
 
@@ -736,7 +739,7 @@ def _ended(state: RunState, waited: int) -> str:
     if not state.run_id:
         return "The run could not begin."
     if state.state == "done":
-        if METHODS[state.method].answers is Answers.EXAMPLES:
+        if METHODS[state.method].answers is QuestionKind.EXAMPLES:
             return f"The search is done: {words.number(state.found)} found."
         return "The run is done."
     ending = {

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers, why_off
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
@@ -344,7 +345,7 @@ class FindingsView(RunPage):
         runs: list[Run] = [*self._session.runs]
         if live is not None and live.run_id:
             runs.append(live)
-        about = [run for run in runs if method_of(run).answers is Answers.GROUPS]
+        about = [run for run in runs if method_of(run).answers is QuestionKind.GROUPS]
         self._stack.setCurrentIndex(1 if about or self._told is not None else 0)
         if self.isVisible():
             self.others.show_runs(about, idle=live is None)

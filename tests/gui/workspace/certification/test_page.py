@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers, Method
+from fairdesk.audit.catalogue.method import Method, QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
@@ -67,19 +68,13 @@ class Options(msgspec.Struct, frozen=True):
     boxes: int = 256
 
 
-def prove(context, people, options, rng):
-    yield Measured("certify", ALL)
-    yield Progress("certify", 1, 1, 100, 0, 100)
-
-
 @pytest.fixture(autouse=True)
 def provers(monkeypatch):
     """A method that proves, whichever there are."""
     made = Method(
         *("certify", "Certify", "Proves.", "A paper", "Everything.", "Nothing."),
         options=Options,
-        search=prove,
-        answers=Answers.PROOF,
+        answers=QuestionKind.PROOF,
         finishes=True,
     )
     monkeypatch.setitem(METHODS, "certify", made)
@@ -194,12 +189,11 @@ def test_before_a_proof_the_page_offers_one(qtbot, opened, path):
 
 def test_where_nothing_can_be_proven_it_says_why(monkeypatch, opened, path, spec):
     for key, method in METHODS.items():
-        if method.answers is Answers.PROOF:
+        if method.answers is QuestionKind.PROOF:
             asks = Method(
                 *(key, method.title, "", "", "", ""),
                 options=Options,
-                search=prove,
-                answers=Answers.PROOF,
+                answers=QuestionKind.PROOF,
                 obstacle=lambda _domain: "nobody can be counted",
             )
             monkeypatch.setitem(METHODS, key, asks)

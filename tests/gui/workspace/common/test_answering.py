@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from fairdesk.audit.catalogue.methods import Answers
+from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.gui.workspace.common import answering
 from fairdesk.repeatability import Repeatability
 from tests.report import building, repairs
@@ -36,8 +36,8 @@ def test_a_model_that_wavers_is_estimated_with_repeats_and_told_off_once(tmp_pat
 
     assert answering.estimates(asked) == "estimate"
     assert answering.estimates(found()) == "repeats"
-    (reason,) = answering.all_off(found(), Answers.EXAMPLES)
+    (reason,) = answering.all_off(found(), QuestionKind.EXAMPLES)
     assert reason == "Off here: the same row does not always get the same answer from the model."
-    assert answering.all_off(found(), Answers.SHARE) == ()
-    (reason,) = answering.all_off(found(batch=True), Answers.SHARE)
+    assert answering.all_off(found(), QuestionKind.SHARE) == ()
+    (reason,) = answering.all_off(found(batch=True), QuestionKind.SHARE)
     assert "queried together with it" in reason

@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
-from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.comparison import Comparison, Overlap
 from fairdesk.audit.store.store import Store
@@ -191,7 +192,7 @@ def test_methods_that_are_off_say_why(qtbot, tmp_path):
     )
     dialog = CompareDialog(blind, 4)
     qtbot.addWidget(dialog)
-    offered = {key for key, method in METHODS.items() if method.answers is Answers.EXAMPLES}
+    offered = {key for key, method in METHODS.items() if method.answers is QuestionKind.EXAMPLES}
     assert set(dialog._boxes) <= offered
     needing = {key for key in offered if not set(METHODS[key].needs) <= {Capability.DECIDES}}
     assert not needing & set(dialog._boxes)

@@ -1,0 +1,79 @@
+"""Where each method is implemented: loaded when it is run, and by nobody who only lists methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from fairdesk.results.events import Event, Rows
+
+#: ``search(context, people, options, rng)``; the options are of the method's own class. One about
+#: groups works with a `fairdesk.groups.context.GroupContext` instead of a `SearchContext`, a repair
+#: with a `fairdesk.mitigate.context.MitigationContext`.
+Search = Callable[[Any, Rows, Any, np.random.Generator], Iterator[Event]]
+
+
+class Implementation(NamedTuple):
+    """The generator of a method's events.
+
+    Attributes
+    ----------
+    module, function : str
+        Where it is.
+    loops : tuple[str, ...]
+        Modules of compiled loops that it needs, beside those that every search does: to compile
+        them takes a minute or two, once.
+    """
+
+    module: str
+    function: str = "search"
+    loops: tuple[str, ...] = ()
+
+
+#: By the methods' keys.
+IMPLEMENTATIONS: dict[str, Implementation] = {
+    "quick": Implementation("fairdesk.individual.searches.quick"),
+    "maft": Implementation("fairdesk.individual.searches.maft"),
+    "eidig": Implementation("fairdesk.individual.searches.eidig"),
+    "adf": Implementation("fairdesk.individual.searches.adf"),
+    "aequitas-random": Implementation("fairdesk.individual.searches.aequitas", "random"),
+    "aequitas-semi": Implementation("fairdesk.individual.searches.aequitas", "semi_directed"),
+    "aequitas-full": Implementation("fairdesk.individual.searches.aequitas", "fully_directed"),
+    "sg": Implementation("fairdesk.individual.searches.symbolic"),
+    "uniform": Implementation("fairdesk.individual.searches.uniform"),
+    "enumerate": Implementation("fairdesk.individual.shares.enumeration"),
+    "estimate": Implementation("fairdesk.individual.shares.estimate"),
+    "repeats": Implementation("fairdesk.individual.shares.repeats"),
+    "themis": Implementation("fairdesk.individual.shares.themis"),
+    "certify": Implementation(
+        "fairdesk.certify.certify",
+        loops=(
+            "fairdesk.certify.domain.box_kernels",
+            "fairdesk.certify.bounds.bound_kernels",
+            "fairdesk.certify.counting.exhaustive_kernels",
+        ),
+    ),
+    "fairquant": Implementation(
+        "fairdesk.certify.baselines.fairquant",
+        loops=("fairdesk.certify.baselines.fairquant_kernels",),
+    ),
+    "fairify": Implementation("fairdesk.certify.baselines.fairify"),
+    "diagnose": Implementation("fairdesk.individual.searches.diagnostic"),
+    "testsgd": Implementation("fairdesk.groups.testsgd"),
+    "groups": Implementation("fairdesk.groups.metrics.measuring"),
+    "themis-groups": Implementation("fairdesk.groups.baselines.themis_groups"),
+    "fairfictplay": Implementation("fairdesk.groups.baselines.fairfictplay"),
+    "repair-aequitas": Implementation("fairdesk.mitigate.methods.aequitas"),
+    "repair-testsgd": Implementation("fairdesk.mitigate.methods.testsgd"),
+}
+
+
+def load(method: str) -> Search:
+    """Import a method with its compiled loops, and return its search."""
+    implementation = IMPLEMENTATIONS[method]
+    for module in implementation.loops:
+        import_module(module)
+    return cast(Search, getattr(import_module(implementation.module), implementation.function))
