@@ -19,14 +19,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import fairdesk
-from fairdesk.app import headless
+from fairdesk.app import audit as app_audit
+from fairdesk.app import outputs
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.conversation import Patience
 from fairdesk.certify.proof import certificate
-from fairdesk.cli import commands
+from fairdesk.cli import audit as cli_audit
+from fairdesk.cli import commands, terminal
 from fairdesk.cli import main as cli
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.files import sha256
@@ -83,10 +85,10 @@ def quick(tmp_path, people, monkeypatch):
     """Make arguments like `arguments`, for a guest that loads no library, and a short report."""
     monkeypatch.setitem(METHODS, "steps", fake_guest.STEPS)
     monkeypatch.setattr(
-        commands, "Worker", lambda: Worker(command=(sys.executable, fake_guest.__file__))
+        terminal, "Worker", lambda: Worker(command=(sys.executable, fake_guest.__file__))
     )
     monkeypatch.setitem(
-        headless.OUTPUTS, "report.pdf", lambda _store, path: path.write_bytes(b"%PDF")
+        outputs.OUTPUTS, "report.pdf", lambda _store, path: path.write_bytes(b"%PDF")
     )
     model = fake_guest.write_source(tmp_path / "model.txt")
 
@@ -251,7 +253,7 @@ def test_the_models_class_can_be_named(quick, tmp_path, capsys):
 
 def test_whoever_watches_is_told_what_is_written(quick, capsys, monkeypatch):
     states = []
-    monkeypatch.setattr(commands, "_progress_bar", lambda: nullcontext(states.append))
+    monkeypatch.setattr(cli_audit, "progress_bar", lambda: nullcontext(states.append))
     assert cli.main(quick()) == 0
     assert {f"writing {name}" for name in FILES - {"audit.fairdesk"}} == {
         state.phase for state in states if state.phase.startswith("writing")
@@ -409,7 +411,7 @@ def test_models_that_misbehave_at_once(quick, tmp_path, capsys, misbehaviour, op
 
 def test_a_model_that_hangs(quick, tmp_path, capsys, monkeypatch):
     impatient = Worker(Patience(model=1.5), command=(sys.executable, fake_guest.__file__))
-    monkeypatch.setattr(commands, "Worker", lambda: impatient)
+    monkeypatch.setattr(terminal, "Worker", lambda: impatient)
     model = fake_guest.write_source(tmp_path / "bad.txt", opening="time.sleep(1000)")
     fails(capsys, quick(model=model), "did not open the model within 1.5 seconds")
 
@@ -440,7 +442,7 @@ def test_a_disk_that_fills(quick, tmp_path, capsys, monkeypatch):
         pass
 
     Small.create = staticmethod(create)
-    monkeypatch.setattr(headless, "Store", Small)
+    monkeypatch.setattr(app_audit, "Store", Small)
     assert cli.main(quick("--option", "steps=600")) == 1
     err = capsys.readouterr().err
     assert "disk is full" in err
@@ -450,7 +452,7 @@ def test_a_disk_that_fills(quick, tmp_path, capsys, monkeypatch):
 
 
 def test_a_folder_that_cannot_be_written(quick, capsys, monkeypatch):
-    monkeypatch.setattr(headless.os, "access", lambda *_: False)
+    monkeypatch.setattr(outputs.os, "access", lambda *_: False)
     fails(capsys, quick(), "may not write")
 
 
@@ -459,7 +461,7 @@ def test_a_file_that_cannot_be_written_costs_no_other(quick, tmp_path, capsys, m
         raise ReportError(f"“{path.name}” could not be written.", remedy="Make room.")
 
     for name in ("findings.json", "report.pdf"):
-        monkeypatch.setitem(headless.OUTPUTS, name, fail)
+        monkeypatch.setitem(outputs.OUTPUTS, name, fail)
     assert cli.main(quick("--json")) == 1
     out, err = capsys.readouterr()
     figures = json.loads(out)
@@ -530,7 +532,7 @@ def test_the_unexpected_is_one_line_and_a_traceback_in_the_log(
     def broken(*_):
         raise ZeroDivisionError("by nought")
 
-    monkeypatch.setattr(commands, "audit", broken)
+    monkeypatch.setattr(cli_audit, "audit", broken)
     err = fails(capsys, quick(), "ZeroDivisionError: by nought")
     log = Path(re.search(r"log file (\S+)", err).group(1))
     assert "Traceback" in log.read_text(encoding="utf-8")
@@ -586,7 +588,7 @@ def test_a_stop_that_comes_between_two_searches_is_remembered(
             pressed.append(state)
             signal.raise_signal(number)
 
-    monkeypatch.setattr(commands, "_progress_bar", lambda: nullcontext(press))
+    monkeypatch.setattr(cli_audit, "progress_bar", lambda: nullcontext(press))
     slow = ("--method", "steps", "--option", "steps=600", "--json")
     assert cli.main(quick(*slow, method="groups", model=tmp_path / "slow.txt")) == 130
     told = json.loads(capsys.readouterr().out)
@@ -771,7 +773,7 @@ def test_a_certificate_of_another_model_is_told_and_that_is_not_opened(proven, t
 def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, capsys):
     monkeypatch.setitem(METHODS, "proves", fake_guest.PROVES)
     states = []
-    monkeypatch.setattr(commands, "_progress_bar", lambda: nullcontext(states.append))
+    monkeypatch.setattr(cli_audit, "progress_bar", lambda: nullcontext(states.append))
     assert cli.main(quick(method="proves")) == 0
     told = [report_figures.standing(state) for state in states]
     assert "0 found in 0 tried" in told[0]
@@ -781,7 +783,7 @@ def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, caps
 
 def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys, monkeypatch):
     states = []
-    monkeypatch.setattr(commands, "_progress_bar", lambda: nullcontext(states.append))
+    monkeypatch.setattr(cli_audit, "progress_bar", lambda: nullcontext(states.append))
     rows = [f"{('f', 'm')[i % 2]},{20 + i % 40},{('no', 'yes')[i % 3 > 0]}" for i in range(90)]
     table = tmp_path / "decided.csv"
     table.write_text("\n".join(["sex,age,approved", *rows]), encoding="utf-8")
@@ -892,7 +894,7 @@ def test_a_label_that_no_decision_means_costs_the_retraining_table_only(
     def refuse(_store, _path):
         raise exports.UnlabelledError("No table to retrain with could be made.")
 
-    monkeypatch.setitem(headless.OUTPUTS, "retraining.csv", refuse)
+    monkeypatch.setitem(outputs.OUTPUTS, "retraining.csv", refuse)
     assert cli.main([*map(str, arguments("--json"))]) == 0
     told = json.loads(capsys.readouterr().out)
     assert "retraining.csv" not in told["files"]

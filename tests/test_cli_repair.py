@@ -11,14 +11,15 @@ import msgspec
 import pandas as pd
 import pytest
 
-from fairdesk.app import headless
+from fairdesk.app import outputs
+from fairdesk.app.repair import trial_to_export
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.cli import commands
 from fairdesk.cli import main as cli
+from fairdesk.cli import terminal
 from fairdesk.data.formats.reading import read_table
 from fairdesk.files import sha256
 from fairdesk.results.conditions import Condition
@@ -58,9 +59,9 @@ def worker():
 def guest(worker, monkeypatch):
     """Let a guest that loads no library do what all commands ask."""
     monkeypatch.setitem(METHODS, "steps", fake_guest.STEPS)
-    monkeypatch.setattr(commands, "Worker", lambda: worker)
+    monkeypatch.setattr(terminal, "Worker", lambda: worker)
     monkeypatch.setitem(
-        headless.OUTPUTS, "report.pdf", lambda _store, path: path.write_bytes(b"%PDF")
+        outputs.OUTPUTS, "report.pdf", lambda _store, path: path.write_bytes(b"%PDF")
     )
 
 
@@ -196,7 +197,7 @@ def test_where_nothing_helps_nothing_is_exported_but_by_name(audit, repair, tmp_
 def test_where_no_portion_helps_the_lowest_is_exported_and_said_to_be_no_more():
     told = repair_of(HELPLESS_FIGURES)
     assert told.chosen == -1
-    number = headless._to_export(SimpleNamespace(figures=HELPLESS_FIGURES), None)
+    number = trial_to_export(SimpleNamespace(figures=HELPLESS_FIGURES), None)
     shares = {
         each.number: measure_of(each, told.target, "validation").estimate
         for each in trials_of(HELPLESS_FIGURES)
@@ -467,7 +468,7 @@ def real_audit(tmp_path, model, *more):
 @pytest.fixture
 def short_report(monkeypatch):
     monkeypatch.setitem(
-        headless.OUTPUTS, "report.pdf", lambda _store, path: path.write_bytes(b"%PDF")
+        outputs.OUTPUTS, "report.pdf", lambda _store, path: path.write_bytes(b"%PDF")
     )
 
 

@@ -22,8 +22,9 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.certificate import ALIKE, UNLIKE
-from fairdesk.cli import commands
 from fairdesk.cli import main as cli
+from fairdesk.cli import terminal
+from fairdesk.cli import verify as cli_verify
 from fairdesk.report.verified.files import ATTACHED, FILES, REMADE
 from tests.audit import audited, fake_guest, making
 from tests.certify.proof.test_reproof_check import AGAIN, FALSIFIED
@@ -48,7 +49,7 @@ def guest():
 def home(tmp_path, monkeypatch, guest):
     """Keep the log out of the user's home, and load no library of models."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(commands, "Worker", guest)
+    monkeypatch.setattr(terminal, "Worker", guest)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def made(tmp_path_factory, guest):
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        patch.setattr(commands, "Worker", guest)
+        patch.setattr(terminal, "Worker", guest)
         named = {
             "data": making.write_people(folder / "people.csv"),
             "model": fake_guest.write_source(folder / "model.txt"),
@@ -168,7 +169,7 @@ def test_ctrl_c_and_sigterm_end_it(copy, monkeypatch, capsys, number):
         if sentence == "Comparing the data":
             signal.raise_signal(number)
 
-    monkeypatch.setattr(commands, "_spinner", lambda: nullcontext(press))
+    monkeypatch.setattr(cli_verify, "spinner", lambda: nullcontext(press))
     audit = copy / "out" / "audit.fairdesk"
     assert cli.main(["verify", str(audit)]) == 130
     assert capsys.readouterr().out == ""
@@ -316,7 +317,7 @@ def forge_audit(path):
 def test_a_forged_box_is_found_though_the_log_was_written_anew(
     proven, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(commands, "Worker", Worker)
+    monkeypatch.setattr(terminal, "Worker", Worker)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     audit, proof = tmp_path / "audit.fairdesk", tmp_path / "c.fairdesk-proof"

@@ -5,8 +5,10 @@ import textwrap
 
 import numpy as np
 
-from fairdesk.audit.plan.plan import domain_of
+from fairdesk.app.plan import AuditPlan
+from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.inputs.mapping import match
 
 LABEL, FAVOURABLE, PROTECTED = "hired", "yes", ("sex",)
@@ -44,6 +46,17 @@ class Program:
     def __reduce__(self):
         run = "(lambda space, source: (exec(source, space), space['model'])[1])({}, %r)"
         return eval, (run % self.source,)
+
+
+def domain_of(table, mapping, label, protected, limits=None, *, takes_missing=(), predictions=""):
+    """Return the domain of a plan in which only this is decided."""
+    confusion = ((0, 0), (0, 0))
+    proof = InputCheck(1, 0, 1.0, 0.5, None, confusion, (), takes_missing=tuple(takes_missing))
+    plan = AuditPlan(
+        table=table, label=label, mapping=mapping, predictions=predictions, proof=proof
+    )
+    plan.protect(protected, limits or Limits())
+    return plan.domain()
 
 
 def write_model(path, misbehaviour="pass", opening=""):

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from fairdesk.audit.plan.plan import Limits, domain_of, read_limits
+from fairdesk.audit.plan.plan import Limits, read_limits
 from fairdesk.certify import certify
 from fairdesk.certify.baselines import fairquant
 from fairdesk.data.formats.reading import read_table
@@ -32,6 +32,7 @@ from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Event, Measured
 from fairdesk.results.proofs import Proven
+from tests.audit.making import domain_of
 from tests.benchmarks.measuring import DATA, Case
 
 #: Moments at which it is told what is decided, in seconds.

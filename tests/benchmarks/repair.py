@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.audit.plan.plan import Limits, domain_of
+from fairdesk.audit.plan.plan import Limits
 from fairdesk.data.domain.attributes import encode
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
@@ -48,6 +48,7 @@ from fairdesk.results.events import Found
 from fairdesk.results.events import Measured as Told
 from fairdesk.results.mitigation import Measure, Repair, Trial
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
+from tests.audit.making import domain_of
 from tests.benchmarks.measuring import DATA
 from tests.benchmarks.testsgd import opened, prepare, show
 

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 
-from fairdesk.audit.plan.plan import domain_of
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.store import Store
@@ -20,6 +19,7 @@ from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Measured
 from fairdesk.results.subgroups import Flip, RuleSearchSummary, RuleSet, TermRate
+from tests.audit.making import domain_of
 
 WHO = ("gay", "straight", "male", "female", "black", "white", "young", "old")
 VERBS = {"sings": 2.0, "works": 0.6, "argues": 0.4, "fights": -2.0}

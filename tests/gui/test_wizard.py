@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.app.plan import Choice
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role
@@ -40,7 +41,7 @@ from fairdesk.gui.wizard.data import page as data_page
 from fairdesk.gui.wizard.dialog import Wizard
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.problem_card import ProblemCard
-from fairdesk.gui.wizard.state import Choice, Length, Standing, Step
+from fairdesk.gui.wizard.state import Length, Standing, Step
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
 from fairdesk.samples import samples

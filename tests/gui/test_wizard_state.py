@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdesk.app.plan import Choice
 from fairdesk.audit.sandbox.confinement import Confinement, Hold
 from fairdesk.data.columns.rereading import with_reading
 from fairdesk.data.columns.retyping import retype
@@ -16,7 +17,7 @@ from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Column, ColumnReading, Dialect, Kind, OddCell, Source, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.wizard.examining import told
-from fairdesk.gui.wizard.state import Choice, Length, Standing, Step, WizardState
+from fairdesk.gui.wizard.state import Length, Standing, Step, WizardState
 from fairdesk.gui.wizard.telling import question
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Companion, How, Input, Mapping, ModelCard, Takes

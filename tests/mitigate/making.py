@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from fairdesk.audit.plan.plan import Limits, domain_of
+from fairdesk.audit.plan.plan import Limits
 from fairdesk.data.domain.attributes import encode
 from fairdesk.data.formats.reading import read_table
 from fairdesk.mitigate.context import MitigationContext
@@ -26,6 +26,7 @@ from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.models.open import open_model
 from fairdesk.results.conditions import Condition
+from tests.audit.making import domain_of
 
 LABEL, VERDICT = "income", "verdict"
 NAMES = ["schooling", "work", "sex", "race"]

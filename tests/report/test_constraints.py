@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fairdesk.audit.plan.plan import domain_of, read_limits
+from fairdesk.audit.plan.plan import read_limits
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Limit, Role, attribute_of
 from fairdesk.data.domain.constraint_check import checked, constrained_domain
@@ -13,6 +13,7 @@ from fairdesk.report.export.exports import write_retraining_csv
 from fairdesk.report.export.tables import decoded
 from fairdesk.report.provenance import evidence
 from fairdesk.report.sections import compared, data
+from tests.audit.making import domain_of
 from tests.report.building import run_into, spec_of, write_people
 
 TEXTS = ("debts = 3 or age < 70", "income is determined by debts", "sex = female implies age <= 70")

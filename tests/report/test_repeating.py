@@ -9,12 +9,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.app import headless
+from fairdesk.app import outputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.cli import arguments
 from fairdesk.cli import main as cli
+from fairdesk.cli.commands import parse
+from fairdesk.cli.repair import repair_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.models.model import Companion, Mapping
 from fairdesk.report.content.gathering import gather
@@ -35,7 +36,7 @@ def files(tmp_path, monkeypatch, shared_guests):
     from sklearn.preprocessing import StandardScaler
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(headless, "OUTPUTS", {})
+    monkeypatch.setattr(outputs, "OUTPUTS", {})
     rng = np.random.default_rng(2)
     age, income = rng.integers(18, 80, 200), rng.integers(5, 90, 200)
     sex = rng.integers(0, 2, 200)
@@ -220,10 +221,10 @@ def test_a_repair_is_repeated_on_the_audit_itself(tmp_path):
             store.begin_run(RunSpec("repair-testsgd", seed=6, **found))
         spec = msgspec.structs.replace(store.spec, trusted=True)
         first, _, second, third = evidence.commands(spec, store.runs(), mapped=True)
-    asked = arguments.repair_of(typed(first))
+    asked = repair_of(typed(first))
     assert asked.run == pairs
     assert (asked.audit.name, asked.trusted) == ("audit.fairdesk", True)
-    asked = arguments.repair_of(typed(second))
+    asked = repair_of(typed(second))
     assert (asked.run, asked.rule) == (RunSpec("repair-testsgd", seed=6), 2)
     # one that the last search has not found has no number
     assert typed(third).rule is None
@@ -233,7 +234,7 @@ def test_a_repair_is_repeated_on_the_audit_itself(tmp_path):
 
 def typed(command):
     """Read a command line that the report prints."""
-    return arguments.parse(shlex.split(command.replace("\\\n", " "))[1:])
+    return parse(shlex.split(command.replace("\\\n", " "))[1:])
 
 
 def test_a_long_mapping_is_kept_in_the_manifest(tmp_path):

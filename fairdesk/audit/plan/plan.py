@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
-from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of
-from fairdesk.data.domain.constraint_check import constrained_domain
-from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.attributes import Limit
 from fairdesk.data.profiling.outcomes import canonical
-from fairdesk.data.table import Column, Kind, Table
+from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
-from fairdesk.models.model import Mapping
 
 #: Limits by the attributes' names.
 Attributes = dict[str, Limit | tuple[int | float | str, ...]]
-
-
-#: Columns of these kinds tell no people apart.
-_NO_PEOPLE = (Kind.IGNORED, Kind.TEXT)
 
 
 #: How a file of terms is written.
@@ -134,91 +126,3 @@ def favourable_text(table: Table, label: str, wanted: str) -> str:
         When the column has no such value; the message lists those it has.
     """
     return canonical(table, label, wanted)
-
-
-def domain_of(
-    table: Table,
-    mapping: Mapping,
-    label: str,
-    protected: Collection[str],
-    limits: Limits | None = None,
-    *,
-    takes_missing: Collection[str] = (),
-    predictions: str = "",
-) -> Domain:
-    """Make the domain of the columns that the model uses.
-
-    Parameters
-    ----------
-    table : Table
-        The data.
-    mapping : Mapping
-        Which columns the model uses; others cannot matter, so nobody is varied in them.
-    label : str
-        The column with the decision; never an attribute.
-    protected : collection of str
-        The columns to compare. Those that the model is not given tell groups apart only.
-    limits : Limits, optional
-        What may be asked about; what is left out is as in the data.
-    takes_missing : collection of str
-        The columns in which the model can be sent a missing cell. Those of them that are names
-        and have missing cells get the category “Unknown”; of all others, and of numbers, rows
-        with missing cells are set aside.
-    predictions : str
-        The column with the model's decisions, where the model is not at hand: then every other
-        column that tells people apart is an attribute.
-
-    Raises
-    ------
-    DataError
-        When there is no such column.
-    SpecError
-        When a protected or limited column is no attribute, limits or constraints do not fit, or
-        no search can work on the domain.
-    """
-    limits = limits or Limits()
-    used = {made.attribute for made in mapping.inputs}
-    if predictions:
-        takes_missing = table.names
-        used = {each.name for each in table.columns if each.kind not in _NO_PEOPLE} - {predictions}
-    names = [name for name in table.names if name in used and name != label]
-    for name in protected:
-        table.index(name)
-        if name == label:
-            raise SpecError(
-                f"The label column “{name}” cannot be protected.",
-                remedy=f"Protect one of the others: {', '.join(names)}.",
-            )
-    unseen = [name for name in table.names if name in protected and name not in names]
-    strangers = [name for name in limits.attributes if name not in (*names, *unseen)]
-    if strangers:
-        raise SpecError(
-            f"The domain names “{strangers[0]}”, which is no attribute of this audit.",
-            remedy=f"The attributes are: {', '.join((*names, *unseen))}.",
-        )
-
-    def attribute(name: str, *, unknown: bool) -> Attribute:
-        column = table.column(name)
-        role = _role(column, protected, limits)
-        unknown = column.missing > 0 and unknown
-        return attribute_of(column, role, limits.attributes.get(name), unknown=unknown)
-
-    attributes = [attribute(name, unknown=name in takes_missing) for name in names]
-    # nobody has to be asked about with what a model is not given: unknown is one more group
-    others = [attribute(name, unknown=True) for name in unseen]
-    return constrained_domain(attributes, limits.constraints, table, others)
-
-
-def _role(column: Column, protected: Collection[str], limits: Limits) -> Role:
-    """Say what a search may do with a column."""
-    limit = limits.attributes.get(column.name)
-    fixed = isinstance(limit, Limit) and limit.role == "fixed"
-    if column.name not in protected:
-        return Role.FIXED if fixed or column.kind is Kind.TEXT else Role.VARIES
-    if fixed:
-        raise SpecError(
-            f"The attribute “{column.name}” cannot be protected and fixed.",
-            why="All values of a protected attribute are tried on every person.",
-            remedy="Leave out one of the two.",
-        )
-    return Role.PROTECTED

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.app.plan import Choice
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
@@ -37,7 +38,7 @@ from fairdesk.gui.wizard.model.page import ModelPage
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people.page import PeoplePage
 from fairdesk.gui.wizard.review_page import ReviewPage
-from fairdesk.gui.wizard.state import Choice, Length, Plan, Standing, Step, WizardState
+from fairdesk.gui.wizard.state import Length, Plan, Standing, Step, WizardState
 from fairdesk.gui.wizard.step_list import StepList
 from fairdesk.samples import Sample, SampleModel
 

@@ -6,7 +6,6 @@ The pages put answers in and show what comes out; nothing here draws, waits or o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -16,20 +15,20 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from fairdesk.app.plan import AuditPlan, Choice
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, parse_options, remark, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.data.domain.attributes import (
     EVERY_VALUE_UP_TO,
-    UNKNOWN_NAMES,
     Attribute,
-    Limit,
     Role,
-    attribute_of,
 )
 from fairdesk.data.domain.constraints import Dependence, parse
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.outcomes import favourable_rows
-from fairdesk.data.table import Column, Kind, Table
+from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.gui.wizard.examining import AT_ONCE, Examined, examine
 from fairdesk.models.inputs.input_check import InputCheck
@@ -75,32 +74,6 @@ class Length(IntEnum):
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What the auditor decided about one attribute.
-
-    Attributes
-    ----------
-    role : Role
-        What a search may do with it.
-    limits : tuple, optional
-        ``(low, high)`` of a number, the allowed values of names; all that the data hold if none.
-    step : float
-        Of a number: only multiples of this, counted from the low end; 0 is any.
-    every_value : bool
-        Compare each value of a protected whole number, not the middles of bins.
-    unknown : bool, optional
-        Whether missing cells of names are a category of their own; if none, wherever the model
-        takes them.
-    """
-
-    role: Role = Role.VARIES
-    limits: tuple[float | str, ...] | None = None
-    step: float = 0.0
-    every_value: bool = False
-    unknown: bool | None = None
-
-
-@dataclass(frozen=True)
 class Plan:
     """What the wizard is for: the audit's question, its first runs, and where it is kept."""
 
@@ -117,8 +90,8 @@ class Plan:
 
 
 @dataclass
-class WizardState:
-    """Everything that has been answered so far.
+class WizardState(AuditPlan):
+    """Everything that has been answered so far, of the audit's plan and of its first runs.
 
     Change it through its methods only: they mark what has to be looked at again.
 
@@ -126,29 +99,14 @@ class WizardState:
     ----------
     step : Step
         The page on screen.
-    table : Table, optional
-        The data, with the column kinds that the auditor chose.
-    person, label, favourable : str
-        What a row is; the column with the decision or truth; its value that is good to get.
-    card, mapping, proof : optional
-        The model, how columns become its inputs, and how it fared on the rows.
-    trusted : bool
-        Whether the auditor agreed to run the model file's own code.
     companions : list[Companion]
         The files beside the model that tell how it is fed.
     output : str
         Which of the model's outputs decides, where it has several; else empty.
     environment : str
         The environment that the model is opened in, where it is not FairDesk's own; else empty.
-    predictions : str
-        The column with the decisions that a model made, where the model is not at hand: then the
-        card describes that column; else empty.
     confinement : Confinement, optional
         What the process that holds the model cannot do on this computer, once it has told.
-    choices : dict[str, Choice]
-        Per attribute; those not in it have the default.
-    constraints : tuple[str, ...]
-        What holds for everybody, as `fairdesk.data.domain.constraints` reads it.
     method, options, seed, length, near
         The search.
     edges : dict[str, tuple[float, ...]]
@@ -160,8 +118,6 @@ class WizardState:
         Per category the terms, where they are not the paper's.
     repair : bool
         Whether what is found is to be repaired afterwards, where it can be.
-    title : str
-        The audit's name.
     path : Path, optional
         Where it is kept.
     redo : dict[Step, str]
@@ -169,21 +125,10 @@ class WizardState:
     """
 
     step: Step = Step.DATA
-    table: Table | None = None
-    person: str = "applicant"
-    label: str = ""
-    favourable: str = ""
-    card: ModelCard | None = None
-    trusted: bool = False
     companions: list[Companion] = field(default_factory=list)
     output: str = ""
     environment: str = ""
-    predictions: str = ""
     confinement: Confinement | None = None
-    mapping: Mapping | None = None
-    proof: InputCheck | None = None
-    choices: dict[str, Choice] = field(default_factory=dict)
-    constraints: tuple[str, ...] = ()
     method: str = "quick"
     options: dict[str, dict[str, OptionValue]] = field(default_factory=dict)
     seed: int = 0
@@ -193,7 +138,6 @@ class WizardState:
     text: str | None = None
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     repair: bool = False
-    title: str = ""
     path: Path | None = None
     redo: dict[Step, str] = field(default_factory=dict)
     _answered: set[Step] = field(default_factory=set)
@@ -287,7 +231,7 @@ class WizardState:
         FairDeskError
             When nothing is chosen yet, or the column has no such outcome.
         """
-        table, asked = self._table(), (self.label, self.favourable)
+        table, asked = self.data(), (self.label, self.favourable)
         known = self._outcome
         if known is None or known[0] is not table or known[1] != asked:
             good, decided = favourable_rows(table, *asked)
@@ -350,94 +294,6 @@ class WizardState:
 
     # -- the people -------------------------------------------------------------------------
 
-    def attribute_names(self) -> tuple[str, ...]:
-        """Return the columns that are attributes, in file order: those that the model uses.
-
-        Where the model is not at hand, all that can tell people apart.
-        """
-        if self.table is None or self.mapping is None:
-            return ()
-        if self.predictions:
-            return tuple(
-                column.name
-                for column in self.table.columns
-                if column.kind not in (Kind.IGNORED, Kind.TEXT)
-                and column.name not in (self.label, self.predictions)
-            )
-        used = {each.attribute for each in self.mapping.inputs}
-        return tuple(name for name in self.table.names if name in used and name != self.label)
-
-    def unused_names(self) -> tuple[str, ...]:
-        """Return the columns that the model does not use, apart from the label and ignored ones."""
-        if self.table is None or self.mapping is None:
-            return ()
-        used = self.attribute_names()
-        return tuple(
-            column.name
-            for column in self.table.columns
-            if column.name not in used
-            and column.name != self.label
-            and column.kind is not Kind.IGNORED
-        )
-
-    def unseen_names(self) -> tuple[str, ...]:
-        """Return the columns that tell groups apart though the model is not given them."""
-        if self.table is None or self.predictions:
-            return ()
-        return tuple(
-            name for name in self.unused_names() if self.table.column(name).kind is not Kind.TEXT
-        )
-
-    def protected_names(self, names: Iterable[str]) -> list[str]:
-        """Return those of some attributes that are protected."""
-        return [name for name in names if self.choice(name).role is Role.PROTECTED]
-
-    def text_names(self) -> tuple[str, ...]:
-        """Return the attributes that are texts which the model reads."""
-        table = self._table()
-        return tuple(
-            name for name in self.attribute_names() if table.column(name).kind is Kind.TEXT
-        )
-
-    def choice(self, name: str) -> Choice:
-        """Return what is decided about an attribute."""
-        return self.choices.get(name, Choice())
-
-    def choose(self, name: str, choice: Choice) -> None:
-        """Decide about an attribute."""
-        self.choices[name] = choice
-
-    def attribute(self, name: str) -> Attribute:
-        """Make an attribute from its column and what is decided about it.
-
-        Raises
-        ------
-        SpecError
-            When they do not fit.
-        """
-        column = self._table().column(name)
-        choice = self.choice(name)
-        unknown = may_be_unknown(column) and choice.unknown is not False
-        return _attribute(column, choice, unknown=unknown and self.takes_missing(name))
-
-    def takes_missing(self, name: str) -> bool:
-        """Return whether missing cells of a column can be a category that is asked about.
-
-        They can where the model really answered for such rows, or is not asked about them.
-        """
-        proof = self.proof
-        if self.predictions or (proof is not None and name in proof.takes_missing):
-            return True
-        return name not in self.attribute_names()
-
-    def attributes(self) -> tuple[Attribute, ...]:
-        """Make all attributes; raises like `attribute`."""
-        return tuple(self.attribute(name) for name in self.attribute_names())
-
-    def unseen(self) -> tuple[Attribute, ...]:
-        """Make the protected attributes that the model is not given; raises like `attribute`."""
-        return tuple(map(self.attribute, self.protected_names(self.unseen_names())))
-
     def set_constraints(self, constraints: tuple[str, ...]) -> None:
         """Say what holds for everybody; `undo_constraints` takes it back."""
         if constraints != self.constraints:
@@ -497,7 +353,7 @@ class WizardState:
         SpecError
             When an attribute does not fit its column.
         """
-        table, attributes, unseen = self._table(), self.attributes(), self.unseen()
+        table, attributes, unseen = self.data(), self.attributes(), self.unseen()
         known = self._examined
         if known is not None and known.is_of(table, attributes, self.constraints, unseen):
             return known
@@ -561,9 +417,6 @@ class WizardState:
 
     def methods_off(self) -> dict[str, str]:
         """Say for each method that the model cannot serve why; those that it can are left out."""
-        # the methods bring the numeric libraries with them, which the first paint must not wait for
-        from fairdesk.audit.catalogue.methods import METHODS, why_off  # noqa: PLC0415
-
         if self.card is None:
             return {}
         domain = None
@@ -575,8 +428,6 @@ class WizardState:
 
     def method_remarks(self) -> dict[str, str]:
         """Say what is special about methods here; those without are left out."""
-        from fairdesk.audit.catalogue.methods import METHODS, remark  # noqa: PLC0415 - as in `methods_off`
-
         if self.card is None:
             return {}
         domain = None
@@ -590,9 +441,6 @@ class WizardState:
 
         A repair is none of them: it needs what another one has found.
         """
-        from fairdesk.audit.catalogue.method import QuestionKind  # noqa: PLC0415 - as in `methods_off`
-        from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
-
         off, repairs = self.methods_off(), QuestionKind.REPAIR
         return tuple(
             key
@@ -616,7 +464,7 @@ class WizardState:
 
     def run_spec(self) -> RunSpec:
         """Return the first run."""
-        from fairdesk.gui.forms.timing import timed_run  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.gui.forms.timing import timed_run  # noqa: PLC0415 - takes long to load
 
         seconds = float(self.length) if self.length else None
         run = RunSpec(
@@ -630,8 +478,6 @@ class WizardState:
 
     def _rules(self) -> dict[str, Any]:
         """Return what the method compares, where it is about groups: fields of its `RunSpec`."""
-        from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
-
         method = METHODS[self.method]
         seen, unseen = self.attribute_names(), self.unseen_names()
         texts = self.text_names() if method.reads else ()
@@ -649,9 +495,6 @@ class WizardState:
 
     def repair_method(self) -> str:
         """Return the method that repairs what the chosen one finds; empty where none does."""
-        from fairdesk.audit.catalogue.method import QuestionKind  # noqa: PLC0415 - as in `methods_off`
-        from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
-
         if METHODS[self.method].answers is QuestionKind.EXAMPLES:
             return "repair-aequitas"
         return "repair-testsgd" if self.method == "testsgd" else ""
@@ -677,14 +520,14 @@ class WizardState:
 
     def _labels_wrong(self) -> str:
         """Say why the model's classes are no labels to train with; empty where they are."""
-        from fairdesk.audit.runs.mitigation import check_labels  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.runs.mitigation import check_labels  # noqa: PLC0415 - takes long to load
 
         known, about = self._labels, (self.label, self.favourable, self.card, self.mapping)
         if known is not None and known[0] is self.table and known[1] == about:
             return known[2]
         # what is wrong before is told on its own page
         with suppress(FairDeskError):
-            audit, table = self._audit(), self._table()
+            audit, table = self.spec(), self.data()
             wrong = ""
             try:
                 check_labels(audit, table)
@@ -695,17 +538,6 @@ class WizardState:
         return ""
 
     # -- where it is kept -------------------------------------------------------------------
-
-    def suggest_title(self) -> str:
-        """Name the audit after its model and data."""
-        if self.title:
-            return self.title
-        parts = []
-        if self.table is not None:
-            parts.append(Path(self.table.source.path).stem)
-        if self.card is not None:
-            parts.append(Path(self.card.path).stem)
-        return ", ".join(dict.fromkeys(parts)) or "Audit"
 
     def suggest_path(self, folder: Path) -> Path:
         """Return a file name after the title that is not taken yet."""
@@ -797,28 +629,9 @@ class WizardState:
                 raise SpecError("The audit cannot start yet.", why=why)
         if self.path is None:  # for the type checker
             raise SpecError("The audit cannot start yet.")
-        return Plan(self._audit(), self.run_spec(), self.path, self._table(), self.repair_spec())
+        return Plan(self.spec(), self.run_spec(), self.path, self.data(), self.repair_spec())
 
     # -- inside -----------------------------------------------------------------------------
-
-    def _audit(self) -> AuditSpec:
-        """Return the question; the answers it needs must be there."""
-        if self.card is None or self.mapping is None:
-            raise SpecError("The audit cannot start yet.")
-        table = self._table()
-        return AuditSpec(
-            title=self.suggest_title(),
-            person=self.person.strip(),
-            data=table.source,
-            columns=table.columns,
-            label=self.label,
-            favourable=self.favourable,
-            model=self.card,
-            mapping=self.mapping,
-            domain=self.domain(),
-            trusted=self.card.needed_trust and self.trusted,
-            predictions=self.predictions,
-        )
 
     def _data_blocked(self) -> str:
         if self.table is None:
@@ -865,8 +678,7 @@ class WizardState:
         return ""
 
     def _checks_blocked(self) -> str:
-        from fairdesk.audit.catalogue.methods import parse_options  # noqa: PLC0415 - as in `methods_off`
-        from fairdesk.audit.runs.run import check_rules  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.runs.run import check_rules  # noqa: PLC0415 - takes long to load
 
         if off := self.methods_off().get(self.method):
             return off
@@ -902,36 +714,6 @@ class WizardState:
             self._answered.discard(step)
             if reason:
                 self.redo[step] = reason
-
-    def _table(self) -> Table:
-        if self.table is None:
-            raise SpecError("There are no data yet.", remedy="Choose a data file first.")
-        return self.table
-
-
-def may_be_unknown(column: Column) -> bool:
-    """Return whether missing cells of a column can be a category of their own."""
-    return column.kind in (Kind.NOMINAL, Kind.ORDINAL) and column.missing > 0
-
-
-def _attribute(column: Column, choice: Choice, *, unknown: bool) -> Attribute:
-    """Make an attribute from its column and what is decided about it."""
-    with_unknown = may_be_unknown(column) and unknown
-    limits = None
-    if column.kind.is_number:
-        low, high = choice.limits or (column.low, column.high)
-        if choice.limits or choice.step:
-            limits = Limit(low=float(low), high=float(high), step=choice.step)
-    elif choice.limits:
-        missing = next(each for each in UNKNOWN_NAMES if each not in column.values)
-        limits = Limit(values=(*choice.limits, missing) if with_unknown else choice.limits)
-    return attribute_of(
-        column,
-        Role.FIXED if column.kind is Kind.TEXT else choice.role,
-        limits,
-        every_value=choice.every_value,
-        unknown=with_unknown,
-    )
 
 
 def _count(attribute: Attribute) -> int:
@@ -982,7 +764,6 @@ def _changed(before: Table, after: Table) -> list[str]:
 
 __all__ = [
     "SUFFIX",
-    "Choice",
     "Length",
     "Plan",
     "Standing",
@@ -990,5 +771,4 @@ __all__ = [
     "WizardState",
     "compared_choices",
     "compared_text",
-    "may_be_unknown",
 ]

@@ -21,7 +21,6 @@ import pytest
 from fairdesk.audit.environments import environments, installing
 from fairdesk.audit.environments.environments import Requirement, find, made, make, needed, remove
 from fairdesk.audit.plan.inputs import SearchInputs
-from fairdesk.audit.plan.plan import domain_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.inspection import Subject, inspect
 from fairdesk.audit.worker import beside
@@ -31,6 +30,7 @@ from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.pickles.contents import Contents, ImportedName
 from fairdesk.results.events import Found
+from tests.audit.making import domain_of
 
 ROOT = Path(__file__).parents[3]
 HERE = version("scikit-learn")

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairdesk.audit.plan.decisions import decisions
-from fairdesk.audit.plan.plan import Limits, domain_of
+from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.files import check_scaling
 from fairdesk.data.columns.rereading import with_reading
@@ -21,7 +21,7 @@ from fairdesk.report.document import make_report
 from fairdesk.report.render.json_format import structured
 from fairdesk.wording.words import how_made
 from tests.audit import making
-from tests.audit.making import FAVOURABLE, LABEL, PROTECTED
+from tests.audit.making import FAVOURABLE, LABEL, PROTECTED, domain_of
 
 PLAIN = [
     "One row of the data is one applicant.",

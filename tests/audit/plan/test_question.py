@@ -2,11 +2,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.audit.plan.plan import Limits, domain_of, favourable_text, read_limits
+from fairdesk.audit.plan.plan import Limits, favourable_text, read_limits
 from fairdesk.data.domain.attributes import Limit, Role
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import DataError, SpecError
 from fairdesk.models.inputs.mapping import match
+from tests.audit.making import domain_of
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.catalogue.methods import METHODS, why_off
-from fairdesk.audit.plan.plan import domain_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs import mitigation as repairing
 from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs, with_rule
@@ -23,6 +22,7 @@ from fairdesk.results.conditions import Condition
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.audit import fake_guest, making
+from tests.audit.making import domain_of
 
 AEQUITAS, TESTSGD = RunSpec("repair-aequitas"), RunSpec("repair-testsgd")
 SHORT = RunSpec("repair-aequitas", {"batch": 4})

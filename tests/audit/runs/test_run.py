@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.plan.plan import domain_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.run import check_run, run
 from fairdesk.audit.store.records import PairQuery
@@ -22,6 +21,7 @@ from fairdesk.errors import SpecError, StoreError
 from fairdesk.models.inputs import predictions
 from fairdesk.results.subgroups import RuleSet
 from tests.audit import fake_guest, making
+from tests.audit.making import domain_of
 
 GUEST = (sys.executable, fake_guest.__file__)
 SHORT = RunSpec("steps", {"steps": 40})

@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.app.plan import Choice, may_be_unknown
 from fairdesk.data.table import Column, Kind
 from fairdesk.gui.forms.form_dialog import FormDialog
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.forms.values_dialog import ValueList
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import bounded, calm, labelled, push_button, quiet
-from fairdesk.gui.wizard.state import Choice, may_be_unknown
 
 #: The chart's bars: label and count.
 Bars = tuple[tuple[str, int], ...]

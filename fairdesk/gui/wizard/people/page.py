@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.app.plan import Choice
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.feasibility import check_admits
@@ -31,7 +32,7 @@ from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.people.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.preview import KINDS, TinyChart
-from fairdesk.gui.wizard.state import Choice, Step, compared_choices, compared_text
+from fairdesk.gui.wizard.state import Step, compared_choices, compared_text
 from fairdesk.wording.words import listed, plural, quoted
 
 _ROLES = {Role.VARIES: "May vary", Role.PROTECTED: "Protected", Role.FIXED: "Never changes"}

@@ -7,10 +7,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from fairdesk.app.headless import audit
+from fairdesk.app.audit import audit
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.cli.arguments import parse, question_of
+from fairdesk.cli.audit import question_of
+from fairdesk.cli.commands import parse
 from fairdesk.errors import FairDeskError
 from fairdesk.files import resources
 from fairdesk.gui.kit import parts

@@ -1,0 +1,222 @@
+"""An audit from its question to its files, without a window."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+import msgspec
+
+from fairdesk.app.outputs import AUDIT_FILE, make_folder, make_room, write_outputs
+from fairdesk.app.plan import AuditPlan
+from fairdesk.audit.catalogue.methods import method_named
+from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.runs.inspection import Inspection, Subject, inspect
+from fairdesk.audit.runs.plausibility import weigh_findings
+from fairdesk.audit.runs.run import check_run
+from fairdesk.audit.runs.run import run as run_audit
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.data.domain.feasibility import check_admits
+from fairdesk.data.profiling.profile import problems
+from fairdesk.errors import FairDeskError, SpecError
+from fairdesk.wording import inspected
+
+log = logging.getLogger(__name__)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is to be audited, as somebody names it.
+
+    Attributes
+    ----------
+    subject : Subject
+        The data and the model.
+    protected : tuple[str, ...]
+        The columns that are compared.
+    runs : tuple[RunSpec, ...]
+        The methods, each with its options and its seed, in their order.
+    title, person : str
+        As in `fairdesk.audit.plan.spec.AuditSpec`.
+    limits : Limits
+        What may be asked about, where that is not simply what the data hold.
+    """
+
+    subject: Subject
+    protected: tuple[str, ...]
+    runs: tuple[RunSpec, ...]
+    title: str
+    person: str = "person"
+    limits: Limits = Limits()
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of an audit.
+
+    Attributes
+    ----------
+    spec : AuditSpec
+        What was asked.
+    found : Inspection
+        The data and the model, and how far they agree.
+    runs : tuple[RunRecord, ...]
+        What each found.
+    files : dict[str, str]
+        Name and place of each file that was written.
+    trouble : str
+        Why files are missing, whole sentences; empty when none is.
+    warnings : tuple[str, ...]
+        What looks wrong with the model, its inputs or their columns, a sentence or two each.
+    """
+
+    spec: AuditSpec
+    found: Inspection
+    runs: tuple[RunRecord, ...]
+    files: dict[str, str]
+    trouble: str
+    warnings: tuple[str, ...]
+
+
+def audit(
+    worker: Worker,
+    question: Question,
+    folder: Path,
+    watch: Callable[[RunState], None],
+    stopped: Callable[[], bool] = lambda: False,
+) -> Outcome:
+    """Make an audit and write its files.
+
+    Parameters
+    ----------
+    worker : Worker
+        Stopping it ends the search; what was found until then is written.
+    question : Question
+        What to audit.
+    folder : Path
+        Where the files go; made when it is missing. The files of an earlier audit in it are
+        moved to a folder of their own inside it.
+    watch : callable
+        Told every state of the run, then its end again with each file that is written as its
+        phase.
+    stopped : callable, optional
+        Tells whether the audit is to end, also where that was said while the worker did nothing.
+
+    Raises
+    ------
+    FairDeskError
+        When the audit cannot begin. A search that fails is told in the run's record, with what
+        was found until then; files that cannot be written are told in `Outcome.trouble`.
+    """
+    make_folder(folder)
+    found = inspect(worker, question.subject, lambda _sentence: None)
+    spec = _spec(question, found)
+    for run in question.runs:
+        check_run(run, spec)
+    make_room(folder)
+    with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
+        if found.proof is not None:
+            store.log(inspected.agreement(found), "begun")
+        # where no method was asked for, the report still counts groups
+        state = RunState(0, "groups", "done")
+        refused = ""
+        left = list(question.runs)
+        while left and not stopped() and state.state != "stopped":
+            run = left.pop(0)
+            try:
+                for state in states_of(worker, store, run, stopped):
+                    watch(state)
+            except SpecError as error:
+                # a repair may turn out to have nothing to work with; what was found is written
+                log.warning("%s was not begun: %s", run.method, error)
+                refused = refused or str(error)
+
+        def doing(phase: str, done: int = 0, total: int = 0) -> None:
+            watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
+
+        unweighed = _weigh(worker, store, found, doing)
+        files, trouble, left_out = write_outputs(
+            store, folder, lambda name: doing(f"writing {name}")
+        )
+        unseen = (each.name for each in spec.domain.unseen)
+        names = (*spec.domain.names, *unseen, spec.label)
+        not_begun = (
+            f"{method_named(run.method).title} was not begun: the audit was stopped."
+            for run in left
+        )
+        warnings = (*_warnings(found, names), *not_begun, *unweighed, *left_out)
+        return Outcome(spec, found, tuple(store.runs()), files, refused or trouble, warnings)
+
+
+def states_of(
+    worker: Worker, store: Store, run: RunSpec, stopped: Callable[[], bool]
+) -> Iterator[RunState]:
+    """Run a method, and stop it too where that was asked for before its search had begun."""
+    for state in run_audit(worker, store, run):
+        yield state
+        if stopped() and state.state in ("running", "paused"):
+            worker.stop()
+
+
+def _weigh(
+    worker: Worker, store: Store, found: Inspection, doing: Callable[[str, int, int], None]
+) -> tuple[str, ...]:
+    """Return how near to real people the findings are; gives a sentence when that was not done."""
+    if not any(run.found for run in store.runs()):
+        return ()
+    try:
+        people = store.spec.domain.people(found.table)
+        weigh_findings(worker, store, people, lambda done, total: doing("weighing", done, total))
+    except FairDeskError as error:
+        log.warning("findings were not weighed: %s", error)
+        return (f"Findings were not all compared with real people: {error}",)
+    return ()
+
+
+def _warnings(found: Inspection, columns: Collection[str]) -> tuple[str, ...]:
+    """Gather what looks wrong: with the model, how it is fed, and the columns that are used.
+
+    Of cells that are not what the rest of their column is, what was done with them is told too.
+    """
+    told = [
+        f"{problem.what} {problem.remedy}" if problem.changes else problem.what
+        for problem in problems(found.table)
+        if problem.column in columns
+    ]
+    return (*inspected.warnings(found), *told)
+
+
+def plan_of(question: Question, found: Inspection) -> AuditPlan:
+    """Return the plan that a question comes to, once data and model are open.
+
+    Raises
+    ------
+    DataError, SpecError
+        As `AuditPlan.protect`.
+    """
+    subject = question.subject
+    plan = AuditPlan(
+        table=found.table,
+        person=question.person,
+        label=subject.label,
+        favourable=found.favourable,
+        card=found.card,
+        # one that needs trust was not opened without
+        trusted=True,
+        predictions=subject.predictions,
+        mapping=found.mapping,
+        proof=found.proof,
+        title=question.title,
+    )
+    plan.protect(question.protected, question.limits)
+    return plan
+
+
+def _spec(question: Question, found: Inspection) -> AuditSpec:
+    """Freeze the question, unless nobody fulfils what it asks for."""
+    spec = plan_of(question, found).spec()
+    if not spec.predictions and not spec.domain.obstacle:
+        check_admits(spec.domain, spec.domain.people(found.table))
+    return spec

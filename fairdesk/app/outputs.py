@@ -1,0 +1,175 @@
+"""The files that an audit leaves in its folder."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
+from fairdesk.audit.store.schema import release
+from fairdesk.audit.store.store import Store
+from fairdesk.certify.proof.certificate import SUFFIX
+from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.report.document import write_pdf
+from fairdesk.report.export.exports import (
+    GROUP_FILES,
+    UnlabelledError,
+    group_files,
+    write_certificate,
+    write_findings_csv,
+    write_findings_json,
+    write_retraining_csv,
+)
+from fairdesk.report.provenance.manifest import sidecar
+from fairdesk.report.writing import replacing
+
+log = logging.getLogger(__name__)
+
+
+AUDIT_FILE, REPORT, MANIFEST = "audit.fairdesk", "report.pdf", "manifest.json"
+#: What an audit leaves in its folder, and who writes it.
+OUTPUTS = {
+    "findings.csv": write_findings_csv,
+    "findings.json": write_findings_json,
+    "retraining.csv": write_retraining_csv,
+    REPORT: write_pdf,
+}
+#: What it leaves besides, where a method has proven something; of a second one with its number.
+CERTIFICATE = f"certificate{SUFFIX}"
+
+
+def write_outputs(
+    store: Store, folder: Path, begin: Callable[[str], None]
+) -> tuple[dict[str, str], str, tuple[str, ...]]:
+    """Write what an audit leaves, whatever of it can be; ``begin`` is told each file's name.
+
+    Returns
+    -------
+    files : dict[str, str]
+        Name and place of each file that is there.
+    trouble : str
+        Why others could not be written, or empty.
+    left_out : tuple[str, ...]
+        Why others have no meaning for this audit.
+    """
+    files = {AUDIT_FILE: str((folder / AUDIT_FILE).absolute())}
+    about_people = any(
+        method_named(run.spec.method).answers not in (*ABOUT_GROUPS, QuestionKind.REPAIR)
+        for run in store.runs()
+    )
+    troubles = {}
+    left_out = []
+    for name, write in (OUTPUTS | group_files(store) | _certificates(store)).items():
+        # groups are no pairs of people, nor is there anybody to compare without a model
+        if not about_people and name in OUTPUTS and name != REPORT:
+            continue
+        begin(name)
+        try:
+            write(store, folder / name)
+        except UnlabelledError as error:
+            left_out.append(str(error))
+        except FairDeskError as error:
+            log.warning("%s: %s", name, error, exc_info=True)
+            troubles[name] = str(error)
+        else:
+            files[name] = str((folder / name).absolute())
+    begin(MANIFEST)
+    try:
+        _write_manifest(store, folder, files)
+    except FairDeskError as error:
+        log.warning("%s: %s", MANIFEST, error, exc_info=True)
+        troubles[MANIFEST] = str(error)
+    first, *others = troubles.values() or [""]
+    if others:
+        first += f" Not written either: {', '.join(list(troubles)[1:])}."
+    return files, first, tuple(left_out)
+
+
+def _write_manifest(store: Store, folder: Path, files: dict[str, str]) -> None:
+    """Write what shows that files are those of this audit, and log them all.
+
+    Raises
+    ------
+    FairDeskError
+        When it cannot be written.
+    """
+    told = {name: Path(path) for name, path in files.items() if name != AUDIT_FILE}
+    manifest = sidecar(store, told)
+    with replacing(folder / MANIFEST) as draft:
+        draft.write_bytes(manifest)
+    files[MANIFEST] = str((folder / MANIFEST).absolute())
+    told[MANIFEST] = folder / MANIFEST
+    store.exported(f"Exported to {folder.absolute()}.", told, manifest.decode())
+
+
+def _certificates(store: Store) -> dict[str, Callable[[Store, Path], None]]:
+    """Name the certificates that there are, and say who writes each."""
+    writers: dict[str, Callable[[Store, Path], None]] = {}
+    for run in store.certified_runs():
+        name = f"certificate-{run}{SUFFIX}" if writers else CERTIFICATE
+        writers[name] = partial(_write_certificate, run)
+    return writers
+
+
+def _write_certificate(run_id: int, store: Store, path: Path) -> None:
+    write_certificate(store, run_id, path)
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of the results.
+
+    Raises
+    ------
+    ReportError
+        When that cannot be done, or files cannot be made in it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReportError(
+            f"The folder “{folder}” cannot be made.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Choose another folder.",
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise ReportError(
+            f"You may not write to the folder “{folder}”.", remedy="Choose another folder."
+        )
+
+
+def make_room(folder: Path) -> None:
+    """Move the files of an earlier audit out of the way, into a folder of their own.
+
+    Raises
+    ------
+    StoreError
+        When the earlier audit is open elsewhere.
+    ReportError
+        When its files cannot be moved.
+    """
+    names = (AUDIT_FILE, *OUTPUTS, *GROUP_FILES, MANIFEST)
+    there = [folder / name for name in names if (folder / name).exists()]
+    there += sorted(folder.glob(f"certificate*{SUFFIX}"))
+    if not there:
+        return
+    if (folder / AUDIT_FILE).exists():
+        release(folder / AUDIT_FILE)
+    number = 1
+    while (folder / f"earlier-{number}").exists():
+        number += 1
+    earlier = folder / f"earlier-{number}"
+    try:
+        earlier.mkdir()
+        for path in there:
+            path.rename(earlier / path.name)
+    except OSError as error:
+        raise ReportError(
+            f"The files of an earlier audit in “{folder}” cannot be moved out of the way.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Choose another folder.",
+        ) from error
+    log.info("moved an earlier audit to %s", earlier)

@@ -1,0 +1,317 @@
+"""The plan of an audit: what the window's answers, or the command line's arguments, come to.
+
+Both fill in an `AuditPlan`; only it makes of that a domain and an `AuditSpec`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.domain.attributes import UNKNOWN_NAMES, Attribute, Limit, Role, attribute_of
+from fairdesk.data.domain.constraint_check import constrained_domain
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.errors import SpecError
+from fairdesk.models.inputs.input_check import InputCheck
+from fairdesk.models.model import Mapping, ModelCard
+
+#: Columns of these kinds tell no people apart.
+_NO_PEOPLE = (Kind.IGNORED, Kind.TEXT)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the auditor decided about one attribute.
+
+    Attributes
+    ----------
+    role : Role
+        What a search may do with it.
+    limits : tuple, optional
+        ``(low, high)`` of a number, the allowed values of names; all that the data hold if none.
+    step : float
+        Of a number: only multiples of this, counted from the low end; 0 is any.
+    every_value : bool
+        Compare each value of a protected whole number, not the middles of bins.
+    unknown : bool, optional
+        Whether missing cells of names are a category of their own; if none, wherever the model
+        takes them.
+    given : Limit or tuple, optional
+        Instead of these limits and step: what `attribute_of` takes. A list of names is complete:
+        it names missing cells too, or they are not allowed.
+    """
+
+    role: Role = Role.VARIES
+    limits: tuple[float | str, ...] | None = None
+    step: float = 0.0
+    every_value: bool = False
+    unknown: bool | None = None
+    given: Limit | tuple[int | float | str, ...] | None = None
+
+
+@dataclass
+class AuditPlan:
+    """What is to be audited, as far as it is known.
+
+    Attributes
+    ----------
+    table : Table, optional
+        The data, with the column kinds that the auditor chose.
+    person, label, favourable : str
+        What a row is; the column with the decision or truth; its value that is good to get.
+    card, mapping, proof : optional
+        The model, how columns become its inputs, and how it fared on the rows.
+    trusted : bool
+        Whether the auditor agreed to run the model file's own code.
+    predictions : str
+        The column with the decisions that a model made, where the model is not at hand: then the
+        card describes that column; else empty.
+    choices : dict[str, Choice]
+        Per attribute; those not in it have the default.
+    constraints : tuple[str, ...]
+        What holds for everybody, as `fairdesk.data.domain.constraints` reads it.
+    title : str
+        The audit's name.
+    """
+
+    table: Table | None = None
+    person: str = "applicant"
+    label: str = ""
+    favourable: str = ""
+    card: ModelCard | None = None
+    trusted: bool = False
+    predictions: str = ""
+    mapping: Mapping | None = None
+    proof: InputCheck | None = None
+    choices: dict[str, Choice] = field(default_factory=dict)
+    constraints: tuple[str, ...] = ()
+    title: str = ""
+
+    def attribute_names(self) -> tuple[str, ...]:
+        """Return the columns that are attributes, in file order: those that the model uses.
+
+        Where the model is not at hand, all that can tell people apart.
+        """
+        if self.table is None or self.mapping is None:
+            return ()
+        if self.predictions:
+            return tuple(
+                column.name
+                for column in self.table.columns
+                if column.kind not in _NO_PEOPLE
+                and column.name not in (self.label, self.predictions)
+            )
+        used = {each.attribute for each in self.mapping.inputs}
+        return tuple(name for name in self.table.names if name in used and name != self.label)
+
+    def unused_names(self) -> tuple[str, ...]:
+        """Return the columns that the model does not use, apart from the label and ignored ones."""
+        if self.table is None or self.mapping is None:
+            return ()
+        used = self.attribute_names()
+        return tuple(
+            column.name
+            for column in self.table.columns
+            if column.name not in used
+            and column.name != self.label
+            and column.kind is not Kind.IGNORED
+        )
+
+    def unseen_names(self) -> tuple[str, ...]:
+        """Return the columns that tell groups apart though the model is not given them."""
+        if self.table is None or self.predictions:
+            return ()
+        return tuple(
+            name for name in self.unused_names() if self.table.column(name).kind is not Kind.TEXT
+        )
+
+    def protected_names(self, names: Iterable[str]) -> list[str]:
+        """Return those of some attributes that are protected."""
+        return [name for name in names if self.choice(name).role is Role.PROTECTED]
+
+    def text_names(self) -> tuple[str, ...]:
+        """Return the attributes that are texts which the model reads."""
+        table = self.data()
+        return tuple(
+            name for name in self.attribute_names() if table.column(name).kind is Kind.TEXT
+        )
+
+    def choice(self, name: str) -> Choice:
+        """Return what is decided about an attribute."""
+        return self.choices.get(name, Choice())
+
+    def choose(self, name: str, choice: Choice) -> None:
+        """Decide about an attribute."""
+        self.choices[name] = choice
+
+    def attribute(self, name: str) -> Attribute:
+        """Make an attribute from its column and what is decided about it.
+
+        Raises
+        ------
+        SpecError
+            When they do not fit.
+        """
+        column = self.data().column(name)
+        choice = self.choice(name)
+        unknown = may_be_unknown(column) and choice.unknown is not False
+        return _attribute(column, choice, unknown=unknown and self.takes_missing(name))
+
+    def takes_missing(self, name: str) -> bool:
+        """Return whether missing cells of a column can be a category that is asked about.
+
+        They can where the model really answered for such rows, or is not asked about them.
+        """
+        proof = self.proof
+        if self.predictions or (proof is not None and name in proof.takes_missing):
+            return True
+        return name not in self.attribute_names()
+
+    def attributes(self) -> tuple[Attribute, ...]:
+        """Make all attributes; raises like `attribute`."""
+        return tuple(self.attribute(name) for name in self.attribute_names())
+
+    def unseen(self) -> tuple[Attribute, ...]:
+        """Make the protected attributes that the model is not given; raises like `attribute`."""
+        return tuple(map(self.attribute, self.protected_names(self.unseen_names())))
+
+    def protect(self, protected: Collection[str], limits: Limits) -> None:
+        """Decide about all attributes at once, by the names of columns.
+
+        Parameters
+        ----------
+        protected : collection of str
+            The columns to compare. Those that the model is not given tell groups apart only.
+        limits : Limits
+            What may be asked about; what is left out is as in the data.
+
+        Raises
+        ------
+        DataError
+            When there is no such column.
+        SpecError
+            When a protected or limited column is no attribute.
+        """
+        table, names = self.data(), self.attribute_names()
+        for name in protected:
+            table.index(name)
+            if name in (self.label, self.predictions):
+                what = "label column" if name == self.label else "column of decisions"
+                raise SpecError(
+                    f"The {what} “{name}” cannot be protected.",
+                    remedy=f"Protect one of the others: {', '.join(names)}.",
+                )
+            if table.column(name).kind in _NO_PEOPLE:
+                attribute_of(table.column(name), Role.PROTECTED)  # refuses it, with the reason
+        known = [*names, *(name for name in table.names if name in protected and name not in names)]
+        for name in limits.attributes:
+            if name not in known:
+                raise SpecError(
+                    f"The domain names “{name}”, which is no attribute of this audit.",
+                    remedy=f"The attributes are: {', '.join(known)}.",
+                )
+        self.constraints = limits.constraints
+        self.choices = {
+            name: _choice(table.column(name), limits, protected=name in protected) for name in known
+        }
+
+    def suggest_title(self) -> str:
+        """Name the audit after its model and data."""
+        if self.title:
+            return self.title
+        parts = []
+        if self.table is not None:
+            parts.append(Path(self.table.source.path).stem)
+        if self.card is not None:
+            parts.append(Path(self.card.path).stem)
+        return ", ".join(dict.fromkeys(parts)) or "Audit"
+
+    def domain(self) -> Domain:
+        """Make the domain.
+
+        Raises
+        ------
+        SpecError
+            When nothing can be compared, with what to change.
+        """
+        return constrained_domain(self.attributes(), self.constraints, self.data(), self.unseen())
+
+    def spec(self) -> AuditSpec:
+        """Freeze the question.
+
+        Raises
+        ------
+        SpecError
+            When an answer that it needs is missing, or as `domain`.
+        """
+        if self.card is None or self.mapping is None:
+            raise SpecError("The audit cannot start yet.")
+        table = self.data()
+        return AuditSpec(
+            title=self.suggest_title(),
+            person=self.person.strip(),
+            data=table.source,
+            columns=table.columns,
+            label=self.label,
+            favourable=self.favourable,
+            model=self.card,
+            mapping=self.mapping,
+            domain=self.domain(),
+            trusted=self.card.needed_trust and self.trusted,
+            predictions=self.predictions,
+        )
+
+    def data(self) -> Table:
+        """Return the data.
+
+        Raises
+        ------
+        SpecError
+            When there are none yet.
+        """
+        if self.table is None:
+            raise SpecError("There are no data yet.", remedy="Choose a data file first.")
+        return self.table
+
+
+def may_be_unknown(column: Column) -> bool:
+    """Return whether missing cells of a column can be a category of their own."""
+    return column.kind in (Kind.NOMINAL, Kind.ORDINAL) and column.missing > 0
+
+
+def _attribute(column: Column, choice: Choice, *, unknown: bool) -> Attribute:
+    """Make an attribute from its column and what is decided about it."""
+    with_unknown = may_be_unknown(column) and unknown
+    limits = choice.given
+    if column.kind.is_number:
+        low, high = choice.limits or (column.low, column.high)
+        if choice.limits or choice.step:
+            limits = Limit(low=float(low), high=float(high), step=choice.step)
+    elif choice.limits:
+        missing = next(each for each in UNKNOWN_NAMES if each not in column.values)
+        limits = Limit(values=(*choice.limits, missing) if with_unknown else choice.limits)
+    return attribute_of(
+        column,
+        Role.FIXED if column.kind is Kind.TEXT else choice.role,
+        limits,
+        every_value=choice.every_value,
+        unknown=with_unknown,
+    )
+
+
+def _choice(column: Column, limits: Limits, *, protected: bool) -> Choice:
+    """Return what limits say of a column."""
+    limit = limits.attributes.get(column.name)
+    fixed = isinstance(limit, Limit) and limit.role == "fixed"
+    if fixed and protected:
+        raise SpecError(
+            f"The attribute “{column.name}” cannot be protected and fixed.",
+            why="All values of a protected attribute are tried on every person.",
+            remedy="Leave out one of the two.",
+        )
+    role = Role.PROTECTED if protected else Role.FIXED if fixed else Role.VARIES
+    return Choice(role, given=limit)

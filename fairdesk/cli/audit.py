@@ -1,0 +1,357 @@
+"""``fairdesk audit`` and ``fairdesk demo``: an audit without the window."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from fairdesk.app.audit import Outcome, Question, audit
+from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS
+from fairdesk.audit.catalogue.methods import METHODS, parse_options
+from fairdesk.audit.plan.plan import Limits, read_limits, read_terms
+from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.runs.inspection import Subject
+from fairdesk.audit.store.records import RunRecord
+from fairdesk.cli.parsing import AddParser, add_json, option_names, options_by_method, whole_number
+from fairdesk.cli.subject import add_subject, subject_of
+from fairdesk.cli.terminal import (
+    FAILED,
+    INTERRUPTED,
+    complain,
+    print_lines,
+    progress_bar,
+    stoppable_worker,
+)
+from fairdesk.errors import SpecError
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Proven
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
+from fairdesk.samples import samples
+from fairdesk.wording import figures, inspected, words
+from fairdesk.wording import proofs as proof_words
+from fairdesk.wording.rules import rule_phrase
+
+_EPILOG = """\
+The label column is never an input of the model. Several protected columns are varied together.
+The exit code is 0 when the audit is done, 1 when it failed (one line on standard error says
+why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C or SIGTERM: what was found
+until then is kept and written.
+"""
+_OUT_HELP = (
+    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}, {MANIFEST} with the "
+    f"fingerprints of all, and {CERTIFICATE} where something was proven; made when it is missing. "
+    "Nothing is overwritten: the files of an earlier audit in it are moved to a folder earlier-1, "
+    "earlier-2, ... inside it"
+)
+
+
+def add_audit(add_parser: AddParser) -> None:
+    """Add ``audit``."""
+    parser = add_parser(
+        "audit",
+        help="audit a model without the window",
+        description="Audit a model without the window.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    add_subject(parser)
+    add = parser.add_argument
+    parser.set_defaults(refuse=parser.error)
+    add(
+        "--protected",
+        metavar="COL",
+        action="append",
+        default=[],
+        help="a protected column; may be repeated. One that the model is not given tells groups "
+        "apart only. May be left out where there is a --text-column",
+    )
+    add(
+        "--domain",
+        metavar="FILE",
+        type=Path,
+        help="JSON: attribute -> [low, high] or a list of values; by default as in the data. Or "
+        '{"attributes": {...}, "constraints": ["husband implies sex = Male", ...]}',
+    )
+    add(
+        "--method",
+        choices=METHODS,
+        action="append",
+        help="how to search or measure (default: maft, or testsgd with a --text-column; of a "
+        "column of decisions alone: none); may be repeated, to compare methods",
+    )
+    add(
+        "--option",
+        metavar="NAME=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="parameters of the method by their names in its paper; may be repeated; of one of "
+        "several methods as METHOD.NAME=VALUE. "
+        + "; ".join(f"{key}: {', '.join(option_names(key))}" for key in METHODS),
+    )
+    add(
+        "--terms",
+        metavar="FILE",
+        type=Path,
+        help='JSON: the terms that are compared in a text, by category, like {"gender": ["gay", '
+        '"straight"], ...}; by default those of the paper',
+    )
+    add(
+        "--bins",
+        metavar="COL=X,X,...",
+        action="append",
+        default=[],
+        help="for rules about groups: the edges at which a protected number is divided, like "
+        "age=25,40,60; may be repeated; by default into bins of equal width",
+    )
+    add("--seconds", metavar="S", type=float, help="end each method after so many seconds")
+    add(
+        "--rows",
+        metavar="N",
+        type=int,
+        help="end each method after so many rows were sent to the model",
+    )
+    add(
+        "--near",
+        metavar="D",
+        type=float,
+        help="ask only about people at most so far from a real one (Gower distance, 0 to 1)",
+    )
+    _add_common(parser)
+    parser.set_defaults(perform=_audit)
+
+
+def add_demo(add_parser: AddParser) -> None:
+    """Add ``demo``."""
+    parser = add_parser(
+        "demo",
+        help="audit the built-in sample",
+        description="Audit the built-in sample, with a short search: income in the US census, a "
+        "Keras network.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_common(parser)
+    parser.set_defaults(perform=_audit)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed", metavar="N", type=whole_number, default=0, help="of all randomness (default: 0)"
+    )
+    parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
+    add_json(parser)
+
+
+def check_audit(arguments: argparse.Namespace) -> None:
+    """Refuse an audit in which nothing would be compared, and texts that nobody reads."""
+    if not arguments.protected and not arguments.text_column:
+        arguments.refuse("the following arguments are required: --protected, or --text-column")
+    if arguments.text_column and arguments.predictions:
+        arguments.refuse("argument --text-column: needs a --model that reads the texts")
+    if arguments.terms and not arguments.text_column:
+        arguments.refuse("argument --terms: needs a --text-column")
+
+
+def question_of(arguments: argparse.Namespace) -> Question:
+    """Make the question of the arguments of an audit, or of the demonstration.
+
+    Raises
+    ------
+    SpecError
+        When an option, edges of bins, or the file of the domain or of terms is wrong.
+    """
+    if arguments.command == "demo":
+        sample = samples()[0]
+        return Question(
+            Subject(
+                data=sample.data_path,
+                model=sample.model_path(sample.models[0]),
+                label=sample.label,
+                favourable=sample.favourable,
+            ),
+            protected=sample.protected,
+            runs=(RunSpec("maft", sample.options, seed=arguments.seed),),
+            title=sample.title,
+            person=sample.person,
+        )
+    asked = arguments.predictions or arguments.model.name
+    return Question(
+        subject_of(arguments),
+        protected=tuple(dict.fromkeys(arguments.protected)),
+        runs=_runs(arguments),
+        title=f"{asked} on {arguments.data.name}",
+        limits=read_limits(arguments.domain) if arguments.domain else Limits(),
+    )
+
+
+def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
+    methods = tuple(dict.fromkeys(arguments.method or _usual(arguments)))
+    options = options_by_method(methods, arguments.option)
+    budget = Budget(arguments.seconds, arguments.rows)
+    edges = _edges(methods, arguments.bins)
+    terms = read_terms(arguments.terms) if arguments.terms else {}
+    runs = []
+    for method in methods:
+        # one that keeps time itself is told how much there is
+        if arguments.seconds and "seconds" in option_names(method):
+            options[method].setdefault("seconds", arguments.seconds)
+        run = RunSpec(method, options[method], arguments.seed, budget, arguments.near)
+        if METHODS[method].divides:
+            run = msgspec.structs.replace(run, edges=edges)
+        if METHODS[method].reads and arguments.text_column:
+            run = msgspec.structs.replace(run, text=arguments.text_column, terms=terms)
+        runs.append(run)
+    return tuple(runs)
+
+
+def _usual(arguments: argparse.Namespace) -> list[str]:
+    """Name the methods of an audit that names none."""
+    if arguments.predictions:
+        return []
+    return ["testsgd"] if arguments.text_column else ["maft"]
+
+
+def _edges(methods: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Read the edges of bins by the columns that they divide.
+
+    Raises
+    ------
+    SpecError
+        When they are no numbers, or no method asked for divides anything.
+    """
+    edges = {}
+    for text in texts:
+        name, _, numbers = text.rpartition("=")
+        try:
+            edges[name.strip()] = tuple(float(number) for number in numbers.split(","))
+        except ValueError:
+            raise SpecError(
+                f"The edges of bins “{text}” cannot be read.",
+                remedy="Write them like age=25,40,60.",
+            ) from None
+    if edges and not any(METHODS[method].divides for method in methods):
+        raise SpecError(
+            "No method that is asked for divides numbers into bins.",
+            remedy="Leave out --bins, or ask for testsgd or groups.",
+        )
+    return edges
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    """Make the audit, and say what came of it; gives the exit code."""
+    question = question_of(arguments)
+    with stoppable_worker() as (worker, stopped), progress_bar() as bar:
+        outcome = audit(worker, question, arguments.out, bar, stopped)
+    # in ASCII, so that it is JSON whatever the encoding of the output
+    print_lines(
+        json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else _summary(outcome)
+    )
+    # the first trouble tells more than what came of it; a run that is done may have a message too
+    failed = [run.message for run in outcome.runs if run.state == "failed"]
+    if trouble := next(iter(failed), outcome.trouble):
+        complain(trouble)
+        return FAILED
+    return INTERRUPTED if stopped() or any(run.state == "stopped" for run in outcome.runs) else 0
+
+
+def _figures(outcome: Outcome) -> dict[str, object]:
+    """Return what ``--json`` prints."""
+    proof = outcome.found.proof
+    runs = [_run_figures(outcome, run) for run in outcome.runs]
+    return {
+        **(runs[0] if runs else {}),
+        **({"runs": runs} if len(runs) > 1 else {}),
+        "accuracy": None if proof is None else proof.accuracy,
+        "auc": None if proof is None else proof.auc,
+        "warnings": outcome.warnings,
+        "files": outcome.files,
+    }
+
+
+def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
+    share = figures.share_of_domain(run.figures)
+    proven = proof_words.proven_of(run.figures)
+    return {
+        "method": run.spec.method,
+        "found": run.found,
+        "tried": run.tried,
+        "queries": run.queries,
+        "seconds": sum(each for phase, each in run.seconds.items() if phase != "preliminary"),
+        "global_seconds": run.seconds.get("global", 0.0),
+        "local_seconds": run.seconds.get("local", 0.0),
+        "state": run.state,
+        "message": run.message or outcome.trouble,
+        "seed": run.spec.seed,
+        "options": parse_options(run.spec.method, run.spec.options),
+        "alone": dict(zip(words.protected_names(outcome.spec.domain), run.alone, strict=True)),
+        "rejected": run.rejected,
+        **({} if share is None else _share_figures(share)),
+        **({} if proven is None else _proven_figures(proven)),
+        **_rule_figures(outcome.spec, run),
+        "figures": run.figures,
+    }
+
+
+def _share_figures(share: Share) -> dict[str, object]:
+    """Return the share of the domain by the names of its fields."""
+    names = ("estimate", "low", "high", "anytime_low", "anytime_high", "confidence", "exhaustive")
+    return {name: getattr(share, name) for name in names}
+
+
+def _proven_figures(proven: Proven) -> dict[str, object]:
+    """Return what is proven of the domain by the names of its fields."""
+    names = ("certified", "falsified", "undecided", "seconds", "boxes", "exact", "margin")
+    counts = ("total", "certified_people", "falsified_people")
+    return {name: getattr(proven, name) for name in (*names, *counts, "estimated")}
+
+
+def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
+    """Return the rule sets that a search for groups examined, the highest score first."""
+    mined = [each for each in run.figures if isinstance(each, RuleSearchSummary)]
+    if not mined:
+        return {}
+    names = ("score", "phi_in", "phi_out", "margin", "support", "low", "high", "p", "outcome")
+    return {
+        # every outcome has the same
+        "n_rule_sets": max(each.rule_sets for each in mined),
+        "rule_sets": [
+            {
+                "rule": rule_phrase(spec, each.conditions),
+                **{name: getattr(each, name) for name in (*names, "leader")},
+            }
+            for each in run.figures
+            if isinstance(each, RuleSet)
+        ],
+    }
+
+
+def _summary(outcome: Outcome) -> str:
+    """Say what came of an audit, for people."""
+    return "\n".join(
+        (
+            *(line for run in outcome.runs for line in _run_lines(outcome, run)),
+            inspected.agreement(outcome.found),
+            *(f"Warning: {warning}" for warning in outcome.warnings),
+            "",
+            *outcome.files.values(),
+        )
+    )
+
+
+def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
+    spec = outcome.spec
+    name = [f"{METHODS[run.spec.method].title}:"] if len(outcome.runs) > 1 else []
+    said = figures.headline(spec, run).sentence
+    return (
+        *name,
+        said,
+        *figures.alone_sentences(spec, run),
+        *(each for each in figures.sentences(spec, run.figures) if each not in said),
+        *([run.message] if run.state == "done" and run.message else []),
+        f"{words.capital(figures.effort(run))}.",
+    )

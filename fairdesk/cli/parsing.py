@@ -1,0 +1,110 @@
+"""What the arguments of several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from fairdesk.audit.catalogue.methods import METHODS, parse_options
+from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.plan.spec import OptionValue
+from fairdesk.errors import SpecError
+
+#: The exit code of a wrong command line.
+USAGE = 2
+
+#: ``add_parser(name, help=..., description=..., epilog=...)``, with which a command is added.
+AddParser = Callable[..., argparse.ArgumentParser]
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells what is wrong with the command line in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the process with the message, and where to read more."""
+        said = message[:1].upper() + message[1:]
+        self.exit(USAGE, f"{self.prog}: {said}. See “{self.prog} --help”.\n")
+
+
+def whole_number(text: str) -> int:
+    """Read a whole number from 0 on, as `argparse` asks for it."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"“{text}” is no whole number from 0 on")
+    return int(text)
+
+
+def option_names(method: str) -> tuple[str, ...]:
+    """Return the names of a method's options."""
+    return tuple(option.name for option in options_of(METHODS[method].options))
+
+
+def options_by_method(
+    methods: Sequence[str], texts: Sequence[str]
+) -> dict[str, dict[str, OptionValue]]:
+    """Return each method its options: those said of it, and those that it knows by that name.
+
+    Raises
+    ------
+    SpecError
+        When one has no value, a wrong one, or is no method's.
+    """
+    if texts and not methods:
+        raise SpecError(
+            f"The option “{texts[0]}” is of no method: none is asked for.",
+            remedy="Name one with --method.",
+        )
+    raw: dict[str, dict[str, str]] = {method: {} for method in methods}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise SpecError(f"The option “{text}” has no value.", remedy="Write it as name=value.")
+        named, dot, rest = name.rpartition(".")
+        if dot and named not in methods:
+            raise SpecError(
+                f"The option “{name}” is of the method “{named}”, which is not asked for.",
+                remedy=f"The methods asked for are: {', '.join(methods)}.",
+            )
+        knowing = [named] if dot else [each for each in methods if name in option_names(each)]
+        # the first method tells which options there are
+        for method in knowing or methods[:1]:
+            raw[method][rest] = value
+    chosen = {}
+    for method in methods:
+        options = parse_options(method, raw[method])
+        chosen[method] = {name: getattr(options, name) for name in raw[method]}
+    return chosen
+
+
+def add_opening(parser: argparse.ArgumentParser) -> None:
+    """Add what else it takes to open a model."""
+    add = parser.add_argument
+    add(
+        "--companion",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="a file beside the model that tells how it is fed: a scaler, encoders, the order of "
+        "its inputs; may be repeated",
+    )
+    add(
+        "--trust-model",
+        action="store_true",
+        help="open a model file, or a file beside it, that is a program: whatever its author put "
+        "into it runs",
+    )
+    add(
+        "--make-environment",
+        action="store_true",
+        help="where the model was saved with other versions: make an environment with them, from "
+        "the package registry, and open it there",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object with the figures, nothing else"
+    )

@@ -1,0 +1,291 @@
+"""``fairdesk repair``: the model of an audit retrained against what was found."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from fairdesk.app.repair import RepairOutcome, RepairQuestion, repair
+from fairdesk.audit.catalogue.methods import parse_options
+from fairdesk.audit.catalogue.options import option_named, options_of
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.cli.parsing import AddParser, add_json, option_names, options_by_method, whole_number
+from fairdesk.cli.terminal import (
+    FAILED,
+    INTERRUPTED,
+    complain,
+    print_lines,
+    progress_bar,
+    stoppable_worker,
+    table_lines,
+)
+from fairdesk.mitigate.options import RepairOptions
+from fairdesk.results.events import Metric
+from fairdesk.results.trials import repair_of as repair_result
+from fairdesk.results.trials import result_of, source_of_labels, trial_of, trials_of
+from fairdesk.wording import figures, words
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording.rules import rule_phrase
+
+#: The repairs by their names here.
+_REPAIRS = {"aequitas": "repair-aequitas", "testsgd": "repair-testsgd"}
+_REPAIR_EPILOG = """\
+The exit code is 0 also when nothing was shown to help: then that is said, also in the files, which
+are those of the portion that left least to repair. It is 1 when the repair failed (one line on
+standard error says why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C or
+SIGTERM: what was measured until then is kept and written.
+"""
+
+
+def add_repair(add_parser: AddParser) -> None:
+    """Add ``repair``."""
+    parser = add_parser(
+        "repair",
+        help="retrain the model of an audit against what was found",
+        description="Make rows of what an audit has found, add them to the training data, retrain "
+        "the model, and measure it before and after on rows that it was never trained on. The "
+        "repair becomes a run of that audit; the rows, and the model, are exported.",
+        epilog=_REPAIR_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_repair(parser)
+    add_json(parser)
+    parser.set_defaults(perform=_repair)
+
+
+def _add_repair(parser: argparse.ArgumentParser) -> None:
+    """Add what an audit's model is repaired with."""
+    add = parser.add_argument
+    parser.set_defaults(refuse=parser.error)
+    add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
+    add(
+        "--method",
+        choices=_REPAIRS,
+        required=True,
+        help="aequitas: with the discriminatory pairs that were found; testsgd: against a rule "
+        "set that TestSGD has found",
+    )
+    add(
+        "--labels",
+        choices=option_named(options_of(RepairOptions), "labels").choices,
+        help="where the labels of the added rows come from: the majority of five models trained "
+        "on the original data (the default), the majority of the model’s decisions on a person’s "
+        "similar people, the model’s own decision, or the nearest real people. testsgd always "
+        "gives the label opposite to the model’s decision",
+    )
+    add(
+        "--option",
+        metavar="NAME=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="parameters of the method; may be repeated. "
+        + "; ".join(f"{name}: {', '.join(option_names(key))}" for name, key in _REPAIRS.items()),
+    )
+    add(
+        "--pairs-of",
+        metavar="RUN",
+        type=whole_number,
+        action="append",
+        default=[],
+        help="only the pairs that this run found, by its number; may be repeated",
+    )
+    add("--flagged", action="store_true", help="only the pairs that were flagged")
+    add(
+        "--rule",
+        metavar="N",
+        type=whole_number,
+        help="the N-th rule set of the last TestSGD run, as rule_sets.csv ranks them (default: "
+        "the one with the highest score)",
+    )
+    add("--seed", metavar="N", type=whole_number, default=0, help="of all randomness (default: 0)")
+    add(
+        "--seconds",
+        metavar="S",
+        type=float,
+        help="begin no further portion after so many seconds",
+    )
+    add(
+        "--trial",
+        metavar="N",
+        type=whole_number,
+        help="export this trial, by its number, instead of the one that is chosen",
+    )
+    add(
+        "--provenance",
+        choices=("sidecar", "columns"),
+        default="sidecar",
+        help="where it is told of each row what it comes from: in a file beside the data (the "
+        "default), or in columns of the data",
+    )
+    add("--model", metavar="M", type=Path, help="where the model file is now, if it was moved")
+    add(
+        "--trust-model",
+        action="store_true",
+        help="open a model file, or a file beside it, that is a program: whatever its author put "
+        "into it runs",
+    )
+    add(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        required=True,
+        help="the folder for what is exported; made when it is missing. Nothing is overwritten: "
+        "the files of an earlier repair in it are moved to a folder earlier-1, earlier-2, ... "
+        "inside it",
+    )
+
+
+def check_repair(arguments: argparse.Namespace) -> None:
+    """Refuse what one kind of repair is not asked about."""
+    if arguments.method == "testsgd" and (arguments.flagged or arguments.pairs_of):
+        name = "--flagged" if arguments.flagged else "--pairs-of"
+        arguments.refuse(f"argument {name}: only with --method aequitas")
+    if arguments.method == "aequitas" and arguments.rule is not None:
+        arguments.refuse("argument --rule: only with --method testsgd")
+
+
+def repair_of(arguments: argparse.Namespace) -> RepairQuestion:
+    """Make the question of a repair.
+
+    Raises
+    ------
+    SpecError
+        When an option is wrong.
+    """
+    method = _REPAIRS[arguments.method]
+    options = options_by_method((method,), arguments.option)[method]
+    if arguments.labels is not None:
+        options["labels"] = arguments.labels
+    run = RunSpec(
+        method,
+        options,
+        arguments.seed,
+        Budget(arguments.seconds),
+        pairs_of=tuple(dict.fromkeys(arguments.pairs_of)),
+        flagged=arguments.flagged,
+    )
+    return RepairQuestion(
+        audit=arguments.audit,
+        run=run,
+        out=arguments.out,
+        rule=arguments.rule,
+        trial=arguments.trial,
+        provenance=arguments.provenance,
+        model=arguments.model,
+        trusted=arguments.trust_model,
+    )
+
+
+def _repair(arguments: argparse.Namespace) -> int:
+    """Repair the model of an audit, and say what came of it; gives the exit code."""
+    question = repair_of(arguments)
+    with stoppable_worker() as (worker, stopped), progress_bar() as bar:
+        outcome = repair(worker, question, bar, stopped)
+    if arguments.json:
+        print_lines(json.dumps(msgspec.to_builtins(_repair_figures(outcome))))
+    else:
+        print_lines(_repair_summary(outcome))
+    run = outcome.run
+    if trouble := run.message if run.state == "failed" else outcome.trouble:
+        complain(trouble)
+        return FAILED
+    return INTERRUPTED if stopped() or run.state == "stopped" else 0
+
+
+def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
+    """Return what ``repair --json`` prints."""
+    run, figures = outcome.run, outcome.run.figures
+    told = repair_result(figures)
+    trials = trials_of(figures)
+    number = outcome.exported
+    if number is None and told is not None and told.chosen >= 0:
+        number = told.chosen
+    options = msgspec.to_builtins(parse_options(run.spec.method, run.spec.options))
+    return {
+        "run": run.id,
+        "method": run.spec.method.removeprefix("repair-"),
+        "labels": options["labels"] if told is None else source_of_labels(told),
+        "seed": run.spec.seed,
+        "options": options,
+        "rule": rule_phrase(outcome.spec, run.spec.rule) if run.spec.rule else None,
+        "chosen": None if told is None or told.chosen < 0 else told.chosen,
+        "exported": outcome.exported,
+        "target": None if told is None else _compared(figures, number, told.target),
+        "accuracy": None if told is None else _compared(figures, number, "accuracy"),
+        "pairs": 0 if told is None else told.pairs,
+        "rows": 0 if told is None else told.rows,
+        "retrains": None if told is None else told.retrains,
+        "ended": "" if told is None else told.ended,
+        "notes": () if told is None else told.notes,
+        "trials": [
+            {
+                name: getattr(each, name)
+                for name in (
+                    *("number", "kind", "name", "percent", "added", "verdict", "front", "failed"),
+                    *("seconds", "measures", "changes"),
+                )
+            }
+            for each in trials
+        ],
+        "queries": run.queries,
+        "seconds": run.elapsed,
+        "files": outcome.files,
+        "state": run.state,
+        "message": run.message or outcome.trouble,
+    }
+
+
+def _compared(figures: Sequence[Metric], number: int | None, what: str) -> dict[str, object]:
+    """Return a result of the model as imported, with nothing added, and of a trial."""
+    imported, plain = (trial_of(figures, each) for each in (0, 1))
+    trial = None if number is None else trial_of(figures, number)
+    after = result_of(trial, what)
+    same = None if after is None else (what, after.rows, "")
+    return {
+        "what": what,
+        "before": result_of(imported, what),
+        "nothing_added": result_of(plain, what),
+        "after": after,
+        "changes": [
+            each
+            for each in (trial.changes if trial is not None else ())
+            if (each.what, each.rows, each.of) == same
+        ],
+    }
+
+
+def _repair_summary(outcome: RepairOutcome) -> str:
+    """Say what came of a repair, for people."""
+    spec, run = outcome.spec, outcome.run
+    said = mitigation_words.sentences(spec, run.figures)
+    lines = [*said] or [figures.headline(spec, run).sentence]
+    if run.spec.rule:
+        lines.insert(1, f"The rule set: {rule_phrase(spec, run.spec.rule)}.")
+    if run.state == "done" and run.message:
+        lines.append(run.message)
+    lines.append(f"{words.capital(figures.effort(run))}.")
+    trials = mitigation_words.trial_rows(spec, run.figures)
+    if trials:
+        numbers = [str(each.number) for each in trials_of(run.figures)]
+        heads = ("Trial", *mitigation_words.TRIAL_HEADS)
+        table = [(number, *row) for number, row in zip(numbers, trials, strict=True)]
+        lines += ["", *table_lines(heads, table)]
+    if outcome.exported is None:
+        if trials and not outcome.trouble:
+            lines += ["", "Nothing is exported: no trial that adds rows was measured."]
+        return "\n".join(lines)
+    repair = repair_result(run.figures)
+    if repair is not None and repair.retrains and repair.chosen < 0:
+        lines.append(
+            f"\nNo trial was chosen. Trial {outcome.exported} is exported all the same, so that "
+            "nothing is lost: look at what it changes before anybody trains with it."
+        )
+    compared = mitigation_words.before_after(spec, run.figures, outcome.exported)
+    if compared:
+        lines += ["", *table_lines(mitigation_words.BEFORE_AFTER, compared)]
+    return "\n".join((*lines, "", *outcome.files.values()))

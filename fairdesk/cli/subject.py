@@ -1,0 +1,206 @@
+"""The arguments that name a table and a model, and say how they fit together."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairdesk.audit.runs.inspection import Subject
+from fairdesk.cli.parsing import add_opening
+from fairdesk.data.columns.kinds import as_numbers
+from fairdesk.data.columns.number_formats import format_of
+from fairdesk.data.table import ColumnReading
+from fairdesk.errors import SpecError
+
+
+def add_subject(parser: argparse.ArgumentParser) -> None:
+    """Add what names the table and the model, and says how they fit together."""
+    add = parser.add_argument
+    add(
+        "--data",
+        metavar="F",
+        type=Path,
+        required=True,
+        help="the table: CSV, TSV, Parquet, Excel or SQLite",
+    )
+    add("--table", metavar="NAME", default="", help="its sheet or table, where it has several")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "--model",
+        metavar="M",
+        type=Path,
+        help="Keras, ONNX, scikit-learn, PMML, XGBoost, LightGBM or CatBoost",
+    )
+    which.add_argument(
+        "--predictions",
+        metavar="COL",
+        default="",
+        help="instead of a model: the column with the decisions that it made",
+    )
+    add("--label", metavar="COL", required=True, help="the column with the decision or the truth")
+    add(
+        "--favourable",
+        metavar="V",
+        action="append",
+        required=True,
+        help="its value that is good for the person; may be repeated; for numbers also “>= 50”",
+    )
+    add(
+        "--model-favourable",
+        metavar="CLASS",
+        action="append",
+        default=[],
+        help="the model’s class that means the favourable value; may be repeated; by default the "
+        "one of that name, else the one that agrees better with the label",
+    )
+    add(
+        "--map",
+        metavar="FILE",
+        type=Path,
+        help="JSON: how the model’s inputs are made, where that is not as proposed; in the form "
+        "that “inspect --json” prints as “mapping”",
+    )
+    add(
+        "--prepare",
+        metavar="HOW",
+        default="",
+        help="how the inputs are scaled where no scaler came with the model: “standardise” or "
+        "“range”, fitted on this table (“inspect” lists what may fit); recorded as your decision",
+    )
+    add(
+        "--text-column",
+        metavar="COL",
+        default="",
+        help="the column with the texts that the model reads, where it is not seen as one; in an "
+        "audit then terms in these texts are compared by methods that can",
+    )
+    add("--output", metavar="NAME", default="", help="which output decides, of several")
+    add(
+        "--threshold",
+        metavar="X",
+        type=float,
+        help="where the decision changes: of a score, when not at 0.5; of an estimated number",
+    )
+    _add_reading(parser)
+    add_opening(parser)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add what decides how the cells of single columns are read."""
+    add = parser.add_argument
+    add(
+        "--numeric",
+        metavar="COL[=EXAMPLE]",
+        action="append",
+        default=[],
+        help="a column that holds numbers, however many of its cells are none; with a number as an "
+        "example of how they are written: “income=1.234,5”, “income=1,234.5”; may be repeated",
+    )
+    add(
+        "--categorical",
+        metavar="COL",
+        action="append",
+        default=[],
+        help="a column that holds names, though its cells are numbers but for a few; may be "
+        "repeated",
+    )
+    add(
+        "--odd-cells",
+        metavar="COL=missing|mended",
+        action="append",
+        default=[],
+        help="what is done with the cells of a column of numbers that are none: they are missing, "
+        "or those that are numbers in another format (“$45”, “1 200”) are mended and the others "
+        "missing; may be repeated. “inspect” lists them",
+    )
+    add(
+        "--mend",
+        metavar="COL:CELL=VALUE",
+        action="append",
+        default=[],
+        help="what one such cell is: a number, or “missing”, like “age:90+=90”; may be repeated",
+    )
+    add(
+        "--mend-encoding",
+        action="store_true",
+        help="read texts that were written in another encoding than the rest of the file as what "
+        "they were meant to be",
+    )
+
+
+def subject_of(arguments: argparse.Namespace) -> Subject:
+    """Name the table and the model."""
+    return Subject(
+        data=arguments.data,
+        label=arguments.label,
+        favourable=" or ".join(arguments.favourable),
+        model=arguments.model,
+        predictions=arguments.predictions,
+        model_favourable=" or ".join(arguments.model_favourable) or None,
+        companions=tuple(arguments.companion),
+        map=arguments.map,
+        table=arguments.table,
+        output=arguments.output,
+        threshold=arguments.threshold,
+        trusted=arguments.trust_model,
+        make_environment=arguments.make_environment,
+        text=arguments.text_column,
+        columns=_readings(arguments),
+        encoding_mended=arguments.mend_encoding,
+        prepare=arguments.prepare,
+    )
+
+
+def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:
+    """Gather what is decided of single columns."""
+    readings: dict[str, ColumnReading] = {}
+
+    def decide(name: str, **decided: Any) -> None:  # noqa: ANN401 - members of the struct
+        before = readings.get(name, ColumnReading())
+        readings[name] = msgspec.structs.replace(before, **decided)
+
+    for text in arguments.numeric:
+        name, _, example = text.partition("=")
+        form = format_of(example) if example else None
+        if example and form is None:
+            raise SpecError(
+                f"“{example}” does not show how numbers are written.",
+                remedy="Give a number with grouped digits and a fraction, like 1,234.5 or 1.234,5.",
+            )
+        decide(name, numeric=True, format=form)
+    for name in arguments.categorical:
+        if name in readings:
+            raise SpecError(
+                f"The column “{name}” cannot be numeric and categorical.",
+                remedy="Leave out one of the two.",
+            )
+        decide(name, numeric=False)
+    for text in arguments.odd_cells:
+        name, _, odd = text.rpartition("=")
+        if odd not in ("missing", "mended") or not name:
+            raise SpecError(
+                f"“{text}” does not say what is done with odd cells.",
+                remedy="Write a column and what is done, like age=missing or age=mended.",
+            )
+        decide(name, odd=odd)
+    for text in arguments.mend:
+        name, cell, value = _mending(text)
+        before = readings.get(name, ColumnReading())
+        decide(name, cells={**before.cells, cell: value})
+    return readings
+
+
+def _mending(text: str) -> tuple[str, str, float | None]:
+    """Read what one cell is: its column, its text, its number or nothing for missing."""
+    where, _, value = text.rpartition("=")
+    name, sign, cell = where.partition(":")
+    numbers = as_numbers([value], ".")
+    if not sign or not name or not cell.strip() or (numbers is None and value != "missing"):
+        raise SpecError(
+            f"“{text}” does not say what a cell is.",
+            remedy="Write a column, a cell and its number, like age:90+=90, or age:O=missing.",
+        )
+    return name, cell.strip(), None if numbers is None else float(numbers[0])

@@ -1,0 +1,151 @@
+"""What the commands say, draw and are stopped by on a terminal."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.worker.client import Worker
+from fairdesk.errors import (
+    ReportError,
+    WorkerError,
+)
+from fairdesk.wording import figures
+
+FAILED, INTERRUPTED = 1, 130
+
+
+@contextmanager
+def stoppable_worker() -> Iterator[tuple[Worker, Callable[[], bool]]]:
+    """Return a process for a model that the first Ctrl-C or SIGTERM stops, and whether one came."""
+    with closing(Worker()) as worker, _stopped_by_signals(worker) as stopped:
+        yield worker, stopped
+
+
+@contextmanager
+def _stopped_by_signals(worker: Worker) -> Iterator[Callable[[], bool]]:
+    """Let the first Ctrl-C or SIGTERM stop what the worker does; a second one ends the command.
+
+    Gives what tells whether one came: between two calls there is nothing that it could stop.
+    """
+    stopped = False
+
+    def stop(_signal: int, _frame: object) -> None:
+        nonlocal stopped
+        stopped = True
+        restore()
+        # from a thread of its own: this one may hold the worker's lock
+        threading.Thread(target=worker.stop).start()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: stopped
+    except WorkerError as error:
+        if stopped:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        restore()
+
+
+@contextmanager
+def sigterm_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM, with which other programs end a command, do what Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def spinner() -> Iterator[Callable[[str], None]]:
+    """Return what shows what goes on: a line on a terminal, else nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _sentence: None
+        return
+    # a tenth of a second that only a terminal needs
+    from rich.console import Console  # noqa: PLC0415
+
+    with Console(stderr=True).status("Reading the data") as status:
+        yield status.update
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[RunState], None]]:
+    """Return what shows a state: a bar on a terminal, else nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _state: None
+        return
+    # a tenth of a second that only a terminal needs
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TextColumn("{task.fields[standing]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=None, standing="")
+
+        def show(state: RunState) -> None:
+            progress.update(
+                task,
+                description=state.phase or "starting",
+                completed=state.done,
+                total=state.total or None,
+                standing=figures.standing(state),
+            )
+
+        yield show
+
+
+def print_lines(text: str) -> None:
+    """Print lines, with signs that the output does not know as question marks.
+
+    Raises
+    ------
+    ReportError
+        When the output is closed or full.
+    """
+    lines = "\n".join(_printable(line) for line in text.splitlines())
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(lines.encode(encoding, errors="replace").decode(encoding) + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        raise ReportError(
+            "What was found cannot be printed; the files are written.",
+            why=f"The system says: {error.strerror or error}.",
+        ) from error
+
+
+def complain(text: str) -> None:
+    """Say in one line on standard error what went wrong."""
+    with suppress(OSError):  # then nobody can be told
+        sys.stderr.write(f"fairdesk: {' '.join(_printable(text).split())}\n")
+
+
+def _printable(text: str) -> str:
+    """Take out what would steer the terminal; texts come from anybody's files."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Set rows under their heads, in columns."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (heads, *rows)
+    ]

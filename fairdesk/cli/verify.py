@@ -1,0 +1,344 @@
+"""``fairdesk verify`` and ``fairdesk reproduce``: an audit checked, and run again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import msgspec
+
+from fairdesk.app.outputs import AUDIT_FILE
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.verify.certificate import (
+    CertificateCheckRequest,
+    Verified,
+    check_certificate,
+    is_audit,
+)
+from fairdesk.audit.verify.checks import VerifyRequest
+from fairdesk.audit.verify.reproducing import ReproduceRequest
+from fairdesk.certify.proof.certificate import SUFFIX
+from fairdesk.cli.parsing import AddParser, add_json, add_opening, whole_number
+from fairdesk.cli.terminal import FAILED, print_lines, progress_bar, spinner, stoppable_worker
+from fairdesk.report.verified import summary as verified
+from fairdesk.wording import words
+
+#: So many people are drawn from the boxes of each kind of a certificate.
+_POINTS = 10_000
+#: Arguments that are called otherwise than what they are kept in.
+_SPELT = {"trust_certificate": "trust-certificate", "exported": "file"}
+_VERIFY_EPILOG = """\
+The exit code is 0 when nothing differs, 1 when something does, or nothing could be checked; what
+could not be checked is told, and does not change the code. 130 when it was stopped with Ctrl-C or
+SIGTERM. The audit is only read. The model’s file is trusted by its fingerprint, and its process for
+the model’s answers.
+"""
+_REPRODUCE_EPILOG = """\
+The exit code is 0 when everything came out alike, 1 when something did not, or it failed, 2 for a
+wrong command line, 130 when it was stopped with Ctrl-C or SIGTERM. What differs is told with the
+versions that are others than then.
+"""
+
+
+def add_verify(add_parser: AddParser) -> None:
+    """Add ``verify``."""
+    parser = add_parser(
+        "verify",
+        help="check an audit, or a certificate, again",
+        description="Check an audit again: that its log is a whole chain and tells what the file "
+        "holds, that data and model are the audited ones, what the model says of every reported "
+        "pair, tables of groups, certificates, and the files that were exported. Or check a "
+        "certificate again, by other means than it was made with: its sums in whole numbers, the "
+        "model’s own answers for people drawn at random, and a solver (z3) that looks for somebody "
+        "of whom the opposite is true.",
+        epilog=_VERIFY_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_verification(parser)
+    add_json(parser)
+    parser.set_defaults(perform=_verify)
+
+
+def _add_verification(parser: argparse.ArgumentParser) -> None:
+    """Add what an audit, or a certificate, is checked with."""
+    add = parser.add_argument
+    parser.set_defaults(refuse=parser.error)
+    add("file", metavar="FILE", type=Path, help=f"the audit (.fairdesk) or certificate ({SUFFIX})")
+    add(
+        "--model",
+        metavar="M",
+        type=Path,
+        help="the model that it speaks of; of an audit it may be left out: what needs it is then "
+        "told as not checked",
+    )
+    add_opening(parser)
+    add(
+        "--data",
+        metavar="F",
+        type=Path,
+        help="the table; of an audit it may be left out likewise; of a certificate its people are "
+        "then asked about too",
+    )
+    add(
+        "--table",
+        metavar="NAME",
+        default="",
+        help="its sheet or table, where it has several; an audit knows its own",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--sample",
+        metavar="N",
+        type=whole_number,
+        help="of an audit: look at so many pairs only, drawn at random; of a certificate: so many "
+        "people are drawn from the boxes of each kind (default: 10000)",
+    )
+    which.add_argument(
+        "--all",
+        action="store_true",
+        help="prove every box of a certificate once more, however long that takes; of an audit: "
+        "look at all pairs too (the default)",
+    )
+    add(
+        "--seconds",
+        metavar="S",
+        type=float,
+        default=60.0,
+        help="to prove boxes of a certificate once more may take so long (default: 60), and so may "
+        "the solver, of an audit for each certificate; 0 leaves both out",
+    )
+    add("--seed", metavar="N", type=whole_number, default=0, help="of all randomness (default: 0)")
+    add(
+        "--manifest",
+        metavar="F",
+        type=Path,
+        help="of an audit: a manifest that was given away before, or a report with one in it. It "
+        "shows also when the whole log was written anew",
+    )
+    add(
+        "--trust-certificate",
+        metavar="CERT",
+        type=Path,
+        action="append",
+        default=[],
+        help="of an audit: a certificate (PEM or DER) that you trust; may be repeated. Whoever "
+        "signed a report or manifest has to go back to one of them. Without any, a signature only "
+        "shows that nothing was changed",
+    )
+    add(
+        "--file",
+        metavar="F",
+        type=Path,
+        action="append",
+        default=[],
+        dest="exported",
+        help="of an audit: a file that was exported from it, or a folder of them; may be repeated. "
+        "By default they are looked for beside the audit, and where they were written",
+    )
+    add(
+        "--out",
+        metavar="F",
+        type=Path,
+        help="of an audit: write what came of it to this file (.json, .html, .pdf or .txt)",
+    )
+
+
+def add_reproduce(add_parser: AddParser) -> None:
+    """Add ``reproduce``."""
+    parser = add_parser(
+        "reproduce",
+        help="run an audit again, and compare",
+        description="Run everything that an audit has run once more, with the same seeds, options, "
+        "budgets and edges, in a new audit, and compare the two run by run.",
+        epilog=_REPRODUCE_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_reproduction(parser)
+    add_json(parser)
+    parser.set_defaults(perform=_reproduce)
+
+
+def _add_reproduction(parser: argparse.ArgumentParser) -> None:
+    """Add what an audit is run again with."""
+    add = parser.add_argument
+    add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
+    add("--data", metavar="F", type=Path, required=True, help="the table")
+    add("--model", metavar="M", type=Path, help="the model, unless decisions alone were audited")
+    add_opening(parser)
+    add(
+        "--run",
+        metavar="N",
+        type=whole_number,
+        action="append",
+        default=[],
+        help="only this run, and those that it goes on with; may be repeated",
+    )
+    add(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        help=f"keep the new audit, as {AUDIT_FILE}, in this folder; made when it is missing",
+    )
+
+
+def certificate_request_of(arguments: argparse.Namespace) -> CertificateCheckRequest:
+    """Name the certificate, and what it is checked with."""
+    for name in ("manifest", "exported", "trust_certificate", "out"):
+        if getattr(arguments, name):
+            arguments.refuse(f"argument --{_SPELT.get(name, name)}: only with an audit")
+    if arguments.model is None:
+        arguments.refuse("the following arguments are required of a certificate: --model")
+    return CertificateCheckRequest(
+        certificate=arguments.file,
+        model=arguments.model,
+        companions=tuple(arguments.companion),
+        data=arguments.data,
+        table=arguments.table,
+        sample=_POINTS if arguments.sample is None else arguments.sample,
+        seconds=arguments.seconds,
+        seed=arguments.seed,
+        everything=arguments.all,
+        trusted=arguments.trust_model,
+        make_environment=arguments.make_environment,
+    )
+
+
+def verify_request_of(arguments: argparse.Namespace) -> VerifyRequest:
+    """Name the audit, and what it is checked with."""
+    if arguments.table:
+        arguments.refuse("argument --table: an audit knows which table it read")
+    return VerifyRequest(
+        audit=arguments.file,
+        data=arguments.data,
+        model=arguments.model,
+        companions=tuple(arguments.companion),
+        sample=arguments.sample,
+        seconds=arguments.seconds,
+        seed=arguments.seed,
+        everything=arguments.all,
+        trusted=arguments.trust_model,
+        make_environment=arguments.make_environment,
+    )
+
+
+def reproduce_request_of(arguments: argparse.Namespace) -> ReproduceRequest:
+    """Name the audit that is run again, and with what."""
+    return ReproduceRequest(
+        audit=arguments.audit,
+        data=arguments.data,
+        model=arguments.model,
+        companions=tuple(arguments.companion),
+        runs=tuple(dict.fromkeys(arguments.run)),
+        out=arguments.out,
+        trusted=arguments.trust_model,
+        make_environment=arguments.make_environment,
+    )
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    """Check an audit or a certificate again, and tell what came of it; gives the exit code."""
+    if is_audit(arguments.file):
+        return _verify_audit(arguments)
+    doubt = certificate_request_of(arguments)
+    with stoppable_worker() as (worker, _), spinner() as say:
+        found = check_certificate(worker, doubt, say)
+    if arguments.json:
+        print_lines(json.dumps(msgspec.to_builtins(_verified_figures(found))))
+    else:
+        print_lines(_verified_summary(found))
+    return 0 if found.holds else FAILED
+
+
+def _verify_audit(arguments: argparse.Namespace) -> int:
+    """Check an audit again, and tell what came of it; gives the exit code."""
+    asked, out = verify_request_of(arguments), arguments.out
+    if out is not None:
+        verified.check_ending(out)
+    with stoppable_worker() as (worker, stopped), spinner() as say:
+
+        def watch(sentence: str) -> None:
+            if stopped():
+                raise KeyboardInterrupt
+            say(sentence)
+
+        told = verified.verify(
+            worker,
+            asked,
+            arguments.exported,
+            arguments.manifest,
+            watch,
+            arguments.trust_certificate,
+        )
+    return _tell(told, arguments, out)
+
+
+def _reproduce(arguments: argparse.Namespace) -> int:
+    """Run an audit again, and tell what came of it; gives the exit code."""
+    with stoppable_worker() as (worker, stopped), progress_bar() as bar:
+
+        def watch(state: RunState) -> None:
+            if stopped():
+                raise KeyboardInterrupt
+            bar(state)
+
+        told = verified.run_again(worker, reproduce_request_of(arguments), watch)
+    return _tell(told, arguments)
+
+
+def _tell(
+    told: verified.VerificationReport, arguments: argparse.Namespace, out: Path | None = None
+) -> int:
+    """Print what came of a check, and write it; gives the exit code."""
+    if out is not None:
+        verified.write(told, out)
+    print_lines(json.dumps(verified.figures(told)) if arguments.json else verified.text(told))
+    return 0 if told.holds else FAILED
+
+
+def _verified_figures(verified: Verified) -> dict[str, object]:
+    """Return what ``verify --json`` prints."""
+    header, checks = verified.header, verified.checks
+    return {
+        "holds": verified.holds,
+        "tried": sum(each.tried for each in checks),
+        "violations": sum(each.failed for each in checks),
+        "unknown": sum(each.unknown for each in checks),
+        "leaves": verified.leaves,
+        "checks": checks,
+        "certified": header.certified_share,
+        "falsified": header.falsified_share,
+        "undecided": header.undecided_share,
+        "model": header.model,
+    }
+
+
+def _verified_summary(verified: Verified) -> str:
+    """Say what came of checking a certificate, for people."""
+    header = verified.header
+    boxes = words.joined(
+        [f"{words.number(count)} {kind}" for kind, count in verified.leaves.items() if count]
+    )
+    total, *counts = (
+        f"{int(each):,}"
+        for each in (header.total, header.certified, header.falsified, header.undecided)
+    )
+    said = (
+        f"The certificate of “{header.model.name}” speaks of {total} people, whatever their "
+        "protected values: {} certified, {} falsified, {} undecided. ".format(*counts)
+        + f"Boxes: {boxes}."
+    )
+    lines = [said, ""]
+    for each in verified.checks:
+        state = "FAILED" if each.failed else "holds" if each.tried else "not tried"
+        count = f"{words.number(each.failed)} of {words.number(each.tried)} contradict it"
+        open_ = f", no answer for {words.number(each.unknown)}" if each.unknown else ""
+        lines.append(f"{state:<10}{each.name}" + (f": {count}{open_}." if each.tried else "."))
+        lines += [f"{'':<10}{told}" for told in each.told]
+    lines += [
+        "",
+        "Nothing contradicts the certificate."
+        if verified.holds
+        else "The certificate does not hold.",
+    ]
+    return "\n".join(lines)
