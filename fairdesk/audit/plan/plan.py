@@ -1,4 +1,4 @@
-"""From what somebody names (columns, values, limits) to the frozen question of an audit."""
+"""What somebody names in files: limits of the domain, and terms."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.data.domain.attributes import Limit
-from fairdesk.data.profiling.outcomes import canonical
-from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
 
 #: Limits by the attributes' names.
@@ -104,25 +102,3 @@ def read_terms(path: Path) -> dict[str, tuple[str, ...]]:
     if not terms:
         raise SpecError(f"The file of terms “{path}” has no category.", remedy=_TERMS)
     return terms
-
-
-def favourable_text(table: Table, label: str, wanted: str) -> str:
-    """Return the favourable value as the label column writes it.
-
-    Parameters
-    ----------
-    table : Table
-        The data.
-    label : str
-        The column with the decision.
-    wanted : str
-        The value as somebody typed it, several joined by " or ", or a comparison like ">= 50".
-
-    Raises
-    ------
-    DataError
-        When there is no such column; the message lists those there are.
-    SpecError
-        When the column has no such value; the message lists those it has.
-    """
-    return canonical(table, label, wanted)

@@ -11,11 +11,10 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.audit.environments import environments
-from fairdesk.audit.plan.plan import favourable_text
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.columns.rereading import check_reading
 from fairdesk.data.columns.retyping import retype
-from fairdesk.data.profiling.outcomes import comparison
+from fairdesk.data.profiling.outcomes import canonical, comparison
 from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
 from fairdesk.errors import DataError, ModelError, SpecError
 from fairdesk.files import sha256
@@ -149,7 +148,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
         When one of it cannot be done.
     """
     table = _with_text(_table(worker, subject), subject)
-    favourable = favourable_text(table, subject.label, subject.favourable)
+    favourable = canonical(table, subject.label, subject.favourable)
     if subject.model is None:
         return _without_model(subject, table, favourable)
     contents = worker.look_into(subject.model)
@@ -316,7 +315,7 @@ def _without_model(subject: Subject, table: Table, favourable: str) -> Inspectio
     if subject.threshold is not None:
         sign = (comparison(wanted) or (">=",))[0]
         wanted = f"{sign} {subject.threshold!r}"
-    decided = favourable_text(table, column, wanted)
+    decided = canonical(table, column, wanted)
     card = predictions.card_of(table, column)
     proof = None
     if column != subject.label:

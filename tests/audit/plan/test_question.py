@@ -2,9 +2,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.audit.plan.plan import Limits, favourable_text, read_limits
+from fairdesk.audit.plan.plan import Limits, read_limits
 from fairdesk.data.domain.attributes import Limit, Role
 from fairdesk.data.formats.reading import read_table
+from fairdesk.data.profiling.outcomes import canonical
 from fairdesk.errors import DataError, SpecError
 from fairdesk.models.inputs.mapping import match
 from tests.audit.making import domain_of
@@ -84,16 +85,16 @@ def test_limits_that_are_not_there(tmp_path):
 
 
 def test_the_favourable_value_as_the_column_writes_it(table, tmp_path):
-    assert favourable_text(table, "hired", "yes") == "yes"
-    assert favourable_text(table, "hired", " yes ") == "yes"
-    assert favourable_text(table, "hired", "Yes") == "yes"
+    assert canonical(table, "hired", "yes") == "yes"
+    assert canonical(table, "hired", " yes ") == "yes"
+    assert canonical(table, "hired", "Yes") == "yes"
     age = table.codes[0, 0]
-    assert favourable_text(table, "age", f"{age:.1f}") == f"{age:.0f}"
+    assert canonical(table, "age", f"{age:.1f}") == f"{age:.0f}"
     with pytest.raises(SpecError, match="no value “perhaps”") as caught:
-        favourable_text(table, "hired", "perhaps")
+        canonical(table, "hired", "perhaps")
     assert caught.value.remedy == "Its values are: no, yes."
     with pytest.raises(DataError, match="no column “wanted”") as caught:
-        favourable_text(table, "wanted", "yes")
+        canonical(table, "wanted", "yes")
     assert "age, sex, income, hired" in caught.value.remedy
 
 
@@ -101,22 +102,22 @@ def test_a_truth_value_may_be_a_number(tmp_path):
     path = tmp_path / "truth.csv"
     path.write_text("a,b\n1,False\n2,True\n3,True\n")
     truths = read_table(path)
-    assert favourable_text(truths, "b", "1") == "True"
-    assert favourable_text(truths, "b", "false") == "False"
+    assert canonical(truths, "b", "1") == "True"
+    assert canonical(truths, "b", "false") == "False"
 
 
 def test_a_label_without_values(tmp_path):
     path = tmp_path / "empty.csv"
     path.write_text("a,b\n1,\n2,\n3,\n")
     with pytest.raises(SpecError, match="“b” is empty"):
-        favourable_text(read_table(path), "b", "1")
+        canonical(read_table(path), "b", "1")
 
 
 def test_many_values_are_not_all_listed(tmp_path):
     path = tmp_path / "many.csv"
     path.write_text("a,b\n" + "".join(f"{i},{i % 2}\n" for i in range(100)))
     with pytest.raises(SpecError, match="no value") as caught:
-        favourable_text(read_table(path), "a", "x")
+        canonical(read_table(path), "a", "x")
     assert "(100 in all)" in caught.value.remedy
 
 
