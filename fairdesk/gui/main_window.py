@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from fairdesk.audit.store.store import Store
     from fairdesk.audit.worker.client import Worker
     from fairdesk.gui.wizard.dialog import Wizard
-    from fairdesk.gui.wizard.state import Plan
+    from fairdesk.gui.wizard.state.first_runs import Plan
     from fairdesk.gui.workspace.shell.workspace import Workspace
     from fairdesk.samples import Sample, SampleModel
 

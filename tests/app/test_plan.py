@@ -14,7 +14,7 @@ from fairdesk.audit.runs.inspection import Inspection, Subject
 from fairdesk.data.domain.domain import Role
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, SpecError
-from fairdesk.gui.wizard.state import WizardState
+from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
 from fairdesk.models.pickles.contents import Contents

@@ -20,7 +20,7 @@ from fairdesk.gui.kit.background import Latest, in_background
 from fairdesk.gui.kit.settings import RECENTS, Settings
 from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
-from fairdesk.gui.wizard.state import Step
+from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.gui.workspace.report.exports import EXPORTS
 from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
 from fairdesk.gui.workspace.shell.workspace import Workspace

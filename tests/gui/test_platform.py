@@ -55,7 +55,7 @@ def test_wizard_and_workspace_leave_the_heavy_libraries_to_the_worker():
 
 def test_the_state_machine_knows_no_qt():
     done = run(
-        "import sys, fairdesk.gui.wizard.state, fairdesk.gui.wizard.telling\n"
+        "import sys, fairdesk.gui.wizard.state.wizard_state, fairdesk.gui.wizard.telling\n"
         "print(any(name.startswith('PySide6') for name in sys.modules))\n"
     )
     assert done.stdout.strip() == "False", done.stderr

@@ -36,12 +36,13 @@ from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, sort_of
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import Settings
-from fairdesk.gui.wizard import state
 from fairdesk.gui.wizard.data import page as data_page
 from fairdesk.gui.wizard.dialog import Wizard
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.problem_card import ProblemCard
-from fairdesk.gui.wizard.state import Length, Standing, Step
+from fairdesk.gui.wizard.state import domain as domain_plan
+from fairdesk.gui.wizard.state.first_runs import Length
+from fairdesk.gui.wizard.state.wizard_state import Standing, Step
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
 from fairdesk.samples import samples
@@ -961,7 +962,7 @@ def test_texts_are_kept_as_they_are(qtbot, wizard, loans):
 
 
 def test_a_large_table_is_looked_through_in_the_background(qtbot, wizard, loans, monkeypatch):
-    monkeypatch.setattr(state, "AT_ONCE", 100)
+    monkeypatch.setattr(domain_plan, "AT_ONCE", 100)
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
     people = wizard.people

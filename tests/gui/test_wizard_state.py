@@ -16,8 +16,9 @@ from fairdesk.data.columns.retyping import retype
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Column, ColumnReading, Dialect, Kind, OddCell, Source, Table
 from fairdesk.errors import SpecError
-from fairdesk.gui.wizard.examining import told
-from fairdesk.gui.wizard.state import Length, Standing, Step, WizardState
+from fairdesk.gui.wizard.state.examining import told
+from fairdesk.gui.wizard.state.first_runs import Length
+from fairdesk.gui.wizard.state.wizard_state import Standing, Step, WizardState
 from fairdesk.gui.wizard.telling import question
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Companion, How, Input, Mapping, ModelCard, Takes

@@ -22,7 +22,8 @@ from fairdesk.gui.forms.timing import ending, takes_distance
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Card, Words, calm, heading, labelled, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.state import Length, Step
+from fairdesk.gui.wizard.state.first_runs import Length
+from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import plural
 
 _LENGTHS = {

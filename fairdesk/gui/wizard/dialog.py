@@ -38,7 +38,8 @@ from fairdesk.gui.wizard.model.page import ModelPage
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people.page import PeoplePage
 from fairdesk.gui.wizard.review_page import ReviewPage
-from fairdesk.gui.wizard.state import Length, Plan, Standing, Step, WizardState
+from fairdesk.gui.wizard.state.first_runs import Length, Plan
+from fairdesk.gui.wizard.state.wizard_state import Standing, Step, WizardState
 from fairdesk.gui.wizard.step_list import StepList
 from fairdesk.samples import Sample, SampleModel
 

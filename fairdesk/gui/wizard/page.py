@@ -12,7 +12,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Banner, Words, quiet, title
 from fairdesk.gui.kit.settings import Settings
-from fairdesk.gui.wizard.state import Step, WizardState
+from fairdesk.gui.wizard.state.wizard_state import Step, WizardState
 
 
 @dataclass

@@ -12,7 +12,7 @@ from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.parts import Busy, Card, Words, clear, labelled, push_button, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.state import SUFFIX, Step
+from fairdesk.gui.wizard.state.wizard_state import SUFFIX, Step
 from fairdesk.gui.wizard.telling import question
 
 

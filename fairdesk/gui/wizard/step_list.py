@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import theme
-from fairdesk.gui.wizard.state import Standing, Step
+from fairdesk.gui.wizard.state.wizard_state import Standing, Step
 
 _NAMES = {
     Step.DATA: "Data",

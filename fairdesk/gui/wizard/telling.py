@@ -13,8 +13,10 @@ from fairdesk.data.columns.rereading import counted_cells, is_undecided
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.profiling.outcomes import comparison
 from fairdesk.groups.text.terms import TERMS
-from fairdesk.gui.wizard.examining import told
-from fairdesk.gui.wizard.state import Length, WizardState, compared_text
+from fairdesk.gui.wizard.state.domain import compared_text
+from fairdesk.gui.wizard.state.examining import told
+from fairdesk.gui.wizard.state.first_runs import Length
+from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.wording.words import (
     counted,
     duration,

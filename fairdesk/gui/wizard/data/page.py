@@ -50,7 +50,7 @@ from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.preview import Histogram, Preview
 from fairdesk.gui.wizard.problem_card import ProblemCard
 from fairdesk.gui.wizard.progress import ProgressLine, Share
-from fairdesk.gui.wizard.state import Step
+from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import counted
 
 _DELIMITERS = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |", " ": "Space"}

@@ -62,7 +62,7 @@ from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish,
 from fairdesk.gui.wizard.model.preparing_card import PreparingCard
 from fairdesk.gui.wizard.model.trust_card import TrustCard, held
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.state import Step
+from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.decisions.favourable import answer_of
 from fairdesk.models.decisions.rule import own_text, score_name
 from fairdesk.models.inputs import predictions

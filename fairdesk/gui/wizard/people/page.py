@@ -27,12 +27,13 @@ from fairdesk.errors import SpecError
 from fairdesk.gui.kit import layouts, theme, tips
 from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.parts import Words, calm, clear, quiet, scrolled, short
-from fairdesk.gui.wizard.examining import Examined, examine, told
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.people.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.preview import KINDS, TinyChart
-from fairdesk.gui.wizard.state import Step, compared_choices, compared_text
+from fairdesk.gui.wizard.state.domain import compared_choices, compared_text
+from fairdesk.gui.wizard.state.examining import Examined, examine, told
+from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import listed, plural, quoted
 
 _ROLES = {Role.VARIES: "May vary", Role.PROTECTED: "Protected", Role.FIXED: "Never changes"}

@@ -33,7 +33,7 @@ from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.dialog import Wizard
 from fairdesk.gui.wizard.model.input_dialog import InputDialog
 from fairdesk.gui.wizard.model.mapping_table import CONSTANT, HOW, MADE_FROM, OPEN
-from fairdesk.gui.wizard.state import Step
+from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.inputs import input_check
 from fairdesk.models.inputs.mapping import propose
 from fairdesk.models.model import Capability, Fit, How, ModelCard, Takes

@@ -6,31 +6,20 @@ The pages put answers in and show what comes out; nothing here draws, waits or o
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 
-from fairdesk.app.plan import AuditPlan, Choice
-from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS, parse_options, remark, why_off
-from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
+from fairdesk.app.plan import Choice
+from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.sandbox.confinement import Confinement
-from fairdesk.data.domain.attributes import (
-    EVERY_VALUE_UP_TO,
-    Attribute,
-    Role,
-)
-from fairdesk.data.domain.constraints import Dependence, parse
-from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError
-from fairdesk.gui.wizard.examining import AT_ONCE, Examined, examine
+from fairdesk.gui.wizard.state.first_runs import Plan, RunsPlan
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.wording.words import listed
@@ -64,33 +53,8 @@ class Standing(IntEnum):
     """It was answered, but something before it changed since."""
 
 
-class Length(IntEnum):
-    """How long a search may take, in seconds; 0 is until the method is done."""
-
-    QUICK = 60
-    STANDARD = 600
-    THOROUGH = 3600
-    UNTIL_DONE = 0
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What the wizard is for: the audit's question, its first runs, and where it is kept."""
-
-    audit: AuditSpec
-    run: RunSpec
-    path: Path
-    table: Table
-    repair: RunSpec | None = None
-
-    @property
-    def runs(self) -> tuple[RunSpec, ...]:
-        """The runs, in their order."""
-        return (self.run,) if self.repair is None else (self.run, self.repair)
-
-
 @dataclass
-class WizardState(AuditPlan):
+class WizardState(RunsPlan):
     """Everything that has been answered so far, of the audit's plan and of its first runs.
 
     Change it through its methods only: they mark what has to be looked at again.
@@ -107,17 +71,6 @@ class WizardState(AuditPlan):
         The environment that the model is opened in, where it is not FairDesk's own; else empty.
     confinement : Confinement, optional
         What the process that holds the model cannot do on this computer, once it has told.
-    method, options, seed, length, near
-        The search.
-    edges : dict[str, tuple[float, ...]]
-        For rules about groups: edges of the bins of protected numbers, where the auditor gave any.
-    text : str, optional
-        The column with the texts whose terms are compared; empty for groups of people. If none,
-        texts where nothing is protected.
-    terms : dict[str, tuple[str, ...]]
-        Per category the terms, where they are not the paper's.
-    repair : bool
-        Whether what is found is to be repaired afterwards, where it can be.
     path : Path, optional
         Where it is kept.
     redo : dict[Step, str]
@@ -129,25 +82,11 @@ class WizardState(AuditPlan):
     output: str = ""
     environment: str = ""
     confinement: Confinement | None = None
-    method: str = "quick"
-    options: dict[str, dict[str, OptionValue]] = field(default_factory=dict)
-    seed: int = 0
-    length: Length = Length.STANDARD
-    near: float | None = None
-    edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    text: str | None = None
-    terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    repair: bool = False
     path: Path | None = None
     redo: dict[Step, str] = field(default_factory=dict)
     _answered: set[Step] = field(default_factory=set)
     _labelled: tuple[Table, str, tuple[str, ...]] | None = None
     _outcome: tuple[Table, tuple[str, str], tuple[int, int]] | None = None
-    _constraints_before: list[tuple[str, ...]] = field(default_factory=list)
-    _examined: Examined | None = None
-    _refused: tuple[Domain, str] | None = None
-    _settled: str = ""
-    _labels: tuple[Table, tuple[object, ...], str] | None = None
 
     # -- the data ---------------------------------------------------------------------------
 
@@ -291,251 +230,6 @@ class WizardState(AuditPlan):
         self.proof = proof
         if self.card is not None:
             self.card = msgspec.structs.replace(self.card, repeatability=proof.repeatability)
-
-    # -- the people -------------------------------------------------------------------------
-
-    def set_constraints(self, constraints: tuple[str, ...]) -> None:
-        """Say what holds for everybody; `undo_constraints` takes it back."""
-        if constraints != self.constraints:
-            self._constraints_before.append(self.constraints)
-            self.constraints = constraints
-
-    def undo_constraints(self) -> bool:
-        """Take the last change of the constraints back, if there was one."""
-        if not self._constraints_before:
-            return False
-        self.constraints = self._constraints_before.pop()
-        return True
-
-    @property
-    def constraints_can_be_undone(self) -> bool:
-        """Whether the constraints were changed."""
-        return bool(self._constraints_before)
-
-    def determined_by(self) -> dict[str, str]:
-        """Return which attributes follow which others, as the constraints say."""
-        found: dict[str, str] = {}
-        if not self.constraints:
-            return found
-        try:
-            attributes = self.attributes()
-        except SpecError:
-            return found
-        for text in self.constraints:
-            try:
-                said = parse(text, attributes)
-            except SpecError:
-                continue
-            if isinstance(said, Dependence):
-                found[said.attribute] = said.by
-        return found
-
-    def determine(self, name: str, by: str) -> None:
-        """Let an attribute follow another; with an empty name, none."""
-        before = self.determined_by().get(name, "")
-        if by == before:
-            return
-        old = {Dependence(name, before).text} if before else set()
-        kept = [text for text in self.constraints if self._canonical(text) not in old]
-        self.set_constraints((*kept, Dependence(name, by).text) if by else tuple(kept))
-
-    def _canonical(self, text: str) -> str:
-        try:
-            return parse(text, self.attributes()).text
-        except SpecError:
-            return text
-
-    def examined(self) -> Examined | None:
-        """Return who can be asked about; none while a large table is to be looked through first.
-
-        Raises
-        ------
-        SpecError
-            When an attribute does not fit its column.
-        """
-        table, attributes, unseen = self.data(), self.attributes(), self.unseen()
-        known = self._examined
-        if known is not None and known.is_of(table, attributes, self.constraints, unseen):
-            return known
-        if len(table.codes) * max(len(attributes), 1) > AT_ONCE:
-            return None
-        self._examined = examine(table, attributes, self.constraints, unseen)
-        return self._examined
-
-    def set_examined(self, examined: Examined) -> None:
-        """Take what came of looking through a large table."""
-        self._examined = examined
-
-    def refuse(self, domain: Domain, why: SpecError) -> None:
-        """Take word that nobody fulfils what a domain asks for."""
-        self._refused = (domain, str(why))
-
-    def refused(self, domain: Domain) -> str:
-        """Say why nobody fulfils what a domain asks for; empty unless that is known."""
-        return self._refused[1] if self._refused and self._refused[0] == domain else ""
-
-    def domain(self) -> Domain:
-        """Make the domain.
-
-        Raises
-        ------
-        SpecError
-            When nothing can be compared, with what to change; or while it is not known yet.
-        """
-        examined = self.examined()
-        if examined is None:
-            raise SpecError("The rows that can be asked about are being counted.")
-        if examined.domain is None:
-            raise examined.error or SpecError("Nobody can be asked about.")
-        return examined.domain
-
-    def people(self) -> int:
-        """Count the rows of the data from which a search can start.
-
-        Raises
-        ------
-        SpecError
-            As `domain`.
-        """
-        self.domain()
-        examined = self.examined()
-        return examined.people if examined is not None else 0
-
-    def combinations(self) -> int:
-        """Count the combinations of protected values; 0 when nothing is protected."""
-        count, any_protected = 1, False
-        for name in self.attribute_names():
-            if self.choice(name).role is Role.PROTECTED:
-                any_protected = True
-                try:
-                    count *= len(self.attribute(name).compared)
-                except SpecError:
-                    return 0
-        return count if any_protected else 0
-
-    # -- the search -------------------------------------------------------------------------
-
-    def methods_off(self) -> dict[str, str]:
-        """Say for each method that the model cannot serve why; those that it can are left out."""
-        if self.card is None:
-            return {}
-        domain = None
-        # what is wrong with the people is told on their own page
-        with suppress(SpecError):
-            domain = self.domain()
-        reasons = {key: why_off(method, self.card, domain) for key, method in METHODS.items()}
-        return {key: why for key, why in reasons.items() if why}
-
-    def method_remarks(self) -> dict[str, str]:
-        """Say what is special about methods here; those without are left out."""
-        if self.card is None:
-            return {}
-        domain = None
-        with suppress(SpecError):
-            domain = self.domain()
-        remarks = {key: remark(method, self.card, domain) for key, method in METHODS.items()}
-        return {key: said for key, said in remarks.items() if said}
-
-    def usable_methods(self) -> tuple[str, ...]:
-        """Return the methods that the model can serve; the first of them is the usual one.
-
-        A repair is none of them: it needs what another one has found.
-        """
-        off, repairs = self.methods_off(), QuestionKind.REPAIR
-        return tuple(
-            key
-            for key, method in METHODS.items()
-            if key not in off and method.answers is not repairs
-        )
-
-    def settle_method(self) -> None:
-        """Choose another method where the chosen one is off, until the usual one can be used."""
-        usable = self.usable_methods()
-        if usable and (self.method not in usable or self.method == self._settled):
-            self.method = self._settled = usable[0]
-
-    def choose_method(self, method: str) -> None:
-        """Take a method that the auditor chose."""
-        self.method, self._settled = method, ""
-
-    def set_option(self, name: str, value: OptionValue) -> None:
-        """Give one of the chosen method's parameters."""
-        self.options.setdefault(self.method, {})[name] = value
-
-    def run_spec(self) -> RunSpec:
-        """Return the first run."""
-        from fairdesk.gui.forms.timing import timed_run  # noqa: PLC0415 - takes long to load
-
-        seconds = float(self.length) if self.length else None
-        run = RunSpec(
-            method=self.method,
-            options=dict(self.options.get(self.method, {})),
-            seed=self.seed,
-            budget=Budget(seconds=seconds),
-            near=self.near,
-        )
-        return timed_run(msgspec.structs.replace(run, **self._rules()))
-
-    def _rules(self) -> dict[str, Any]:
-        """Return what the method compares, where it is about groups: fields of its `RunSpec`."""
-        method = METHODS[self.method]
-        seen, unseen = self.attribute_names(), self.unseen_names()
-        texts = self.text_names() if method.reads else ()
-        protected = self.protected_names((*seen, *unseen))
-        text = self.text if self.text in ("", *texts) and protected else None
-        if text is None:
-            text = "" if protected else next(iter(texts), "")
-        if text:
-            return {"text": text, "terms": dict(self.terms)}
-        if not method.divides:
-            return {}
-        return {"edges": {name: each for name, each in self.edges.items() if name in protected}}
-
-    # -- what follows it --------------------------------------------------------------------
-
-    def repair_method(self) -> str:
-        """Return the method that repairs what the chosen one finds; empty where none does."""
-        if METHODS[self.method].answers is QuestionKind.EXAMPLES:
-            return "repair-aequitas"
-        return "repair-testsgd" if self.method == "testsgd" else ""
-
-    def repair_off(self) -> str:
-        """Say why nothing can be repaired afterwards; empty where something can."""
-        if self.predictions:
-            return "Off here: there is no model to train again, only a table of its decisions."
-        method = self.repair_method()
-        if not method:
-            return (
-                "Off: a repair needs something that was found. Choose a search for examples above "
-                "(then their pairs are repaired), or TestSGD (then its worst rule set is)."
-            )
-        return self.methods_off().get(method, "") or self._labels_wrong()
-
-    def repair_spec(self) -> RunSpec | None:
-        """Return the run that repairs what the first one finds; ``None`` where none is wanted."""
-        if not self.repair or self.repair_off():
-            return None
-        method = self.repair_method()
-        return RunSpec(method, dict(self.options.get(method, {})), seed=self.seed)
-
-    def _labels_wrong(self) -> str:
-        """Say why the model's classes are no labels to train with; empty where they are."""
-        from fairdesk.audit.runs.mitigation import check_labels  # noqa: PLC0415 - takes long to load
-
-        known, about = self._labels, (self.label, self.favourable, self.card, self.mapping)
-        if known is not None and known[0] is self.table and known[1] == about:
-            return known[2]
-        # what is wrong before is told on its own page
-        with suppress(FairDeskError):
-            audit, table = self.spec(), self.data()
-            wrong = ""
-            try:
-                check_labels(audit, table)
-            except SpecError as error:
-                wrong = str(error)
-            self._labels = (table, about, wrong)
-            return wrong
-        return ""
 
     # -- where it is kept -------------------------------------------------------------------
 
@@ -716,26 +410,6 @@ class WizardState(AuditPlan):
                 self.redo[step] = reason
 
 
-def _count(attribute: Attribute) -> int:
-    """Count the values that a number with a step can have; 0 where it can have any."""
-    if not attribute.spacing:
-        return 0
-    return round((attribute.high - attribute.low) / attribute.spacing) + 1
-
-
-def compared_choices(attribute: Attribute) -> bool:
-    """Return whether the auditor can choose between each value and some across the range."""
-    return not attribute.values and _count(attribute) > EVERY_VALUE_UP_TO
-
-
-def compared_text(attribute: Attribute) -> str:
-    """Say which values of a protected attribute are compared."""
-    count = len(attribute.compared)
-    if attribute.values or count == _count(attribute):
-        return f"each of its {count} values"
-    return f"{count} values across its range"
-
-
 def _values(table: Table, index: int) -> tuple[str, ...]:
     """Return a column's values as text; for a number those that occur, none if they are many."""
     column = table.columns[index]
@@ -760,15 +434,3 @@ def _changed(before: Table, after: Table) -> list[str]:
     """Name the columns whose kind changed."""
     kinds = {column.name: column.kind for column in before.columns}
     return [column.name for column in after.columns if kinds.get(column.name) != column.kind]
-
-
-__all__ = [
-    "SUFFIX",
-    "Length",
-    "Plan",
-    "Standing",
-    "Step",
-    "WizardState",
-    "compared_choices",
-    "compared_text",
-]

@@ -1,0 +1,163 @@
+"""The plan of an audit with who can be asked about, for tables that take long to look through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fairdesk.app.plan import AuditPlan
+from fairdesk.data.domain.attributes import EVERY_VALUE_UP_TO, Attribute, Role
+from fairdesk.data.domain.constraints import Dependence, parse
+from fairdesk.data.domain.domain import Domain
+from fairdesk.errors import SpecError
+from fairdesk.gui.wizard.state.examining import AT_ONCE, Examined, examine
+
+
+@dataclass
+class DomainPlan(AuditPlan):
+    """The plan of an audit whose domain is made once, and may be made elsewhere.
+
+    Constraints can be taken back, and attributes that follow others are chosen by name.
+    """
+
+    _constraints_before: list[tuple[str, ...]] = field(default_factory=list)
+    _examined: Examined | None = None
+    _refused: tuple[Domain, str] | None = None
+
+    def set_constraints(self, constraints: tuple[str, ...]) -> None:
+        """Say what holds for everybody; `undo_constraints` takes it back."""
+        if constraints != self.constraints:
+            self._constraints_before.append(self.constraints)
+            self.constraints = constraints
+
+    def undo_constraints(self) -> bool:
+        """Take the last change of the constraints back, if there was one."""
+        if not self._constraints_before:
+            return False
+        self.constraints = self._constraints_before.pop()
+        return True
+
+    @property
+    def constraints_can_be_undone(self) -> bool:
+        """Whether the constraints were changed."""
+        return bool(self._constraints_before)
+
+    def determined_by(self) -> dict[str, str]:
+        """Return which attributes follow which others, as the constraints say."""
+        found: dict[str, str] = {}
+        if not self.constraints:
+            return found
+        try:
+            attributes = self.attributes()
+        except SpecError:
+            return found
+        for text in self.constraints:
+            try:
+                said = parse(text, attributes)
+            except SpecError:
+                continue
+            if isinstance(said, Dependence):
+                found[said.attribute] = said.by
+        return found
+
+    def determine(self, name: str, by: str) -> None:
+        """Let an attribute follow another; with an empty name, none."""
+        before = self.determined_by().get(name, "")
+        if by == before:
+            return
+        old = {Dependence(name, before).text} if before else set()
+        kept = [text for text in self.constraints if self._canonical(text) not in old]
+        self.set_constraints((*kept, Dependence(name, by).text) if by else tuple(kept))
+
+    def _canonical(self, text: str) -> str:
+        try:
+            return parse(text, self.attributes()).text
+        except SpecError:
+            return text
+
+    def examined(self) -> Examined | None:
+        """Return who can be asked about; none while a large table is to be looked through first.
+
+        Raises
+        ------
+        SpecError
+            When an attribute does not fit its column.
+        """
+        table, attributes, unseen = self.data(), self.attributes(), self.unseen()
+        known = self._examined
+        if known is not None and known.is_of(table, attributes, self.constraints, unseen):
+            return known
+        if len(table.codes) * max(len(attributes), 1) > AT_ONCE:
+            return None
+        self._examined = examine(table, attributes, self.constraints, unseen)
+        return self._examined
+
+    def set_examined(self, examined: Examined) -> None:
+        """Take what came of looking through a large table."""
+        self._examined = examined
+
+    def refuse(self, domain: Domain, why: SpecError) -> None:
+        """Take word that nobody fulfils what a domain asks for."""
+        self._refused = (domain, str(why))
+
+    def refused(self, domain: Domain) -> str:
+        """Say why nobody fulfils what a domain asks for; empty unless that is known."""
+        return self._refused[1] if self._refused and self._refused[0] == domain else ""
+
+    def domain(self) -> Domain:
+        """Make the domain.
+
+        Raises
+        ------
+        SpecError
+            When nothing can be compared, with what to change; or while it is not known yet.
+        """
+        examined = self.examined()
+        if examined is None:
+            raise SpecError("The rows that can be asked about are being counted.")
+        if examined.domain is None:
+            raise examined.error or SpecError("Nobody can be asked about.")
+        return examined.domain
+
+    def people(self) -> int:
+        """Count the rows of the data from which a search can start.
+
+        Raises
+        ------
+        SpecError
+            As `domain`.
+        """
+        self.domain()
+        examined = self.examined()
+        return examined.people if examined is not None else 0
+
+    def combinations(self) -> int:
+        """Count the combinations of protected values; 0 when nothing is protected."""
+        count, any_protected = 1, False
+        for name in self.attribute_names():
+            if self.choice(name).role is Role.PROTECTED:
+                any_protected = True
+                try:
+                    count *= len(self.attribute(name).compared)
+                except SpecError:
+                    return 0
+        return count if any_protected else 0
+
+
+def _count(attribute: Attribute) -> int:
+    """Count the values that a number with a step can have; 0 where it can have any."""
+    if not attribute.spacing:
+        return 0
+    return round((attribute.high - attribute.low) / attribute.spacing) + 1
+
+
+def compared_choices(attribute: Attribute) -> bool:
+    """Return whether the auditor can choose between each value and some across the range."""
+    return not attribute.values and _count(attribute) > EVERY_VALUE_UP_TO
+
+
+def compared_text(attribute: Attribute) -> str:
+    """Say which values of a protected attribute are compared."""
+    count = len(attribute.compared)
+    if attribute.values or count == _count(attribute):
+        return f"each of its {count} values"
+    return f"{count} values across its range"
