@@ -203,6 +203,7 @@ class AuditPlan:
                 what = "label column" if name == self.label else "column of decisions"
                 raise SpecError(
                     f"The {what} “{name}” cannot be protected.",
+                    why="Groups made by the outcome differ in it whatever the model does.",
                     remedy=f"Protect one of the others: {', '.join(names)}.",
                 )
             if table.column(name).kind in _NO_PEOPLE:
