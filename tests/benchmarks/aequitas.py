@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.audit.worker.implementations import Search
+from fairdesk.audit.catalogue.implementations import Search
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import aequitas, uniform
 from tests.benchmarks.measuring import (
