@@ -31,6 +31,7 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
+from fairdesk.report.content.passages import passages
 from fairdesk.report.document import make_report
 from fairdesk.report.render.drawing import drawn
 from fairdesk.report.render.html import _formulas, _inline, page
@@ -261,12 +262,8 @@ def test_the_same_report_gives_the_same_text(real):
 
 
 def test_every_formula_of_the_report_is_drawn():
-    package = Path(fairdesk.report.__file__).parent
-    used = {
-        key
-        for path in package.rglob("*.py")
-        for key in re.findall(r'Formula\(\s*(?:key=)?"([a-z]+)"', path.read_text(encoding="utf-8"))
-    }
+    told = passages("definitions").values()
+    used = {each.formula for subject in told for each in subject if each.formula}
     assert len(used) > 15
     assert used <= set(_formulas())
     assert all(
@@ -274,6 +271,7 @@ def test_every_formula_of_the_report_is_drawn():
         for each in _formulas().values()
     )
     # MathML of typst has no lines over letters: they are accents
+    package = Path(fairdesk.report.__file__).parent
     look = (package / "render" / "look" / "formulas.typ").read_text(encoding="utf-8")
     assert not re.search(r"\b(overline|underline|cancel|underbrace|overbrace)\(", look)
 
