@@ -168,7 +168,7 @@ def test_an_audit_from_end_to_end(arguments, tmp_path):
     assert told == {name: sha256(tmp_path / "out" / name) for name in others}
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
         (entry,) = (each for each in store.log_entries() if each.kind == "exported")
-    assert {each["name"] for each in json.loads(entry.told)["files"]} == FILES - {"audit.fairdesk"}
+    assert {each["name"] for each in json.loads(entry.facts)["files"]} == FILES - {"audit.fairdesk"}
     findings = (tmp_path / "out" / "findings.csv").read_text(encoding="utf-8-sig").splitlines()
     assert len(findings) == figures["found"] + 1
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
@@ -730,7 +730,7 @@ def test_a_certificate_is_checked_again(proven, people, capsys):
     # what is no network of layers is not asked about, and that is said
     (solver,) = [each for each in told["checks"] if "solver" in each["name"]]
     assert solver["tried"] == 0
-    assert "cannot be asked about this model" in solver["told"][0]
+    assert "cannot be asked about this model" in solver["remarks"][0]
 
     assert cli.main(command) == 0
     out = capsys.readouterr().out
@@ -765,7 +765,7 @@ def test_a_certificate_of_another_model_is_told_and_that_is_not_opened(proven, t
     told = json.loads(capsys.readouterr().out)
     (only,) = told["checks"]
     assert only["failed"] == 1
-    assert "model.txt" in only["told"][0]
+    assert "model.txt" in only["remarks"][0]
     fails(capsys, ["verify", file, "--model", tmp_path / "none.txt"], "cannot be read")
     fails(capsys, ["verify", other, "--model", other], "no certificate of FairDesk")
 
@@ -818,11 +818,11 @@ def test_decisions_alone_are_compared_by_groups(mining, people, capsys):
     assert (told["state"], told["n_rule_sets"], told["queries"]) == ("done", 1, 0)
     (found,) = told["rule_sets"]
     rows = [line.split(",") for line in people.read_text().splitlines()[1:]]
-    alike = [row[3] == "yes" for row in rows if row[1] == rows[0][1]]
+    consistent = [row[3] == "yes" for row in rows if row[1] == rows[0][1]]
     assert found["rule"] == f"sex = {rows[0][1]}"
-    assert found["phi_in"] == pytest.approx(sum(alike) / len(alike))
+    assert found["phi_in"] == pytest.approx(sum(consistent) / len(consistent))
     assert found["score"] == pytest.approx(abs(found["phi_in"] - found["phi_out"]))
-    assert found["support"] == pytest.approx(len(alike) / len(rows))
+    assert found["support"] == pytest.approx(len(consistent) / len(rows))
     assert {"margin", "low", "high", "p", "outcome", "leader"} < found.keys()
     fails(capsys, [*line, "--method", "maft"], "MAFT is off", "no model to ask")
     none = mining("--predictions", "hired", "--option", "bins=3", model=None, method=None)

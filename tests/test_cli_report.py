@@ -93,7 +93,7 @@ def test_a_pdf_with_its_manifest_and_its_line_in_the_log(audit, tmp_path, capsys
     assert attached["log"]["head"] == told["log"]["head"]
     (entry,) = entries(audit, "exported")
     assert str(out) in entry.what
-    fingerprints = {each["name"]: each["sha256"] for each in json.loads(entry.told)["files"]}
+    fingerprints = {each["name"]: each["sha256"] for each in json.loads(entry.facts)["files"]}
     assert fingerprints == {out.name: digest, beside.name: sha256(beside)}
 
 

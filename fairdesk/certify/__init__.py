@@ -1,4 +1,4 @@
-"""Proving how many people are treated alike: certified, falsified, and what is left undecided.
+"""Proving how many people are consistent: certified, falsified, and what is left undecided.
 
 `space` says of whom: boxes of people. `refine` divides them, the heaviest first, while an
 `Examiner` says of each box what is proven in it: `network` for dense layers, `forest` for trees.

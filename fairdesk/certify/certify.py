@@ -60,7 +60,7 @@ _WHOLE = 1_000
 def search(
     context: SearchContext, people: Rows, options: CertifyOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Prove how many people are treated alike, and how many are not.
+    """Prove how many people are consistent, and how many are not.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def search(
 def shares(
     context: SearchContext, people: Rows, seconds: float
 ) -> Generator[Progress, None, Proven]:
-    """Prove as `search` does how many of the domain are treated alike, and nothing beside.
+    """Prove as `search` does how many of the domain are consistent, and nothing beside.
 
     What a search tells beside may take longer than a proof of a few seconds: every row of the data
     is asked about, and people are drawn from what stays undecided.
@@ -313,11 +313,13 @@ class _Proof:
         """Return all figures as they stand; the first is that of the domain."""
         refinery, examiner = self._refinery, self._layout.examiner
         whole = max(refinery.space.total, 1)
-        self._course.add(self._seconds, refinery.alike / whole, refinery.unlike / whole)
+        self._course.add(
+            self._seconds, refinery.consistent / whole, refinery.discriminatory / whole
+        )
         notes = list(examiner.notes)
         notes += [_unused(self._attributes)] if self._layout.unused else []
         notes += [_UNCLEAR] if refinery.space.unclear.any() else []
-        nothing = ended and not refinery.alike + refinery.unlike
+        nothing = ended and not refinery.consistent + refinery.discriminatory
         notes += [_NOTHING] if nothing and refinery.space.total else []
         metrics = proven(
             refinery,
@@ -331,7 +333,7 @@ class _Proof:
         return (*metrics, *self._rows, *self._aside)
 
     def _examples(self) -> Iterator[Event]:
-        """Query the model again about some of those who are unlike, and tell of them."""
+        """Query the model again about some of those who are discriminatory, and tell of them."""
         refinery, context = self._refinery, self._context
         wanted = self._options.keep - self._kept
         if wanted > 0 and refinery.examples:
@@ -347,19 +349,23 @@ class _Proof:
             yield found
 
     def _more_examples(self) -> Iterator[Event]:
-        """Look for examples where people are known to be unlike, but not who."""
+        """Look for examples where people are known to be discriminatory, but not who."""
         refinery, context, tree = self._refinery, self._context, self._refinery.tree
         leaves = tree.leaves
-        share = np.where(tree.verdict[leaves] == Verdict.UNLIKE, 1.0, tree.unlike[leaves])
+        share = np.where(
+            tree.verdict[leaves] == Verdict.DISCRIMINATORY, 1.0, tree.discriminatory[leaves]
+        )
         some = leaves[np.argsort(-share, kind="stable")[:_LOOKED_AT]]
-        some = some[(tree.verdict[some] == Verdict.UNLIKE) | (tree.unlike[some] > 0)]
+        some = some[
+            (tree.verdict[some] == Verdict.DISCRIMINATORY) | (tree.discriminatory[some] > 0)
+        ]
         if not some.size or self._kept >= self._options.keep:
             return
         low, high = (np.repeat(each, _DRAWN, axis=0) for each in tree.boxes(some))
         drawn = self._rng.integers(low, high, endpoint=True)
         rows, combination = context.domain.admit(refinery.space.rows(np.unique(drawn, axis=0)))
-        unlike = context.ask(rows).discriminatory
-        wanted = np.flatnonzero(unlike)[: self._options.keep - self._kept]
+        discriminatory = context.ask(rows).discriminatory
+        wanted = np.flatnonzero(discriminatory)[: self._options.keep - self._kept]
         yield from self._kept_of(rows[wanted], combination[wanted])
 
     def _finish(self) -> Iterator[Event]:
@@ -386,8 +392,8 @@ class _Proof:
             phase="certify",
             method="certify",
             options=self._options,
-            alike=refinery.alike,
-            unlike=refinery.unlike,
+            consistent=refinery.consistent,
+            discriminatory=refinery.discriminatory,
             margin=domain.margin,
             seconds=domain.seconds,
             boxes=domain.boxes,

@@ -37,7 +37,7 @@ class Layout:
     examiner : Examiner
         Who says what is proven in boxes of the space.
     unused : bool
-        Whether no protected attribute reaches what decides: then everybody is treated alike.
+        Whether no protected attribute reaches what decides: then everybody is consistent.
     """
 
     space: Space

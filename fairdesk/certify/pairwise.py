@@ -68,7 +68,7 @@ def look_aside(
         own = lay_out(_only(domain, position), people, layout.anatomy, layout.fed)
         refinery = Refinery(own.space, own.examiner, at_once=False)
         yield from _divided(refinery, own, over, done / parts)
-        if not refinery.alike + refinery.unlike:
+        if not refinery.consistent + refinery.discriminatory:
             continue
         course, names = Course(), (domain.names[position],)
         figure, _ = proven(refinery, names, seconds=0.0, margin=own.examiner.margin, course=course)
@@ -82,7 +82,7 @@ def look_aside(
         own = layout.comparing(first, second)
         refinery = Refinery(own.space, own.examiner, at_once=False)
         yield from _divided(refinery, own, over, done / parts)
-        if refinery.alike + refinery.unlike:
+        if refinery.consistent + refinery.discriminatory:
             yield _pair_share(own, refinery, first, second)
 
 

@@ -23,34 +23,34 @@ class Examined:
     ----------
     low, high : Places
         ``(B, a)``; the part of each box that is left to be spoken of. Every point of the box
-        outside of it is treated alike: proven. The whole box where nothing is cut off.
-    alike, unlike : NDArray[np.float64]
-        ``(B,)``; at least so large a share of the points of that part is treated alike, or
-        unlike: 0 to 1. Both proven; their sum is at most 1.
-    population_alike, population_unlike : NDArray[np.float64]
+        outside of it is consistent: proven. The whole box where nothing is cut off.
+    consistent, discriminatory : NDArray[np.float64]
+        ``(B,)``; at least so large a share of the points of that part is consistent, or
+        discriminatory: 0 to 1. Both proven; their sum is at most 1.
+    population_consistent, population_discriminatory : NDArray[np.float64]
         ``(B,)``; the same as shares of that part's mass in the population. 0 is always true.
     unlike_sets : NDArray[np.int64]
-        ``(B,)``; where every single point of the part was asked about: how many are unlike, the
-        others being alike; then nothing is left undecided. -1 elsewhere, also where the whole part
-        is alike (``alike`` is 1) or unlike.
+        ``(B,)``; where every single point of the part was asked about: how many are discriminatory,
+        the others being alike; then nothing is left undecided. -1 elsewhere, also where the whole
+        part is consistent (``consistent`` is 1) or discriminatory.
     axis : NDArray[np.int64]
         ``(B,)``; along which axis what is left should be halved; -1 where there is nothing left,
         or nothing to halve.
     cut : NDArray[np.int64]
         ``(B,)``; the last place along it that goes into the first half.
     examples : Places
-        ``(e, a)``; some points that are treated unlike.
+        ``(e, a)``; some points that are discriminatory.
     queries : int
         Rows sent to the model.
     """
 
     low: Places
     high: Places
-    alike: Float64
-    unlike: Float64
-    population_alike: Float64
-    population_unlike: Float64
-    unlike_sets: NDArray[np.int64]
+    consistent: Float64
+    discriminatory: Float64
+    population_consistent: Float64
+    population_discriminatory: Float64
+    discriminatory_sets: NDArray[np.int64]
     axis: NDArray[np.int64]
     cut: NDArray[np.int64]
     examples: Places
@@ -99,7 +99,7 @@ class Counter(Protocol):
     """Asks the model about every single point of boxes."""
 
     def count(self, low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
-        """Count the points of boxes that are unlike.
+        """Count the points of boxes that are discriminatory.
 
         Parameters
         ----------
@@ -114,18 +114,18 @@ class Counted:
 
     Attributes
     ----------
-    unlike : NDArray[np.int64]
-        ``(B,)``; how many points are unlike; the others are alike.
+    discriminatory : NDArray[np.int64]
+        ``(B,)``; how many points are discriminatory; the others are consistent.
     examples : Places
-        ``(e, a)``; some that are unlike.
+        ``(e, a)``; some that are discriminatory.
     queries : int
         Rows sent to the model.
     population : tuple[NDArray[np.float64], NDArray[np.float64]], optional
-        ``(B,)`` each; at least so large shares of each box's mass in the population are alike, and
-        unlike.
+        ``(B,)`` each; at least so large shares of each box's mass in the population are consistent,
+        and discriminatory.
     """
 
-    unlike: NDArray[np.int64]
+    discriminatory: NDArray[np.int64]
     examples: Places
     queries: int
     population: tuple[Float64, Float64] | None = None
@@ -153,24 +153,25 @@ class Refinery:
     ----------
     space, tree
         As given.
-    alike, unlike : int
+    consistent, discriminatory : int
         How many points are proven so; both exact lower bounds.
-    population_alike, population_unlike : float
+    population_consistent, population_discriminatory : float
         Shares of the population that are proven so.
     boxes : int
         How many boxes were examined.
     queries : int
         Rows sent to the model.
     examples : list[Places]
-        Points that are unlike, as the examiner gave them; whoever takes them clears the list.
+        Points that are discriminatory, as the examiner gave them; whoever takes them clears the
+        list.
     """
 
     def __init__(
         self, space: Space, examiner: Examiner, tree: Tree | None = None, *, at_once: bool = True
     ) -> None:
         self.space, self._examiner = space, examiner
-        self.alike = self.unlike = self.boxes = self.queries = 0
-        self.population_alike = self.population_unlike = 0.0
+        self.consistent = self.discriminatory = self.boxes = self.queries = 0
+        self.population_consistent = self.population_discriminatory = 0.0
         self.examples: list[Places] = []
         self._changes = 0
         self._queue, self._unseen = Queue(), np.empty(0, dtype=np.int64)
@@ -191,7 +192,7 @@ class Refinery:
     @property
     def undecided(self) -> int:
         """How many points are not decided."""
-        return self.space.total - self.alike - self.unlike
+        return self.space.total - self.consistent - self.discriminatory
 
     @property
     def over(self) -> bool:
@@ -235,7 +236,7 @@ class Refinery:
         """
         left = self.undecided_leaves()
         left = left[~self.space.unclear[self.tree.root[left]]]
-        known = self.tree.alike[left] + self.tree.unlike[left]
+        known = self.tree.consistent[left] + self.tree.discriminatory[left]
         left = left[np.argsort(-known, kind="stable")]  # taken from the end
         self._queue, self._unseen = Queue(), left[:0]
         while left.size:
@@ -264,9 +265,11 @@ class Refinery:
         if len(found.examples):
             self.examples.append(found.examples)
         points = np.array([float(size) for size in sizes(low, high)])
-        self._set_counted(nodes, found.unlike, points)
+        self._set_counted(nodes, found.discriminatory, points)
         if found.population is not None:
-            tree.population_alike[nodes], tree.population_unlike[nodes] = found.population
+            tree.population_consistent[nodes], tree.population_discriminatory[nodes] = (
+                found.population
+            )
         self._book(nodes)
 
     def points(self, nodes: NDArray[np.int64]) -> float:
@@ -286,9 +289,9 @@ class Refinery:
         roots = np.arange(len(space.low))
         tree.verdict[roots[members == 0]] = Verdict.NOBODY
         alone = roots[members == 1]
-        tree.verdict[alone] = Verdict.ALIKE
-        self.alike += sum(sizes(*tree.boxes(alone)))
-        self.population_alike += float(self._masses(alone).sum())
+        tree.verdict[alone] = Verdict.CONSISTENT
+        self.consistent += sum(sizes(*tree.boxes(alone)))
+        self.population_consistent += float(self._masses(alone).sum())
         self._unseen = roots[(members > 1) & ~space.unclear]
 
     def _resume(self) -> None:
@@ -314,17 +317,17 @@ class Refinery:
             self.examples.append(found.examples)
         rest = tree.carve(nodes, low, high, found.low, found.high)
         smaller = np.flatnonzero(rest != nodes)
-        self.alike += sum(sizes(low[smaller], high[smaller]))
-        self.alike -= sum(sizes(found.low[smaller], found.high[smaller]))
+        self.consistent += sum(sizes(low[smaller], high[smaller]))
+        self.consistent -= sum(sizes(found.low[smaller], found.high[smaller]))
         root = tree.root[nodes]
         before = space.masses(low, high, root)
         after = space.masses(found.low, found.high, root)
-        self.population_alike += float((before - after).sum())
+        self.population_consistent += float((before - after).sum())
         self._changes += len(nodes)
         tree.axis[rest], tree.cut[rest] = found.axis, found.cut
-        tree.alike[rest], tree.unlike[rest] = found.alike, found.unlike
-        tree.population_alike[rest] = found.population_alike
-        tree.population_unlike[rest] = found.population_unlike
+        tree.consistent[rest], tree.discriminatory[rest] = found.consistent, found.discriminatory
+        tree.population_consistent[rest] = found.population_consistent
+        tree.population_discriminatory[rest] = found.population_discriminatory
         self._settle(rest, found)
         self._book(rest)
         open_ = rest[(tree.verdict[rest] == Verdict.UNDECIDED) & (tree.axis[rest] >= 0)]
@@ -332,23 +335,23 @@ class Refinery:
 
     def _settle(self, nodes: NDArray[np.int64], found: Examined) -> None:
         """Set the verdicts of leaves that are decided."""
-        counted = found.unlike_sets >= 0
+        counted = found.discriminatory_sets >= 0
         points = sizes(found.low[counted], found.high[counted])
         exact = np.array([float(each) for each in points])
-        self._set_counted(nodes[counted], found.unlike_sets[counted], exact)
+        self._set_counted(nodes[counted], found.discriminatory_sets[counted], exact)
         whole = ~counted
-        self.tree.verdict[nodes[whole & (found.alike >= 1.0)]] = Verdict.ALIKE
-        self.tree.verdict[nodes[whole & (found.unlike >= 1.0)]] = Verdict.UNLIKE
+        self.tree.verdict[nodes[whole & (found.consistent >= 1.0)]] = Verdict.CONSISTENT
+        self.tree.verdict[nodes[whole & (found.discriminatory >= 1.0)]] = Verdict.DISCRIMINATORY
 
     def _set_counted(
-        self, nodes: NDArray[np.int64], unlike: NDArray[np.int64], points: Float64
+        self, nodes: NDArray[np.int64], discriminatory: NDArray[np.int64], points: Float64
     ) -> None:
         """Set the verdicts of leaves in which every point was queried."""
-        tree, share = self.tree, unlike / points
-        tree.unlike[nodes], tree.alike[nodes] = share, 1.0 - share
+        tree, share = self.tree, discriminatory / points
+        tree.discriminatory[nodes], tree.consistent[nodes] = share, 1.0 - share
         tree.verdict[nodes] = Verdict.COUNTED
-        tree.verdict[nodes[unlike == 0]] = Verdict.ALIKE
-        tree.verdict[nodes[unlike == points]] = Verdict.UNLIKE
+        tree.verdict[nodes[discriminatory == 0]] = Verdict.CONSISTENT
+        tree.verdict[nodes[discriminatory == points]] = Verdict.DISCRIMINATORY
 
     def _book(self, leaves: NDArray[np.int64], sign: int = 1) -> None:
         """Add what leaves prove to the sums, or take it off again."""
@@ -358,21 +361,28 @@ class Refinery:
         verdict = tree.verdict[booked]
         points = sizes(*tree.boxes(booked))
         counted = np.flatnonzero(verdict == Verdict.COUNTED).tolist()
-        alike = np.where(verdict == Verdict.ALIKE, 1.0, tree.alike[booked])
-        unlike = np.where(verdict == Verdict.UNLIKE, 1.0, tree.unlike[booked])
-        alike[verdict == Verdict.UNLIKE] = unlike[verdict == Verdict.ALIKE] = 0.0
-        more_alike, more_unlike = at_least(alike, points), at_least(unlike, points)
+        consistent = np.where(verdict == Verdict.CONSISTENT, 1.0, tree.consistent[booked])
+        discriminatory = np.where(
+            verdict == Verdict.DISCRIMINATORY, 1.0, tree.discriminatory[booked]
+        )
+        consistent[verdict == Verdict.DISCRIMINATORY] = discriminatory[
+            verdict == Verdict.CONSISTENT
+        ] = 0.0
+        more_consistent, more_discriminatory = (
+            at_least(consistent, points),
+            at_least(discriminatory, points),
+        )
         for i in counted:
-            more_unlike[i] = round(points[i] * float(unlike[i]))
-            more_alike[i] = points[i] - more_unlike[i]
-        self.alike += sign * sum(more_alike)
-        self.unlike += sign * sum(more_unlike)
-        whole = (verdict == Verdict.ALIKE) | (verdict == Verdict.UNLIKE)
+            more_discriminatory[i] = round(points[i] * float(discriminatory[i]))
+            more_consistent[i] = points[i] - more_discriminatory[i]
+        self.consistent += sign * sum(more_consistent)
+        self.discriminatory += sign * sum(more_discriminatory)
+        whole = (verdict == Verdict.CONSISTENT) | (verdict == Verdict.DISCRIMINATORY)
         masses = self._masses(booked)
-        alike = np.where(whole, alike, tree.population_alike[booked])
-        unlike = np.where(whole, unlike, tree.population_unlike[booked])
-        self.population_alike += sign * float((masses * alike).sum())
-        self.population_unlike += sign * float((masses * unlike).sum())
+        consistent = np.where(whole, consistent, tree.population_consistent[booked])
+        discriminatory = np.where(whole, discriminatory, tree.population_discriminatory[booked])
+        self.population_consistent += sign * float((masses * consistent).sum())
+        self.population_discriminatory += sign * float((masses * discriminatory).sum())
         self._changes += len(booked)
 
     def _forget(self, leaves: NDArray[np.int64]) -> None:
@@ -386,15 +396,15 @@ class Refinery:
         tree = self.tree
         low, high = tree.boxes(nodes)
         points = (high - low + 1).astype(np.float64).prod(axis=1)
-        self._queue.put(nodes, points * (1.0 - tree.alike[nodes] - tree.unlike[nodes]))
+        self._queue.put(nodes, points * (1.0 - tree.consistent[nodes] - tree.discriminatory[nodes]))
 
     def _make_room(self) -> None:
         """Make the tree smaller; what it proves is then counted anew."""
         self.tree.compact()
         self.tree.fold(MOST_NODES // 2)
         self._queue = Queue()
-        self.alike = self.unlike = self._changes = 0
-        self.population_alike = self.population_unlike = 0.0
+        self.consistent = self.discriminatory = self._changes = 0
+        self.population_consistent = self.population_discriminatory = 0.0
         self._resume()
 
 

@@ -74,17 +74,21 @@ def proven(
     course : Course
         Of the domain; its last point is now.
     """
-    total, alike, unlike = refinery.space.total, refinery.alike, refinery.unlike
+    total, consistent, discriminatory = (
+        refinery.space.total,
+        refinery.consistent,
+        refinery.discriminatory,
+    )
     of_domain = Proven(
         of="domain",
         attributes=attributes,
-        certified=share_down(alike, total),
-        falsified=share_down(unlike, total),
-        undecided=share_up(total - alike - unlike, total),
+        certified=share_down(consistent, total),
+        falsified=share_down(discriminatory, total),
+        undecided=share_up(total - consistent - discriminatory, total),
         total=str(total),
-        certified_people=str(alike),
-        falsified_people=str(unlike),
-        exact=alike + unlike == total,
+        certified_people=str(consistent),
+        falsified_people=str(discriminatory),
+        exact=consistent + discriminatory == total,
         boxes=refinery.boxes,
         seconds=seconds,
         margin=margin,
@@ -93,8 +97,8 @@ def proven(
         notes=tuple(notes),
     )
     slack = refinery.slack
-    certified = float(np.clip(refinery.population_alike - slack, 0.0, 1.0))
-    falsified = float(np.clip(refinery.population_unlike - slack, 0.0, 1.0 - certified))
+    certified = float(np.clip(refinery.population_consistent - slack, 0.0, 1.0))
+    falsified = float(np.clip(refinery.population_discriminatory - slack, 0.0, 1.0 - certified))
     undecided = max(0.0, 1.0 - certified - falsified)
     of_population = Proven(
         of="population",
@@ -115,8 +119,8 @@ class Sums:
     """What is known below every node of a tree, ``(n,)`` each; as `box_kernels.gather`."""
 
     points: Float64
-    alike: Float64
-    unlike: Float64
+    consistent: Float64
+    discriminatory: Float64
     leaves: NDArray[np.int32]
     uniform: NDArray[np.int8]
 
@@ -133,23 +137,23 @@ class Sums:
             low, high = tree.boxes(nodes)
             points[nodes] = (high - low + 1).astype(np.float64).prod(axis=1)
         verdict = tree.verdict[:n]
-        alike, unlike = tree.alike[:n] * points, tree.unlike[:n] * points
+        consistent, discriminatory = tree.consistent[:n] * points, tree.discriminatory[:n] * points
         whole = (verdict != Verdict.UNDECIDED) & (verdict != Verdict.COUNTED)
-        alike[whole] = np.where(verdict == Verdict.ALIKE, points, 0.0)[whole]
-        unlike[whole] = np.where(verdict == Verdict.UNLIKE, points, 0.0)[whole]
+        consistent[whole] = np.where(verdict == Verdict.CONSISTENT, points, 0.0)[whole]
+        discriminatory[whole] = np.where(verdict == Verdict.DISCRIMINATORY, points, 0.0)[whole]
         leaves, uniform = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int8)
-        gather(tree.first[:n], verdict, alike, unlike, leaves, uniform)
-        return cls(points, alike, unlike, leaves, uniform)
+        gather(tree.first[:n], verdict, consistent, discriminatory, leaves, uniform)
+        return cls(points, consistent, discriminatory, leaves, uniform)
 
 
 def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
-    """Return the largest boxes that are unlike as a whole, and then those that are alike."""
+    """Return the largest boxes that are discriminatory as a whole, then the consistent ones."""
     space = tree.space
     n = tree.count
     parent = tree.parent[:n]
     above = np.where(parent >= 0, sums.uniform[parent], 0)
     listed = []
-    for kind, verdict in ((2, "unlike"), (1, "alike")):
+    for kind, verdict in ((2, "discriminatory"), (1, "consistent")):
         whole = np.flatnonzero((sums.uniform == kind) & (above != kind))
         whole = whole[sums.points[whole] >= _SMALLEST_REGION * space.total]
         if len(whole) > MOST_REGIONS:
@@ -161,7 +165,7 @@ def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
         for i, count in enumerate(sizes(low, high)):
             listed.append(
                 Region(
-                    verdict="unlike" if verdict == "unlike" else "alike",
+                    verdict="discriminatory" if verdict == "discriminatory" else "consistent",
                     conditions=space.conditions(low[i], high[i]),
                     share=share_down(count, space.total),
                     people=str(count),
@@ -180,8 +184,8 @@ def refinement(tree: Tree, sums: Sums) -> Refinement:
             -1,
             (),
             1.0,
-            min(1.0, math.fsum(sums.alike[roots].tolist()) / total),
-            min(1.0, math.fsum(sums.unlike[roots].tolist()) / total),
+            min(1.0, math.fsum(sums.consistent[roots].tolist()) / total),
+            min(1.0, math.fsum(sums.discriminatory[roots].tolist()) / total),
             int(sums.leaves[roots].sum()),
         )
         parts, level = [whole], [(int(root), 0) for root in roots]
@@ -201,8 +205,8 @@ def refinement(tree: Tree, sums: Sums) -> Refinement:
                     parent,
                     space.conditions(low[i], high[i]),
                     min(1.0, float(sums.points[node]) / total),
-                    min(1.0, float(sums.alike[node]) / total),
-                    min(1.0, float(sums.unlike[node]) / total),
+                    min(1.0, float(sums.consistent[node]) / total),
+                    min(1.0, float(sums.discriminatory[node]) / total),
                     int(sums.leaves[node]),
                 )
             )

@@ -114,11 +114,11 @@ def _drawn(part: Part, spot: Spot, lead: float) -> Iterator[Shape]:
 
 def _labels(bar: Bar, paper: Paper, top: float) -> tuple[list[Shape], int]:
     """Write the labels of a bar, each behind its sign, on as many lines as they need."""
-    told = [(part.colour, part.sign, part.label) for part in bar.parts if part.label]
-    told += [("", "", part.guess.label) for part in bar.parts if part.guess is not None]
+    labels = [(part.colour, part.sign, part.label) for part in bar.parts if part.label]
+    labels += [("", "", part.guess.label) for part in bar.parts if part.guess is not None]
     lead, x, line = paper.lead, 0.0, 0
     found: list[Shape] = []
-    for colour, sign, label in told:
+    for colour, sign, label in labels:
         room = paper.width - 1.4 * lead
         for number, text in enumerate(paper.wrapped(label, room)):
             # a browser may show it in a wider font
@@ -133,4 +133,4 @@ def _labels(bar: Bar, paper: Paper, top: float) -> tuple[list[Shape], int]:
                     found += hatched(x + 0.1 * lead, y - 0.4 * lead, 0.8 * lead, 0.8 * lead)
             found.append(Words(x + 1.3 * lead, y, text))
             x += wide + 1.2 * lead
-    return found, line + 1 if told else 0
+    return found, line + 1 if labels else 0

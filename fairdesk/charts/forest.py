@@ -35,8 +35,8 @@ from fairdesk.wording.language import say
 Kind: TypeAlias = Literal["", "reference", "below", "apart", "inside", "outside"]
 #: The colour of a mark, where it is not that of what is alike.
 _TONES: Mapping[str, str] = {
-    "below": "unlike",
-    "inside": "unlike",
+    "below": "discriminatory",
+    "inside": "discriminatory",
     "apart": "undecided",
     "outside": "undecided",
 }
@@ -173,11 +173,11 @@ class Forest:
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""
         lines = [self.groups.lines[place] for place in self.places]
-        told = [(line, groups.rate_of(line)) for line in lines if line.rate is not None]
-        lowest, value = min(told, key=lambda one: one[0].rate or 0.0)
+        rates = [(line, groups.rate_of(line)) for line in lines if line.rate is not None]
+        lowest, value = min(rates, key=lambda one: one[0].rate or 0.0)
         said = "; ".join(
             f"{groups.name(line)}: {value}, {words.percent_ends(line.low, line.high)}"
-            for line, value in told
+            for line, value in rates
         )
         return say(
             "Rates by group, {what}. The lowest is that of {name}, {value}. {said}.",
@@ -222,11 +222,11 @@ class Forest:
         best = groups.highest(self.groups)
         if best is None or not best.rate:
             return
-        told = say("highest: {name}, {rate}", name=groups.name(best), rate=groups.rate(best))
-        yield Line(best.rate, told, "ink")
+        extremes = say("highest: {name}, {rate}", name=groups.name(best), rate=groups.rate(best))
+        yield Line(best.rate, extremes, "ink")
         fifths = float(FOUR_FIFTHS) * best.rate
         below = say("below four fifths of it ({share})", share=words.percent(fifths, 1.0))
-        yield Line(fifths, below, "unlike", (4, 2), shaded=True, below=True)
+        yield Line(fifths, below, "discriminatory", (4, 2), shaded=True, below=True)
 
 
 class Ratio(NamedTuple):
@@ -295,7 +295,7 @@ class Ratios:
         screening = say("{line} screening line", line=words.number(fifths, 1))
         lines = (
             Line(1.0, "", "ink"),
-            Line(fifths, screening, "unlike", (4, 2), shaded=True, below=True),
+            Line(fifths, screening, "discriminatory", (4, 2), shaded=True, below=True),
         )
         title = say("impact ratio: rate by the highest rate")
         return Plot(rows, lines, highest, tenths, title)
@@ -329,8 +329,8 @@ class _Layout:
         self._values = paper.width - widest
         right = max(self._values - 1.2 * gap, left + 4 * self._lead)
         self._axis = plot.ticks(plot.reach, max(2, min(5, int((right - left) / (5 * self._lead)))))
-        told = sum(1 for line in plot.lines if line.text)
-        top = told * self._lead + 0.3 * self._lead
+        with_text = sum(1 for line in plot.lines if line.text)
+        top = with_text * self._lead + 0.3 * self._lead
         self._tops, bottom = [], top
         for place, lines in enumerate(self._names):
             bottom += 0.5 * self._lead if self._parted(place) else 0.0
@@ -381,10 +381,10 @@ class _Layout:
     def _scale(self) -> Iterator[Shape]:
         """Yield the axis: its values, with upright lines."""
         frame, small, lead = self._frame, self._paper.small, self._lead
-        for value, told in self._axis:
+        for value, tick in self._axis:
             x = frame.x(value)
             yield Path((((x, frame.top), (x, frame.bottom)),), "line", 0.7)
-            yield Words(x, frame.bottom + 0.75 * lead, told, "quiet", "middle", small)
+            yield Words(x, frame.bottom + 0.75 * lead, tick, "quiet", "middle", small)
         yield Path((((frame.left, frame.bottom), (frame.right, frame.bottom)),), "line", 0.8)
         if self._plot.title:
             # a title may be wider than the plot, but not than the drawing
@@ -409,7 +409,7 @@ class _Layout:
             # what lies below the line is told on that side
             start = x - wide if line.below else x - wide / 2
             start = min(max(start, frame.left), self._paper.width - wide)
-            colour = "wrong" if line.colour == "unlike" else line.colour
+            colour = "wrong" if line.colour == "discriminatory" else line.colour
             if line.below:
                 yield Path(
                     (_triangle(start + 0.35 * lead, y, 0.3 * lead),), colour, 1.2, (), "ground"
@@ -428,7 +428,7 @@ class _Layout:
         yield Words(self._values, y, row.value, colour)
         if row.ends is None:
             return
-        tone = _TONES.get(row.kind, "alike")
+        tone = _TONES.get(row.kind, "consistent")
         low, middle, high = (frame.x(min(end, frame.x_high)) for end in row.ends)
         end, arrow, thick = _END * lead, _ARROW * lead, _THICK * lead
         dash = (4, 2) if row.kind == "apart" else ()

@@ -219,14 +219,14 @@ class _Layout:
         frame, front, lead, small = self.frame, self.front, self.paper.lead, self.paper.small
         gap = words.NBSP
         yield Words(0.0, 0.5 * lead, front.y_title, "quiet", size=small)
-        for value, told in round_between(frame.y_low, frame.y_high):
+        for value, tick in round_between(frame.y_low, frame.y_high):
             y = frame.y(value)
             yield Path((((frame.left, y), (frame.right, y)),), "line", 0.7)
-            yield Words(frame.left - 0.5 * lead, y, f"{told}{gap}%", "quiet", "end", small)
-        for value, told in round_between(frame.x_low, frame.x_high):
+            yield Words(frame.left - 0.5 * lead, y, f"{tick}{gap}%", "quiet", "end", small)
+        for value, tick in round_between(frame.x_low, frame.x_high):
             x = frame.x(value)
             yield Path((((x, frame.top), (x, frame.bottom)),), "line", 0.7)
-            text = f"{told}{gap}{front.unit}".rstrip(gap)
+            text = f"{tick}{gap}{front.unit}".rstrip(gap)
             yield Words(x, frame.bottom + 0.8 * lead, text, "quiet", "middle", small)
         half = self.paper.extent(front.x_title, small) / 2
         middle = max(min((frame.left + frame.right) / 2, self.paper.width - half), half)
@@ -307,5 +307,5 @@ def _with_ends(span: tuple[float, float, float], unit: str) -> str:
     """Write a percentage with its interval."""
     low, at, high = span
     digits = min(words.digits_of(low / 100, high / 100), 2)
-    told = [words.plain(each, digits) for each in (low, at, high)]
-    return f"{told[1]}{words.NBSP}{unit} ({words.ends(told[0], told[2])})"
+    texts = [words.plain(each, digits) for each in (low, at, high)]
+    return f"{texts[1]}{words.NBSP}{unit} ({words.ends(texts[0], texts[2])})"

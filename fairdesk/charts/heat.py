@@ -133,19 +133,19 @@ class Heat:
 
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""
-        told = []
+        parts = []
         for row, across in enumerate(self.rows):
             for column, along in enumerate(self.columns):
                 line = self.line(row, column)
                 value = say("nobody") if line is None else groups.rate_of(line)
-                told.append((None if line is None else line.rate, f"{across}, {along}: {value}"))
-        rates = [(rate, each) for rate, each in told if rate is not None] or [(0.0, say("nobody"))]
+                parts.append((None if line is None else line.rate, f"{across}, {along}: {value}"))
+        rates = [(rate, each) for rate, each in parts if rate is not None] or [(0.0, say("nobody"))]
         return say(
             "{title}. Lowest: {low}. Highest: {high}. {said}.",
             title=self.title,
             low=min(rates, key=lambda one: one[0])[1],
             high=max(rates, key=lambda one: one[0])[1],
-            said="; ".join(each for _, each in told),
+            said="; ".join(each for _, each in parts),
         )
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
@@ -228,14 +228,14 @@ class _Layout:
         """Yield a cell filled by its rate, with the numbers in it."""
         low, high = self._heat.ends
         share = 1.0 if high == low else ((line.rate or 0.0) - low) / (high - low)
-        ground = Tint("alike", _PALE + min(max(share, 0.0), 1.0) * (_FULL - _PALE), "card")
+        ground = Tint("consistent", _PALE + min(max(share, 0.0), 1.0) * (_FULL - _PALE), "card")
         place = (spot.x, spot.y, spot.wide, spot.tall)
-        yield Box(*place, ground, "alike")
+        yield Box(*place, ground, "consistent")
         if line.excluded or not line.known:
             yield Path(hatching(*place, 6.0), Tint("readable", 0.2, ground))
-        told = self._texts(line, spot.wide - 6)
-        for number, text in enumerate(told):
-            y = spot.y + spot.tall / 2 + (number - (len(told) - 1) / 2) * 1.1 * self._lead
+        texts = self._texts(line, spot.wide - 6)
+        for number, text in enumerate(texts):
+            y = spot.y + spot.tall / 2 + (number - (len(texts) - 1) / 2) * 1.1 * self._lead
             middle = spot.x + spot.wide / 2
             yield Words(middle, y, text, Tint("readable", 1.0, ground), "middle")
 
@@ -252,7 +252,9 @@ class _Layout:
         if not self._roomy:
             both = [f"{rate}, {counts[0]}" for rate in rates]
             return [next(filter(fits, (*both, *rates)), mark.strip())]
-        return [next(filter(fits, told), "") for told in ((*rates, mark.strip()), counts)]
+        return [
+            next(filter(fits, line_texts), "") for line_texts in ((*rates, mark.strip()), counts)
+        ]
 
     def _nobody(self, spot: Spot) -> Iterator[Shape]:
         yield Box(spot.x, spot.y, spot.wide, spot.tall, None, "line", 1.0, (4, 2))
@@ -270,6 +272,6 @@ class _Layout:
         if any(line.excluded or not line.known for line in lines):
             said.append(say("hatched: too few, or unknown; not compared"))
         paper = self._paper
-        told = paper.wrapped("; ".join(said), paper.width / paper.small)
-        for number, line in enumerate(told):
+        note = paper.wrapped("; ".join(said), paper.width / paper.small)
+        for number, line in enumerate(note):
             yield Words(0.0, bottom + (0.7 + number) * self._lead, line, "quiet", size=paper.small)

@@ -96,8 +96,8 @@ class Tree:
         certified, falsified = (_of(part.share, each) for each in (part.certified, part.falsified))
         left = 1 - certified - falsified
         return {
-            "alike": certified,
-            "unlike": falsified,
+            "consistent": certified,
+            "discriminatory": falsified,
             "undecided": left if left > _LAST_BITS else Fraction(0),
         }
 
@@ -112,7 +112,7 @@ class Tree:
 
     def size(self, number: int) -> str:
         """Write how much of everything a part is."""
-        return shown("alike", _of(1.0, self.parts[number].share))
+        return shown("consistent", _of(1.0, self.parts[number].share))
 
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""

@@ -46,7 +46,7 @@ class Line:
     x, y : NDArray[np.float64]
         ``(m,)``; x ascending.
     colour : str
-        By what it is for: ``"unlike"``, or ``"series 0"`` and on.
+        By what it is for: ``"discriminatory"``, or ``"series 0"`` and on.
     dashed : bool
         Told apart by more than its colour.
     low, high : NDArray[np.float64], optional

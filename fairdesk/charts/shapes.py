@@ -34,9 +34,9 @@ class Tint(NamedTuple):
     on: str | Tint = "ground"
 
 
-#: ``"ink"``, ``"quiet"``, ``"line"``, ``"ground"``, ``"card"``, ``"tint"``, ``"alike"``,
-#: ``"unlike"``, ``"undecided"``, ``"wrong"``, ``"accent"``, ``"bar"``, ``"series 0"`` and on, or a
-#: mix.
+#: ``"ink"``, ``"quiet"``, ``"line"``, ``"ground"``, ``"card"``, ``"tint"``, ``"consistent"``,
+#: ``"discriminatory"``, ``"undecided"``, ``"wrong"``, ``"accent"``, ``"bar"``, ``"series 0"`` and
+#: on, or a mix.
 Colour: TypeAlias = str | Tint
 
 
@@ -194,7 +194,7 @@ def hatching(
 
 
 def hatched(
-    x: float, y: float, wide: float, tall: float, colour: Colour = "unlike"
+    x: float, y: float, wide: float, tall: float, colour: Colour = "discriminatory"
 ) -> Iterator[Shape]:
     """Yield a rectangle of what is estimated."""
     yield Box(x, y, wide, tall, "ground")
@@ -230,7 +230,9 @@ def mark(
         yield Path(hatched_mark(x, y, half), colour, 0.28 * half)
 
 
-def dotted(x: float, y: float, wide: float, tall: float, colour: str = "unlike") -> Iterator[Shape]:
+def dotted(
+    x: float, y: float, wide: float, tall: float, colour: str = "discriminatory"
+) -> Iterator[Shape]:
     """Yield a rectangle of what is an example."""
     yield Box(x, y, wide, tall, Tint(colour, 0.15), colour)
     if wide >= 6:

@@ -91,7 +91,7 @@ def _bar(bar: ShareBar, top: float, paper: Paper, scale: float) -> Iterator[Shap
     top += 1.2 * lead
     wide, tall = max(bar.estimate * scale, 1.5), _BAR * lead
     if bar.exact:
-        yield Box(0.0, top, wide, tall, "unlike")
+        yield Box(0.0, top, wide, tall, "discriminatory")
         return
     yield from hatched(0.0, top, wide, tall)
     middle = top + tall / 2

@@ -23,18 +23,19 @@ def document(
     width: float,
     height: float,
     parts: Iterable[str],
-    told: str,
+    description: str,
     *,
     unit: str = "pt",
     fonts: str = FONTS,
     size: float = SIZE,
 ) -> str:
-    """Put a drawing together; ``told`` is what it shows, in words."""
+    """Put a drawing together; ``description`` is what it shows, in words."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}{unit}" '
         f'height="{height:.1f}{unit}" viewBox="0 0 {width:.0f} {height:.1f}" '
         f"font-family={quoteattr(fonts)} "
-        f'font-size="{size:g}" role="img"><title>{escape(told)}</title>{"".join(parts)}</svg>'
+        f'font-size="{size:g}" role="img"><title>{escape(description)}</title>'
+        f"{''.join(parts)}</svg>"
     )
 
 

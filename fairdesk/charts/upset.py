@@ -127,10 +127,10 @@ class _Layout:
         tallest = max(count for _who, count in self._drawing.parts)
         height = self._top + len(self._drawing.sets) * _ROW * self._lead + 2
         for place, (members, count) in enumerate(self._drawing.parts[: self._shown]):
-            told = f"{words.number(count)} {self._drawing.what} were found by "
-            told += self._drawing.names(members)
+            sentence = f"{words.number(count)} {self._drawing.what} were found by "
+            sentence += self._drawing.names(members)
             x = self._left + place * self._step
-            spots.append(Spot(place, told, x, 0.0, self._step, height))
+            spots.append(Spot(place, sentence, x, 0.0, self._step, height))
             shapes += self._bar(spots[-1], members, count, count / tallest)
         left_out = len(self._drawing.parts) - self._shown
         if left_out > 0:

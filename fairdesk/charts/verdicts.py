@@ -11,17 +11,17 @@ from fairdesk.wording import words
 from fairdesk.wording.language import say
 
 #: The verdicts, in the order in which they are told; each is the name of a colour.
-MARKS: Final = {"alike": "=", "unlike": "≠", "undecided": "?"}
+MARKS: Final = {"consistent": "=", "discriminatory": "≠", "undecided": "?"}
 #: What they are called, and as a share; of what is not yet divided to the end at least.
-NAMES: Final = {"alike": "certified", "unlike": "falsified", "undecided": "undecided"}
+NAMES: Final = {"consistent": "certified", "discriminatory": "falsified", "undecided": "undecided"}
 _SHARES: Final = {
-    "alike": "{share} certified",
-    "unlike": "{share} falsified",
+    "consistent": "{share} certified",
+    "discriminatory": "{share} falsified",
     "undecided": "{share} undecided",
 }
 _LEAST_SHARES: Final = {
-    "alike": "at least {share} certified",
-    "unlike": "at least {share} falsified",
+    "consistent": "at least {share} certified",
+    "discriminatory": "at least {share} falsified",
     "undecided": "{share} undecided",
 }
 #: Decimals of a percentage at least, and at most.

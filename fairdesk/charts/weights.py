@@ -98,7 +98,7 @@ class Weights:
         self, value: float, middle: float, y: float, long: float, paper: Paper, *, solid: bool
     ) -> Iterator[Shape]:
         """Yield a bar from the middle line, with its number at its end."""
-        colour = "bar" if not self.toned else "alike" if value > 0 else "unlike"
+        colour = "bar" if not self.toned else "consistent" if value > 0 else "discriminatory"
         tall = _BAR * paper.lead
         x, wide = middle + min(long, 0.0), abs(long)
         if solid:

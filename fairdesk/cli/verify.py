@@ -334,7 +334,7 @@ def _verified_summary(verified: Verified) -> str:
         count = f"{words.number(each.failed)} of {words.number(each.tried)} contradict it"
         open_ = f", no answer for {words.number(each.unknown)}" if each.unknown else ""
         lines.append(f"{state:<10}{each.name}" + (f": {count}{open_}." if each.tried else "."))
-        lines += [f"{'':<10}{told}" for told in each.told]
+        lines += [f"{'':<10}{told}" for told in each.remarks]
     lines += [
         "",
         "Nothing contradicts the certificate."

@@ -86,7 +86,7 @@ class Hints(msgspec.Struct, frozen=True):
         What the model predicts, as a column's name.
     classes : tuple[str, ...]
         The names of the model's classes, in order (an encoder of the target).
-    told : tuple[str, ...]
+    notes : tuple[str, ...]
         What was found and where, a sentence each, for people.
     """
 
@@ -98,7 +98,7 @@ class Hints(msgspec.Struct, frozen=True):
     scalers: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     target: str = ""
     classes: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Companion(msgspec.Struct, frozen=True):

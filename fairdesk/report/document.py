@@ -152,13 +152,13 @@ def write_report(
     _write(path, content)
     beside = [path.with_name(path.name + SIDECAR)]
     shown = redaction.Shown(choice.redaction, store.spec, store.table())
-    told = RedactedJson(shown).manifest(sidecar(store, {path.name: path}).decode()).encode()
-    _write(beside[0], told)
+    manifest = RedactedJson(shown).manifest(sidecar(store, {path.name: path}).decode()).encode()
+    _write(beside[0], manifest)
     if key is not None:
         for each in (beside[0],) if form == "pdf" else (path, beside[0]):
             beside.append(each.with_name(each.name + SUFFIX))
             _write(beside[-1], key.sign_file(each.read_bytes()))
-    unlogged = unlogged or _log(store, [path, *beside], told.decode())
+    unlogged = unlogged or _log(store, [path, *beside], manifest.decode())
     return Written(
         path=path,
         sha256=sha256(path),
@@ -257,8 +257,8 @@ def _saying_so(report: Report) -> Report:
     """Say among the limits what the auditor left out."""
     if not report.left_out:
         return report
-    told = frame(report.language)["left out"].format(parts="; ".join(report.left_out))
-    callout = Callout(say("Left out."), told)
+    sentence = frame(report.language)["left out"].format(parts="; ".join(report.left_out))
+    callout = Callout(say("Left out."), sentence)
     return msgspec.structs.replace(
         report,
         sections=tuple(
@@ -323,7 +323,7 @@ def _whole(store: Store, material: Material) -> Report:
         language=choice.language,
         paper=choice.paper,
         moment=moment.isoformat(),
-        author=material.told("auditor"),
+        author=material.filled_in("auditor"),
         redacted=shown.sentence,
         logo=check_logo(material.details.logo) if material.details.logo else "",
     )
@@ -336,7 +336,7 @@ def _made(store: Store, run: RunRecord) -> Iterator[Made]:
         for name, file in store.models(run.id, trial.number).items():
             content = store.model(run.id, trial.number, name)
             digest = hashlib.sha256(content).hexdigest() if content else ""
-            yield Made(trial.number, name, file.told, file.size, digest)
+            yield Made(trial.number, name, file.remark, file.size, digest)
 
 
 def _kind(material: Material) -> str:

@@ -31,7 +31,7 @@ def replacing(path: Path) -> Iterator[Path]:
             yield draft
             draft.replace(path)
     except OSError as error:
-        raise told(path, error) from error
+        raise write_error(path, error) from error
 
 
 def check_place(path: Path) -> None:
@@ -48,10 +48,10 @@ def check_place(path: Path) -> None:
         with tempfile.TemporaryFile(dir=path.absolute().parent) as trial:
             trial.write(b"\0")
     except OSError as error:
-        raise told(path, error) from error
+        raise write_error(path, error) from error
 
 
-def told(path: Path, error: OSError) -> ReportError:
+def write_error(path: Path, error: OSError) -> ReportError:
     """Say in plain words why a file could not be written."""
     what = f"“{path.name}” could not be written."
     if error.errno in _FULL:

@@ -17,8 +17,8 @@ class Estimated(msgspec.Struct, frozen=True):
     people : int
         How many were drawn at random from the boxes in which not everybody is decided, each as
         likely as any other: some of them are among those who are.
-    unlike : int
-        How many of these are treated unlike.
+    discriminatory : int
+        How many of these are discriminatory.
     low, high : float
         The exact (Clopper-Pearson) interval of the share of the undecided people who are: what is
         proven of those boxes is taken off.
@@ -29,7 +29,7 @@ class Estimated(msgspec.Struct, frozen=True):
     """
 
     people: int
-    unlike: int
+    discriminatory: int
     low: float
     high: float
     confidence: float
@@ -37,11 +37,11 @@ class Estimated(msgspec.Struct, frozen=True):
 
 
 class Proven(msgspec.Struct, frozen=True, tag=True):
-    """What is proven about the people of a space: how many are treated alike, and how many not.
+    """What is proven about the people of a space: how many are consistent, and how many not.
 
     A person counts once, whatever their protected values: what is counted are similar sets in
-    which anybody may be. One is alike when all of its members who may be get the same decision
-    (also when there is but one of them), unlike when two of them do not.
+    which anybody may be. One is consistent when all of its members who may be get the same decision
+    (also when there is but one of them), discriminatory when two of them do not.
 
     Attributes
     ----------
@@ -92,12 +92,12 @@ class Proven(msgspec.Struct, frozen=True, tag=True):
 
 
 class Region(msgspec.Struct, frozen=True, tag=True):
-    """A box of people all of whom are treated alike, or all of whom are not: proven.
+    """A box of people all of whom are consistent, or all of whom are not: proven.
 
     Attributes
     ----------
     verdict : str
-        ``"alike"`` or ``"unlike"``.
+        ``"consistent"`` or ``"discriminatory"``.
     conditions : tuple[Condition, ...]
         What tells the box from the whole domain, in the order of the attributes.
     share : float
@@ -108,7 +108,7 @@ class Region(msgspec.Struct, frozen=True, tag=True):
         How much of the population it is, about.
     """
 
-    verdict: Literal["alike", "unlike"]
+    verdict: Literal["consistent", "discriminatory"]
     conditions: tuple[Condition, ...]
     share: float
     people: str
@@ -152,7 +152,8 @@ class Part(msgspec.Struct, frozen=True):
     share : float
         How much of the domain it is.
     certified, falsified : float
-        How much of the domain is proven alike, or unlike, inside it; the rest is undecided.
+        How much of the domain is proven consistent, or discriminatory, inside it; the rest is
+        undecided.
     boxes : int
         How many boxes it was divided into in the end.
     """

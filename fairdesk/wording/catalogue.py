@@ -84,28 +84,28 @@ def _read(path: Path, key: str, state: tuple[int, int]) -> Catalogue:
     texts: dict[str, str] = {}
     plurals: dict[tuple[str, str], tuple[str, ...]] = {}
     for message in read:
-        english, told = _both(message)
-        if message.fuzzy or not english[0] or not all(told):
+        english, message_sides = _both(message)
+        if message.fuzzy or not english[0] or not all(message_sides):
             continue
-        if len(told) != (1 if len(english) == 1 else read.num_plurals) or not _usable(
-            english, told
+        if len(message_sides) != (1 if len(english) == 1 else read.num_plurals) or not _usable(
+            english, message_sides
         ):
             _LOG.warning("“%s” stays English: its translation in “%s” is unfit", english[0], path)
         elif len(english) == 1:
-            texts[english[0]] = told[0]
+            texts[english[0]] = message_sides[0]
         else:
-            plurals[english[0], english[1]] = told
+            plurals[english[0], english[1]] = message_sides
     return Catalogue(texts, plurals, form)
 
 
 def _both(message: Message) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return a message in English and translated: one text each, or one for each number."""
     sides = (message.id, message.string or "")
-    english, told = ((side,) if isinstance(side, str) else tuple(side) for side in sides)
-    return english, told
+    english, sides_read = ((side,) if isinstance(side, str) else tuple(side) for side in sides)
+    return english, sides_read
 
 
-def _usable(english: Sequence[str], told: Iterable[str]) -> bool:
+def _usable(english: Sequence[str], texts: Iterable[str]) -> bool:
     """Whether translations have the places for values that the English texts have, and no markup.
 
     With a count, a translation need not have what only one of both English texts has, nor the
@@ -120,7 +120,7 @@ def _usable(english: Sequence[str], told: Iterable[str]) -> bool:
         least <= places(text) <= most
         and not signs.intersection(text)
         and all(sign.isprintable() or sign.isspace() for sign in text)
-        for text in told
+        for text in texts
     )
 
 

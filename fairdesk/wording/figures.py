@@ -223,33 +223,33 @@ def likeness_sentence(likeness: GradientFidelity) -> str:
 
 def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     """Say everything that was measured, a sentence or two each; of regions the largest."""
-    told: list[str] = []
+    out: list[str] = []
     regions = {"alike": 0, "unlike": 0}
     for figure in figures:
         match figure:
             case Share():
                 said = share_statement(spec, figure).sentence
-                told += filter(None, (said, anytime_sentence(figure)))
+                out += filter(None, (said, anytime_sentence(figure)))
             case Repeatability():
-                told.append(repeatability_sentence(figure))
+                out.append(repeatability_sentence(figure))
             case ExcessChange():
-                told.append(excess_statement(spec, figure).sentence)
+                out.append(excess_statement(spec, figure).sentence)
             case GroupGap():
-                told.append(gap_statement(spec, figure).sentence)
+                out.append(gap_statement(spec, figure).sentence)
             case GradientFidelity():
-                told.append(likeness_sentence(figure))
+                out.append(likeness_sentence(figure))
             case Proven():
                 said = proven_statement(spec, figure).sentence
-                told += filter(None, (said, estimated_sentence(spec, figure), *figure.notes))
+                out += filter(None, (said, estimated_sentence(spec, figure), *figure.notes))
             case Region():
                 regions[figure.verdict] += 1
                 if regions[figure.verdict] <= MOST_REGIONS:
-                    told.append(region_sentence(spec, figure))
+                    out.append(region_sentence(spec, figure))
             case PairShare():
-                told.append(pair_sentence(spec, figure))
-    told += group_words.sentences(spec, figures)
-    told += mitigation_words.sentences(spec, figures)
-    return tuple(told)
+                out.append(pair_sentence(spec, figure))
+    out += group_words.sentences(spec, figures)
+    out += mitigation_words.sentences(spec, figures)
+    return tuple(out)
 
 
 def tells_of_people(run: RunRecord) -> bool:
@@ -324,8 +324,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
             if proven is not None:
                 said = proven_statement(spec, proven).with_more(estimated_sentence(spec, proven))
         case QuestionKind.DIAGNOSIS:
-            told = sentences(spec, run.figures)
-            said = unmeasured(told[0] if told else say("Nothing is measured yet."))
+            found = sentences(spec, run.figures)
+            said = unmeasured(found[0] if found else say("Nothing is measured yet."))
         case QuestionKind.GROUPS | QuestionKind.RATES:
             said = group_words.headline(spec, run.figures)
         case QuestionKind.REPAIR:

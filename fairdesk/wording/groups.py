@@ -90,24 +90,24 @@ def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
     figures are left out, and so are THEMIS' gaps, which `figures.sentences` tells.
     """
     figures = tuple(figures)
-    told: list[str] = []
+    out: list[str] = []
     for mined, sets in mined_with(figures):
-        told.append(mined_sentence(spec, mined))
-        told += [
+        out.append(mined_sentence(spec, mined))
+        out += [
             f"{rule_set_sentence(spec, each)}. "
             f"{words.capital(evidence_sentence(spec, each, mined))}"
             for each in leaders(sets)[:MOST_TOLD]
             if each.score
         ]
-        told += mined.notes
-    told += [category_statement(spec, terms).sentence for terms in by_category(figures)]
+        out += mined.notes
+    out += [category_statement(spec, terms).sentence for terms in by_category(figures)]
     lines = [each for each in figures if isinstance(each, LinearGroup)]
-    told += [linear_statement(spec, each).sentence for each in lines]
+    out += [linear_statement(spec, each).sentence for each in lines]
     tables = [each for each in figures if isinstance(each, GroupTable)]
     shown = [each for each in tables if len(each.attributes) == 1]
     together = [each for each in _of_main_kind(spec, tables) if len(each.attributes) > 1]
     shown += sorted(together, key=lambda each: -len(each.attributes))[:1]
-    return (*told, *(worst_statement(spec, each).sentence for each in shown))
+    return (*out, *(worst_statement(spec, each).sentence for each in shown))
 
 
 def looked_at(figures: Iterable[Metric]) -> str:

@@ -25,7 +25,7 @@ OFFERED = (
 def figures(found: Inspection, confinement: Confinement | None) -> dict[str, object]:
     """Return what ``inspect --json`` prints: plain data."""
     card, proof, source = found.card, found.proof, found.table.source
-    told = {
+    facts = {
         "data": {
             "path": source.path,
             "sha256": source.sha256,
@@ -88,7 +88,7 @@ def figures(found: Inspection, confinement: Confinement | None) -> dict[str, obj
         "isolation": confinement,
         "warnings": warnings(found),
     }
-    plain: dict[str, object] = msgspec.to_builtins(told)
+    plain: dict[str, object] = msgspec.to_builtins(facts)
     return plain
 
 
@@ -100,8 +100,8 @@ def warnings(found: Inspection) -> tuple[str, ...]:
 
 def cells(table: Table) -> list[str]:
     """List the cells that are not what the rest of their column is, and how to decide of them."""
-    told = [problem for problem in problems(table) if problem.changes]
-    lines = [f"  {problem.what} {problem.remedy}" for problem in told]
+    changed = [problem for problem in problems(table) if problem.changes]
+    lines = [f"  {problem.what} {problem.remedy}" for problem in changed]
     dialect = table.source.dialect
     undecided = [column.name for column in table.columns if is_undecided(column, dialect)]
     if undecided:

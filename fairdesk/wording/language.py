@@ -177,8 +177,8 @@ def say(message: str, /, **values: str) -> str:
 
     Values are texts, numbers as `fairdesk.wording.words` writes them.
     """
-    told = _current.get().catalogue.texts.get(message, message)
-    return told.format(**values) if values else told
+    text = _current.get().catalogue.texts.get(message, message)
+    return text.format(**values) if values else text
 
 
 def say_many(count: int, one: str, many: str, /, **values: str) -> str:
@@ -190,11 +190,11 @@ def say_many(count: int, one: str, many: str, /, **values: str) -> str:
     ('1 pair', '1,200 pairs')
     """
     known = _current.get().catalogue
-    told = known.plurals.get((one, many))
+    text = known.plurals.get((one, many))
     message = (
         (one if count == 1 else many)
-        if told is None
-        else told[min(known.form(count), len(told) - 1)]
+        if text is None
+        else text[min(known.form(count), len(text) - 1)]
     )
     return message.format(n=localised(f"{count:,}"), **values)
 
@@ -211,5 +211,5 @@ def frame(key: LanguageKey) -> dict[str, str]:
     say its pages to whoever has them read aloud.
     """
     with using(key):
-        told = {name: say(text) for name, text in FRAME.items()}
-        return told | {"language": key if fixed_texts() else "en"}
+        texts = {name: say(text) for name, text in FRAME.items()}
+        return texts | {"language": key if fixed_texts() else "en"}

@@ -224,13 +224,13 @@ def change_text(change: Change | None, *, tested: bool = True) -> str:
         return say(UNDEFINED)
     factor = 1 if _unit(change) == "number" else 100
     digits = _digits(change)
-    told = words.signed(factor * change.difference, digits)
+    text = words.signed(factor * change.difference, digits)
     if factor != 1:
-        told = say("{n} points", n=told)
+        text = say("{n} points", n=text)
     if change.low is not None and change.high is not None:
         ends = (words.plain(factor * each, digits) for each in (change.low, change.high))
-        told += f" ({words.ends(*ends)})"
-    return f"{told}, {words.p_is(change.p)}" if tested and change.p is not None else told
+        text += f" ({words.ends(*ends)})"
+    return f"{text}, {words.p_is(change.p)}" if tested and change.p is not None else text
 
 
 def labels_sentence(labels: str) -> str:
@@ -309,10 +309,10 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     repair = repair_of(figures)
     if repair is None:
         return ()
-    told = [headline(spec, figures).sentence]
+    out = [headline(spec, figures).sentence]
     best = chosen_of(figures)
     if best is not None and best.number > 1:
-        told += filter(
+        out += filter(
             None,
             (
                 worse_sentence(spec, figures, best),
@@ -321,15 +321,15 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
             ),
         )
     if repair.rows:
-        told.append(labels_sentence(source_of_labels(repair)))
-    told += filter(None, (split_sentence(spec, repair), _others(spec, figures, repair)))
-    told += [
+        out.append(labels_sentence(source_of_labels(repair)))
+    out += filter(None, (split_sentence(spec, repair), _others(spec, figures, repair)))
+    out += [
         say("{name}: there is no such model. {why}", name=trial_name(each), why=each.failed)
         for each in trials_of(figures)
         if each.failed
     ]
-    told += filter(None, (repair.ended, *repair.notes))
-    return tuple(told)
+    out += filter(None, (repair.ended, *repair.notes))
+    return tuple(out)
 
 
 def split_sentence(spec: AuditSpec, repair: Repair) -> str:
@@ -354,11 +354,11 @@ def stock_text(repair: Repair) -> str:
 
 def worse_sentence(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
     """Say what a trial is shown to have made worse, beside nothing added; empty for nothing."""
-    told = [f"{measure_name(spec, each)} {change_text(each)}" for each in _worse(figures, trial)]
-    if not told:
+    parts = [f"{measure_name(spec, each)} {change_text(each)}" for each in _worse(figures, trial)]
+    if not parts:
         return ""
     other = say(_AGAINST[_against(figures)])
-    return say("Worse than {other}: {measures}.", other=other, measures="; ".join(told))
+    return say("Worse than {other}: {measures}.", other=other, measures="; ".join(parts))
 
 
 def effort_text(figures: Sequence[Metric]) -> str:
@@ -427,8 +427,8 @@ def before_after(
     rows = []
     for kind in (how,) if how else get_args(Known):
         for each in trial.measures:
-            told = known(each) == kind and by_group in (None, bool(each.of))
-            if told and each.rows != "validation":
+            chosen = known(each) == kind and by_group in (None, bool(each.of))
+            if chosen and each.rows != "validation":
                 # the difference of two lower bounds bounds nothing
                 proven = kind == "proven"
                 change = None if proven else change_of(trial, each, _against(figures))
@@ -450,8 +450,8 @@ def tested_text(change: Change | None) -> str:
     """Write a paired test: ``p = 0.012 (McNemar, exact)``; a dash where there is none."""
     if change is None or change.p is None:
         return "–"
-    told = words.p_is(change.p, signs=True)
-    return told + (f" ({say(change.test)})" if change.test else "")
+    text = words.p_is(change.p, signs=True)
+    return text + (f" ({say(change.test)})" if change.test else "")
 
 
 def trial_rows(_spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, ...]]:
@@ -485,12 +485,12 @@ def outcome_text(repair: Repair, trial: Trial) -> str:
     """Say what came of a trial: ``better; chosen``, ``worse``, ``no model``."""
     if trial.failed:
         return say("no model")
-    told = [_ROLES.get(trial.kind, _VERDICTS.get(trial.verdict, ""))]
+    parts = [_ROLES.get(trial.kind, _VERDICTS.get(trial.verdict, ""))]
     if trial.number == repair.chosen:
-        told.append(_CHOSEN)
+        parts.append(_CHOSEN)
     if trial.front:
-        told.append(_FRONT)
-    return "; ".join(say(each) for each in told if each) or "–"
+        parts.append(_FRONT)
+    return "; ".join(say(each) for each in parts if each) or "–"
 
 
 def _against(figures: Sequence[Metric]) -> int:
@@ -608,8 +608,8 @@ def _cost(trial: Trial) -> str:
     change = change_of(trial, accuracy, 1) or change_of(trial, accuracy, 0)
     if change is None:
         return ""
-    told = change_text(change, tested=False)
-    return say("; accuracy on rows kept apart changed by {change}", change=told)
+    text = change_text(change, tested=False)
+    return say("; accuracy on rows kept apart changed by {change}", change=text)
 
 
 def _beside_imported(spec: AuditSpec, trial: Trial, repair: Repair) -> str:
@@ -649,9 +649,9 @@ def _helpless(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str
     if not any(each.measures for each in portions):
         return say("Nothing was shown to help: nothing that adds rows is measured.")
     if any(each.verdict == "better" for each in portions):
-        told = say("Nothing is chosen yet.")
+        text = say("Nothing is chosen yet.")
     else:
-        told = say(
+        text = say(
             _HELPLESS[repair.allowance == 1, bool(repair.ended)],
             points=words.short(repair.allowance),
         )
@@ -664,14 +664,14 @@ def _helpless(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str
     best = lowest_portion(figures)
     change = None if best is None else _compared(figures, best, repair.target)[0]
     if best is None or change is None:
-        return f"{told} {tried}"
+        return f"{text} {tried}"
     least = say(
         "The best of them changed {target} by {change}, with {portion} added.",
         target=_target(spec, repair),
         change=change_text(change, tested=False),
         portion=portion_text(best),
     )
-    return f"{told} {tried} {least}"
+    return f"{text} {tried} {least}"
 
 
 def _counts(portions: Sequence[Trial]) -> str:
@@ -688,32 +688,32 @@ def _counts(portions: Sequence[Trial]) -> str:
 
 def _others(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str:
     """Say how the methods beside which it stands fared."""
-    told = []
+    parts = []
     for each in trials_of(figures):
         if each.kind == "other" and each.measures and each.number != repair.chosen:
             change, _, _ = _compared(figures, each, repair.target)
             fell = change_text(change, tested=False)
-            told.append(say("{method} by {change}", method=say(each.name), change=fell))
-    if not told:
+            parts.append(say("{method} by {change}", method=say(each.name), change=fell))
+    if not parts:
         return ""
     return say(
         "Methods of other kinds changed {target}: {methods}.",
         target=_target(spec, repair),
-        methods=words.joined(told),
+        methods=words.joined(parts),
     )
 
 
-def _unit(told: Measure | Change) -> str:
-    return _UNITS.get(told.what, "number")
+def _unit(measure: Measure | Change) -> str:
+    return _UNITS.get(measure.what, "number")
 
 
-def _digits(told: Measure | Change) -> int:
+def _digits(measure: Measure | Change) -> int:
     """Choose decimals by the width of the interval: 3 of plain numbers, 1 or 2 of percentages."""
-    if _unit(told) == "number":
+    if _unit(measure) == "number":
         return 3
-    if told.low is None or told.high is None:
+    if measure.low is None or measure.high is None:
         return 2
-    return min(digits_of(told.low, told.high), 2)
+    return min(digits_of(measure.low, measure.high), 2)
 
 
 def _value(measure: Measure, value: float, digits: int) -> str:

@@ -83,7 +83,7 @@ def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
         digits = digits_of_proof(alike, unlike, left)
         whom = say("Of the remaining {share}", share=percent_up(left, digits))
     digits = digits_of(estimated.low, estimated.high)
-    if not estimated.unlike:
+    if not estimated.discriminatory:
         return say(
             "{Of_whom}, at most {most} ({confidence} confidence) are treated unlike: 0 of {n} "
             "drawn at random are. This is statistical, not certified.",
@@ -118,11 +118,11 @@ def remainder_statement(spec: AuditSpec, proven: Proven) -> Statement | None:
         "drawn": say(
             "{k} of {n} drawn at random where not everybody is decided are, and those of whom it "
             "is proven are taken off. Statistical, not certified.",
-            k=words.number(estimated.unlike),
+            k=words.number(estimated.discriminatory),
             n=words.number(estimated.people),
         ),
     }
-    if estimated.unlike:
+    if estimated.discriminatory:
         value = shown_percent(estimated.estimate, digits)
         said = say(
             "{share} ({ends}) {whom} are estimated to be treated unlike: {drawn}",
@@ -152,7 +152,7 @@ def about_percent(value: float) -> str:
 def region_sentence(spec: AuditSpec, region: Region) -> str:
     """Say what is proven of everybody in a box, how many that are first."""
     whatever = _whatever(words.protected_names(spec.domain))
-    alike = region.verdict == "alike"
+    alike = region.verdict == "consistent"
     treated = (
         say("treated alike, {whatever}", whatever=whatever)
         if alike

@@ -17,10 +17,10 @@ _LISTED = 8
 
 def rule_text(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     """Write a box of people with signs: ``“duration” ≥ 25 and “savings” = none``."""
-    told = _each(spec, conditions, signs=True)
-    if not told:
+    parts = _each(spec, conditions, signs=True)
+    if not parts:
         return say("everybody")
-    first, *rest = told
+    first, *rest = parts
     for each in rest:
         first = say("{first} and {last}", first=first, last=each)
     return first

@@ -184,10 +184,10 @@ def variants(rule_sets: Sequence[RuleSet], leader: RuleSet) -> tuple[RuleSet, ..
 
 def variants_text(mined: RuleSearchSummary, count: int) -> str:
     """Write how many variants there are; of very many rule sets not all are told."""
-    told = words.number(count)
+    text = words.number(count)
     if count >= MOST_VARIANTS and mined.rule_sets > MOST_TOLD:
-        return say("{n} or more", n=told)
-    return told
+        return say("{n} or more", n=text)
+    return text
 
 
 def both_rates(rule_set: RuleSet) -> tuple[str, str]:
@@ -223,7 +223,7 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     else:
         widest = say("the widest difference of all {sets}", sets=count_text(mined.rule_sets))
         whose = say(" for all of them together")
-    told = say(
+    sentence = say(
         "{points} lie between the {what} of {group} ({inside}) and of {others} ({outside}): "
         "{widest} examined, estimated from samples; {ends}{together}, {confidence}; corrected p "
         "{p}; {who}, {share} of {whole}; {untouched}."
@@ -249,9 +249,9 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     )
     score, rates = words.number(rule_set.score, 3), bool(rule_set.outcome)
     said = (
-        _gap(rule_set.score, told)
+        _gap(rule_set.score, sentence)
         if rates
-        else Statement("estimated", say("Largest gap in mean score"), score, told)
+        else Statement("estimated", say("Largest gap in mean score"), score, sentence)
     )
     if rule_set.p <= CHANCE:
         return said
@@ -490,10 +490,10 @@ def linear_statement(spec: AuditSpec, group: LinearGroup) -> Statement:
 def weights_text(group: LinearGroup) -> str:
     """Write a weighted sum, the heaviest first: ``sex = Male +1.20, age −0.31, and −0.10``."""
     pairs = sorted(zip(group.features, group.weights, strict=True), key=lambda pair: -abs(pair[1]))
-    told = [f"{name} {signed(weight)}" for name, weight in pairs]
+    parts = [f"{name} {signed(weight)}" for name, weight in pairs]
     return say(
         "{weights}, and {bias} for everybody",
-        weights=words.some(told, _WEIGHTS),
+        weights=words.some(parts, _WEIGHTS),
         bias=signed(group.bias),
     )
 

@@ -57,14 +57,14 @@ def table_sentences(spec: AuditSpec, table: GroupTable, *, errors: bool = True) 
     Of error rates only where ``errors`` is true.
     """
     widest = errors_statement(table) if errors else None
-    told = [
+    out = [
         _below_line(table),
         _median(table),
         widest.sentence if widest is not None else "",
         _left_out(spec, table),
         _small(table),
     ]
-    return tuple(filter(None, told))
+    return tuple(filter(None, out))
 
 
 def group_text(table: GroupTable, line: GroupLine) -> str:
@@ -110,7 +110,7 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
         )
         return Statement("observed", say("Impact ratio"), values["ratio"], said)
     chance = say("; corrected p {p}", p=p_text(worst.holm)) if worst.holm is not None else ""
-    told = say_many(
+    sentence = say_many(
         worst.people,
         "{ratio} is the lowest impact ratio by {by} in {what} (observed): {rate} of {n} {person} "
         "with {group} against {best_rate} of {best_people} with {best}{chance}.",
@@ -125,7 +125,7 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
         **values,
         **words.whom(spec.person),
     )
-    said = f"{told} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
+    said = f"{sentence} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
     return Statement("observed", say("Lowest impact ratio"), values["ratio"], said)
 
 
@@ -193,18 +193,18 @@ def _below_line(table: GroupTable) -> str:
 def _median(table: GroupTable) -> str:
     if table.of != "scores" or table.median is None:
         return ""
-    told = say(
+    text = say(
         "{median} is the median score of all {n}.",
         median=words.short(table.median, 4),
         n=words.number(table.people),
     )
     if not table.ties:
-        return told
+        return text
     ties = say(
         "{share} of the people stand right at it, and do not count as above it.",
         share=words.percent(table.ties, 1.0),
     )
-    return f"{told} {ties}"
+    return f"{text} {ties}"
 
 
 def errors_statement(table: GroupTable) -> Statement | None:

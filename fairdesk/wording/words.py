@@ -13,7 +13,7 @@ from typing import Protocol
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.models.decisions.rule import told_text
+from fairdesk.models.decisions.rule import own_number_text
 from fairdesk.models.model import How, Input
 from fairdesk.wording.language import fixed, language, localised, say, say_many
 from fairdesk.wording.statements import Statement
@@ -176,14 +176,14 @@ def digits_of(low: float, high: float) -> int:
 
 def signed(value: float, digits: int = 2) -> str:
     """Write a number with its sign: ``+1.20``, ``−0.31``."""
-    told = f"{abs(value):.{digits}f}"
-    return f"{'−' if value < 0 and float(told) else '+'}{localised(told)}"
+    text = f"{abs(value):.{digits}f}"
+    return f"{'−' if value < 0 and float(text) else '+'}{localised(text)}"
 
 
 def plain(value: float, digits: int) -> str:
     """Write a number with a true minus sign, and none before nought."""
-    told = f"{abs(value):,.{digits}f}"
-    return f"{'−' if value < 0 and told.strip('0.') else ''}{localised(told)}"
+    text = f"{abs(value):,.{digits}f}"
+    return f"{'−' if value < 0 and text.strip('0.') else ''}{localised(text)}"
 
 
 def short(value: float, figures: int = 6) -> str:
@@ -208,8 +208,8 @@ def p_is(p: float | None, *, signs: bool = False) -> str:
         return f"p < {localised('0.0001')}"
     if p is not None and signs and 0.999 < p < 1:
         return f"p > {localised('0.999')}"
-    told = p_text(p)
-    return f"p = {told}" if told[0].isdigit() else f"p {told}"
+    text = p_text(p)
+    return f"p = {text}" if text[0].isdigit() else f"p {text}"
 
 
 def duration(seconds: float) -> str:
@@ -230,7 +230,7 @@ def duration(seconds: float) -> str:
 
 def score(spec: AuditSpec, value: float) -> str:
     """Write the score of the favourable decision as the model's own number, its side showing."""
-    return localised(told_text(value, spec.mapping, spec.model))
+    return localised(own_number_text(value, spec.mapping, spec.model))
 
 
 def capital(text: str) -> str:
@@ -318,10 +318,10 @@ def when_change(names: Sequence[str]) -> str:
     """Say that some protected attributes change and nothing else does."""
     if len(names) == 1:
         return say("when only {name} changes", name=quoted(names[0]))
-    told = listed(names, "or")
+    text = listed(names, "or")
     if len(names) == 2:
-        return say("when only {names} or both change", names=told)
-    return say("when only {names} change, alone or together", names=told)
+        return say("when only {names} or both change", names=text)
+    return say("when only {names} change, alone or together", names=text)
 
 
 def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> Statement:

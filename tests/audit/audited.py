@@ -68,5 +68,5 @@ def chained_anew(path):
         sql = "SELECT number, at, what, kind, facts FROM log ORDER BY number"
         for number, *told in connection.execute(sql).fetchall():
             entry = LogEntry(*told)
-            before = hash_chain.link(before, entry.at, entry.what, entry.kind, entry.told)
+            before = hash_chain.link(before, entry.at, entry.what, entry.kind, entry.facts)
             connection.execute("UPDATE log SET link = ? WHERE number = ?", (before, number))

@@ -112,7 +112,7 @@ def test_an_estimate_with_repeats_tells_chance_from_discrimination(opened, worke
     )
     *_files, repeated = reproduce(worker, store, again, lambda _state: None)
     assert (repeated.failed, repeated.unknown) == (0, 1)
-    assert "cannot come out the same" in repeated.told[0]
+    assert "cannot come out the same" in repeated.remarks[0]
 
 
 def test_a_run_is_refused_when_the_model_wavers_only_then(opened, worker):

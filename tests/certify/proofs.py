@@ -70,7 +70,7 @@ def everybody(low, high):
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
-def unlike(space, places, decide=decide):
+def discriminatory(space, places, decide=decide):
     similar = space.domain.similar(space.rows(places))
     everyone = similar.reshape(-1, similar.shape[2])
     decided = labels(decide(everyone)).reshape(len(places), -1)
@@ -87,23 +87,23 @@ def divide(space, decide=decide, *, small=120):
     at = 0
     while at < len(boxes):
         low, high = boxes[at]
-        hits = unlike(space, everybody(low, high), decide)
-        node = {"first": -1, "axis": -1, "cut": 0, "alike": 0.0, "unlike": 0.0}
-        node |= {"population_alike": 0.0, "population_unlike": 0.0}
+        hits = discriminatory(space, everybody(low, high), decide)
+        node = {"first": -1, "axis": -1, "cut": 0, "consistent": 0.0, "discriminatory": 0.0}
+        node |= {"population_consistent": 0.0, "population_discriminatory": 0.0}
         if at < len(inhabited) and not inhabited[at]:
             node["verdict"] = certificate.NOBODY
         elif hits.all() or not hits.any():
-            node["verdict"] = certificate.UNLIKE if hits.all() else certificate.ALIKE
+            node["verdict"] = certificate.DISCRIMINATORY if hits.all() else certificate.CONSISTENT
         elif len(hits) <= small and at % 5 == 1:
             node |= {
                 "verdict": certificate.COUNTED,
-                "unlike": hits.mean(),
-                "alike": 1 - hits.mean(),
+                "discriminatory": hits.mean(),
+                "consistent": 1 - hits.mean(),
             }
         elif len(hits) <= small and at % 5 == 0:
             # a little less than is true, as bounds are
             node |= {"verdict": certificate.UNDECIDED}
-            node |= {"unlike": 0.9 * hits.mean(), "alike": 0.9 * (1 - hits.mean())}
+            node |= {"discriminatory": 0.9 * hits.mean(), "consistent": 0.9 * (1 - hits.mean())}
         else:
             axis = int((high - low).argmax())
             cut = int((low[axis] + high[axis]) // 2)
@@ -114,18 +114,20 @@ def divide(space, decide=decide, *, small=120):
         nodes.append(node)
         at += 1
     arrays = {name: np.array([node[name] for node in nodes]) for name in nodes[0]}
-    proven = {"alike": 0, "unlike": 0}
+    proven = {"consistent": 0, "discriminatory": 0}
     for node, (low, high) in zip(nodes, boxes, strict=True):
         points = int(np.prod(high - low + 1))
         if node["verdict"] == certificate.UNDECIDED:
             for kind in proven:
                 proven[kind] += int(points * node[kind] * LESS)
         elif node["verdict"] == certificate.COUNTED:
-            hits = round(points * node["unlike"])
-            proven["unlike"] += hits
-            proven["alike"] += points - hits
-        elif node["verdict"] in (certificate.ALIKE, certificate.UNLIKE):
-            proven["alike" if node["verdict"] == certificate.ALIKE else "unlike"] += points
+            hits = round(points * node["discriminatory"])
+            proven["discriminatory"] += hits
+            proven["consistent"] += points - hits
+        elif node["verdict"] in (certificate.CONSISTENT, certificate.DISCRIMINATORY):
+            proven[
+                "consistent" if node["verdict"] == certificate.CONSISTENT else "discriminatory"
+            ] += points
     return arrays, proven
 
 
@@ -153,4 +155,14 @@ def read(event):
     return certificate.decoded(event.header), dict(event.arrays)
 
 
-__all__ = ["Options", "decide", "divide", "domain", "everybody", "fed", "honest", "read", "unlike"]
+__all__ = [
+    "Options",
+    "decide",
+    "discriminatory",
+    "divide",
+    "domain",
+    "everybody",
+    "fed",
+    "honest",
+    "read",
+]

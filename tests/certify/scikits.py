@@ -129,8 +129,8 @@ def truth(space: Space, model: FedModel) -> dict[tuple[int, ...], bool]:
         decided = labels(model.predict(everyone.reshape(-1, everyone.shape[2])))
         decided = decided.reshape(len(places), -1)[:, space.may_be[group]]
         if decided.shape[1]:
-            unlike = (decided != decided[:, :1]).any(axis=1)
-            told.update(zip(map(tuple, places.tolist()), unlike.tolist(), strict=True))
+            discriminatory = (decided != decided[:, :1]).any(axis=1)
+            told.update(zip(map(tuple, places.tolist()), discriminatory.tolist(), strict=True))
     return told
 
 

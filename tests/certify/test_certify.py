@@ -82,7 +82,7 @@ def measured(events: list[Event]) -> tuple:
 @settings(max_examples=25, deadline=None)
 def test_all_is_decided_and_right(seed, values, classes, rules):
     made = question(seed, values=values, classes=classes, rules=tuple(rules))
-    unlike, total = counted(made)
+    discriminatory, total = counted(made)
     context = made.context
     events = list(search(context, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)))
     figures = measured(events)
@@ -90,22 +90,24 @@ def test_all_is_decided_and_right(seed, values, classes, rules):
     assert isinstance(domain, Proven)
     assert (domain.of, population.of) == ("domain", "population")
     assert int(domain.total) == total
-    assert int(domain.falsified_people) == unlike
-    assert int(domain.certified_people) == total - unlike
+    assert int(domain.falsified_people) == discriminatory
+    assert int(domain.certified_people) == total - discriminatory
     assert domain.exact
     assert population.certified + population.falsified <= 1 + 1e-9
     (certificate,) = told(events, Certificate)
-    assert decoded(certificate.header).falsified == str(unlike)
+    assert decoded(certificate.header).falsified == str(discriminatory)
     rows = [each for each in figures if isinstance(each, Share)]
     assert [each.whom for each in rows] == ["data"]
     (tree,) = [each for each in figures if isinstance(each, Refinement)]
     assert tree.parts[0].parent == -1
-    assert tree.parts[0].falsified == pytest.approx(unlike / total)
+    assert tree.parts[0].falsified == pytest.approx(discriminatory / total)
     for region in figures:
         if isinstance(region, Region):
-            assert int(region.people) <= (unlike if region.verdict == "unlike" else total - unlike)
+            assert int(region.people) <= (
+                discriminatory if region.verdict == "discriminatory" else total - discriminatory
+            )
     found = [row for event in told(events, Found) for row in event.rows]
-    assert bool(found) == bool(unlike)
+    assert bool(found) == bool(discriminatory)
 
 
 @pytest.mark.parametrize("by", ["a1", "sex"])
@@ -122,12 +124,12 @@ def test_who_has_what_follows_from_nothing_known_is_nobody(by):
     made = made._replace(
         domain=Domain(attributes, (rule,), (follows,)), people=np.array([[1.0, 2, 1, 0]])
     )
-    unlike, total = counted(made)
+    discriminatory, total = counted(made)
     events = list(
         search(made.context, made.people, CertifyOptions(seconds=0), np.random.default_rng(0))
     )
     domain = measured(events)[0]
-    assert (int(domain.falsified_people), int(domain.total)) == (unlike, total)
+    assert (int(domain.falsified_people), int(domain.total)) == (discriminatory, total)
     assert domain.exact
 
 
@@ -181,10 +183,10 @@ def test_what_there_is_no_time_for_is_not_told(monkeypatch):
     assert not any(aside.look_aside(layout, made.people, rng, lambda _part: True))
     monkeypatch.undo()
     looked = [*aside.look_aside(layout, made.people, rng, lambda _part: False)]
-    told_of = [each for each in looked if each is not None]
-    assert [each.attributes for each in told_of[:2]] == [("sex",), ("age",)]
-    assert all(isinstance(each, PairShare) for each in told_of[2:])
-    assert len(told_of) > 2
+    read_state = [each for each in looked if each is not None]
+    assert [each.attributes for each in read_state[:2]] == [("sex",), ("age",)]
+    assert all(isinstance(each, PairShare) for each in read_state[2:])
+    assert len(read_state) > 2
 
 
 def test_of_nothing_proven_is_told_once(monkeypatch):

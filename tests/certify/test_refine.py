@@ -73,22 +73,22 @@ class Oracle:
             self._cut_off(told, b)
             inside = self._inside(told.low[b], told.high[b])
             if inside.all():
-                told.unlike[b] = 1.0
+                told.discriminatory[b] = 1.0
             elif not inside.any():
-                told.alike[b] = 1.0
+                told.consistent[b] = 1.0
             elif inside.size <= self._rng.integers(6):
-                told.unlike_sets[b] = inside.sum()
+                told.discriminatory_sets[b] = inside.sum()
             else:
-                told.alike[b] = (1 - inside.mean()) * self._rng.random()
-                told.unlike[b] = inside.mean() * self._rng.random()
+                told.consistent[b] = (1 - inside.mean()) * self._rng.random()
+                told.discriminatory[b] = inside.mean() * self._rng.random()
                 told.axis[b] = (told.high[b] - told.low[b]).argmax()
                 ends = told.low[b, told.axis[b]], told.high[b, told.axis[b]]
                 told.cut[b] = self._rng.integers(*ends)
         return told
 
     def count(self, low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
-        unlike = [self._inside(*box).sum() for box in zip(low, high, strict=True)]
-        return Counted(np.array(unlike), low[:0], 0)
+        discriminatory = [self._inside(*box).sum() for box in zip(low, high, strict=True)]
+        return Counted(np.array(discriminatory), low[:0], 0)
 
     def _cut_off(self, told: Examined, b: int) -> None:
         """Cut off one layer of points along some axis, if all of it is alike."""
@@ -119,15 +119,15 @@ def proven(tree: Tree, truth: Truth) -> None:
         met[box] += 1
         inside = truth[box]
         match Verdict(tree.verdict[leaf]):
-            case Verdict.ALIKE:
+            case Verdict.CONSISTENT:
                 assert not inside.any()
-            case Verdict.UNLIKE:
+            case Verdict.DISCRIMINATORY:
                 assert inside.all()
             case Verdict.COUNTED:
-                assert round(tree.unlike[leaf] * inside.size) == inside.sum()
+                assert round(tree.discriminatory[leaf] * inside.size) == inside.sum()
             case Verdict.UNDECIDED:
-                assert tree.unlike[leaf] <= inside.mean()
-                assert tree.alike[leaf] <= 1 - inside.mean()
+                assert tree.discriminatory[leaf] <= inside.mean()
+                assert tree.consistent[leaf] <= 1 - inside.mean()
     assert (met == 1).all(), "the leaves share no point, and leave none out"
 
 
@@ -147,23 +147,30 @@ def test_totals_are_never_above_the_truth(
     refinery = Refinery(space, Oracle(truth, rng))
     for _ in range(steps):
         refinery.step()
-    unlike = int(truth.sum())
-    assert refinery.alike <= truth.size - unlike
-    assert refinery.unlike <= unlike
+    discriminatory = int(truth.sum())
+    assert refinery.consistent <= truth.size - discriminatory
+    assert refinery.discriminatory <= discriminatory
     proven(refinery.tree, truth)
 
     again = Refinery(space, Oracle(truth, rng), Tree.of(space, refinery.tree.arrays()))
-    assert (again.alike, again.unlike) == (refinery.alike, refinery.unlike)
+    assert (again.consistent, again.discriminatory) == (
+        refinery.consistent,
+        refinery.discriminatory,
+    )
     left = again.tree.compact()
     proven(again.tree, truth)
     kept = Refinery(space, Oracle(truth, rng), again.tree)
-    assert kept.alike + kept.unlike >= refinery.alike + refinery.unlike
+    assert kept.consistent + kept.discriminatory >= refinery.consistent + refinery.discriminatory
     assert (kept.tree.verdict[left] == Verdict.UNDECIDED).all()
 
     while not kept.over:
         kept.step()
-    assert (kept.alike, kept.unlike, kept.undecided) == (truth.size - unlike, unlike, 0)
-    assert kept.population_alike + kept.population_unlike <= 1.0 + kept.slack
+    assert (kept.consistent, kept.discriminatory, kept.undecided) == (
+        truth.size - discriminatory,
+        discriminatory,
+        0,
+    )
+    assert kept.population_consistent + kept.population_discriminatory <= 1.0 + kept.slack
 
 
 @given(seed=st.integers(0, 2**32 - 1), steps=st.integers(0, 5), counted=st.integers(0, 9))
@@ -182,7 +189,7 @@ def test_whoever_is_left_can_be_counted(seed: int, steps: int, counted: int) -> 
         again = Refinery(space, oracle, Tree.of(space, refinery.tree.arrays()))
         for _ in again.count(oracle):
             pass
-    assert (again.alike, again.unlike) == (truth.size - truth.sum(), truth.sum())
+    assert (again.consistent, again.discriminatory) == (truth.size - truth.sum(), truth.sum())
 
 
 @given(seed=st.integers(0, 2**32 - 1), most=st.integers(4, 40))
@@ -195,16 +202,16 @@ def test_memory_is_bounded_and_nothing_too_much_is_proven(seed: int, most: int) 
     with patch.object(refine, "MOST_NODES", most):
         for _ in range(60):
             refinery.step()
-            assert refinery.alike <= truth.size - truth.sum()
-            assert refinery.unlike <= truth.sum()
+            assert refinery.consistent <= truth.size - truth.sum()
+            assert refinery.discriminatory <= truth.sum()
             # a step may add its own nodes, and those of what it cuts off
             assert refinery.tree.count <= most + 2 * Oracle.batch * 7
         proven(refinery.tree, truth)
         refinery.tree.fold(3)
         proven(refinery.tree, truth)
     again = Refinery(space, Oracle(truth, rng), refinery.tree)
-    assert again.alike <= truth.size - truth.sum()
-    assert again.unlike <= truth.sum()
+    assert again.consistent <= truth.size - truth.sum()
+    assert again.discriminatory <= truth.sum()
 
 
 def test_the_population_weighs_boxes_by_the_data() -> None:
@@ -215,8 +222,8 @@ def test_the_population_weighs_boxes_by_the_data() -> None:
     while not refinery.over:
         refinery.step()
     # three of the four people in the data are at the last place of the first axis
-    assert refinery.population_unlike == pytest.approx(0.75)
-    assert refinery.unlike == 3
+    assert refinery.population_discriminatory == pytest.approx(0.75)
+    assert refinery.discriminatory == 3
 
 
 def test_what_was_not_looked_at_yet_is_looked_at_by_steps() -> None:
@@ -227,8 +234,8 @@ def test_what_was_not_looked_at_yet_is_looked_at_by_steps() -> None:
     unfinished = Refinery(space, Oracle(truth, np.random.default_rng(0)), later.tree)
     later.step()
     assert later.begun
-    assert (later.alike, later.boxes) == (whole.alike, whole.boxes)
-    assert (unfinished.alike, unfinished.boxes) == (whole.alike, whole.boxes)
+    assert (later.consistent, later.boxes) == (whole.consistent, whole.boxes)
+    assert (unfinished.consistent, unfinished.boxes) == (whole.consistent, whole.boxes)
 
 
 def test_an_enormous_domain_is_refused() -> None:

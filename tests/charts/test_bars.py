@@ -11,8 +11,8 @@ BARS = [
     Bar(
         "All possible applicants",
         [
-            Part(0.5, "alike", "=", "at least 50 % alike", "half"),
-            Part(0.25, "unlike", "≠", "at least 25 % unlike", "a quarter"),
+            Part(0.5, "consistent", "=", "at least 50 % alike", "half"),
+            Part(0.25, "discriminatory", "≠", "at least 25 % unlike", "a quarter"),
             Part(
                 0.25,
                 "undecided",
@@ -23,7 +23,7 @@ BARS = [
             ),
         ],
     ),
-    Bar("", [Part(1e-9, "unlike", "≠", "", "hardly any"), Part(1.0, "undecided", "?", "")]),
+    Bar("", [Part(1e-9, "discriminatory", "≠", "", "hardly any"), Part(1.0, "undecided", "?", "")]),
 ]
 
 
@@ -35,7 +35,7 @@ def test_parts_are_as_long_as_their_shares_in_their_verdicts_colours():
     drawn = laid()
     assert [spot.x for spot in drawn.spots[:3]] == pytest.approx([0, 400, 600])
     assert [spot.wide for spot in drawn.spots[:3]] == pytest.approx([400, 200, 200])
-    for spot, colour in zip(drawn.spots, ("alike", "unlike"), strict=False):
+    for spot, colour in zip(drawn.spots, ("consistent", "discriminatory"), strict=False):
         assert shapes(drawn, Box, fill=colour)[0][:2] == (spot.x, spot.y)
     assert {"=", "≠"} <= set(texts(drawn))
 
@@ -48,7 +48,7 @@ def test_none_is_too_small_to_be_seen():
 
 def test_what_is_estimated_is_hatched_inside_of_what_is_undecided():
     drawn = laid()
-    hatches = shapes(drawn, Path, colour="unlike")[0]
+    hatches = shapes(drawn, Path, colour="discriminatory")[0]
     assert len(hatches.lines) > 8
     assert all(600 <= x <= 680 for line in hatches.lines for x, _y in line)
     (interval,) = shapes(drawn, Path, colour="ink")

@@ -78,18 +78,20 @@ def test_marks_stand_where_their_rates_are_with_the_line_and_the_band(width):
         return (x - nought) / (whole - nought)
 
     best = RACE.lines[2].rate
-    (highest,) = shapes(drawn, Box, edge="alike")
-    (below,) = shapes(drawn, Path, fill="ground", colour="unlike")
+    (highest,) = shapes(drawn, Box, edge="consistent")
+    (below,) = shapes(drawn, Path, fill="ground", colour="discriminatory")
     (other,) = shapes(drawn, Disc)
     assert rate(highest.x + highest.wide / 2) == pytest.approx(best)
     assert rate(below.lines[0][2][0]) == pytest.approx(RACE.lines[0].rate)
     assert rate(other.x) == pytest.approx(RACE.lines[1].rate)
-    (band,) = shapes(drawn, Box, fill=Tint("unlike", 0.1))
+    (band,) = shapes(drawn, Box, fill=Tint("discriminatory", 0.1))
     assert rate(band.x) == pytest.approx(0)
     assert rate(band.x + band.wide) == pytest.approx(0.8 * best)
     # every mark is an outline: what it tells was observed
     assert highest.fill == below.fill == other.fill == "ground"
-    ends = [each.lines[0] for each in shapes(drawn, Path, colour="alike") if len(each.lines) == 1]
+    ends = [
+        each.lines[0] for each in shapes(drawn, Path, colour="consistent") if len(each.lines) == 1
+    ]
     assert [rate(x) for x, _y in ends[0]] == pytest.approx([RACE.lines[1].low, RACE.lines[1].high])
 
 
@@ -109,7 +111,7 @@ def test_names_of_any_script_and_length_never_cover_the_rates(name):
     forest = Forest(table({(name,): (100, 40), ("b",): (100, 60)}))
     for on in (PAPER, paper(400.0)):
         drawn = forest.lay_out(on)
-        (band,) = shapes(drawn, Box, fill=Tint("unlike", 0.1))
+        (band,) = shapes(drawn, Box, fill=Tint("discriminatory", 0.1))
         for each in shapes(drawn, Words, anchor="start"):
             if each.x == 0:
                 assert on.extent(each.text) < band.x
@@ -143,8 +145,8 @@ def test_impact_ratios_stand_beside_the_screening_line_with_their_people():
     assert "The lowest is that of Female, 0.39 (n = 16,000); 1 of 3 are below" in RATIOS.alt()
     assert "Other: 0.90 (n = 120), 0.20 to 4.00" in RATIOS.alt()
     # told apart in grey too: a triangle below the line, a square for the highest, a circle else
-    assert len(shapes(drawn, Path, fill="ground", colour="unlike")) == 1
-    assert (len(shapes(drawn, Box, edge="alike")), len(shapes(drawn, Disc))) == (1, 1)
+    assert len(shapes(drawn, Path, fill="ground", colour="discriminatory")) == 1
+    assert (len(shapes(drawn, Box, edge="consistent")), len(shapes(drawn, Disc))) == (1, 1)
     # an interval beyond the chart ends in an arrow inside it
     assert max(x for each in shapes(drawn, Path) for way in each.lines for x, _y in way) < WIDTH
     assert any(len(way) == 3 for each in shapes(drawn, Path, fill=None) for way in each.lines)

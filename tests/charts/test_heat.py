@@ -69,7 +69,7 @@ def test_cells_carry_rate_and_number_and_mark_what_is_below():
 
 
 def test_the_higher_the_rate_the_stronger_the_colour():
-    cells = shapes(laid(Heat(BOTH)), Box, edge="alike")
+    cells = shapes(laid(Heat(BOTH)), Box, edge="consistent")
     rates = [BOTH.lines[place].rate for place in (0, 2, 1, 3, 4)]
     shares = [each.fill.share for each in cells]
     assert sorted(range(5), key=lambda i: shares[i]) == sorted(range(5), key=lambda i: rates[i])

@@ -53,7 +53,7 @@ def test_verdicts_of_a_part_make_the_whole_of_it():
     shares = TREE.shares(1)
     assert [float(each) for each in shares.values()] == pytest.approx([0.5, 1 / 3, 1 / 6])
     assert sum(shares.values()) == 1
-    assert TREE.shares(4) == {"alike": 0, "unlike": 1, "undecided": 0}
+    assert TREE.shares(4) == {"consistent": 0, "discriminatory": 1, "undecided": 0}
 
 
 def test_what_is_proven_is_never_told_as_more():
@@ -79,7 +79,7 @@ def test_on_paper_boxes_stand_below_their_own_and_are_filled_from_the_left():
     spans = [(min(spot)[0], max(end for _x, end in spot)) for _y, spot in sorted(rows.items())]
     assert spans == [pytest.approx((0, end * PAPER.width)) for end in (1, 0.9, 0.6)]
     whole = [each for each in shapes(drawn, Box) if each.y == 0]
-    assert [each.fill for each in whole] == ["alike", "unlike", "undecided"]
+    assert [each.fill for each in whole] == ["consistent", "discriminatory", "undecided"]
     assert whole[0].wide == pytest.approx(PAPER.width / 2, abs=1)
     assert all(each.y + each.tall < drawn.height for each in shapes(drawn, Box))
     assert "5 boxes in 3 rows" in TREE.alt()

@@ -16,7 +16,7 @@ LONG = "x" * 200
 def test_counts_have_lengths_in_proportion_and_keep_long_names():
     counts = Counts("", "findings", [(LONG, 10), ("sex", 5), ("age", 0)], 20)
     shown = counts.lay_out(PAPER)
-    wide = [each.wide for each in shapes(shown, Box, edge="unlike")]
+    wide = [each.wide for each in shapes(shown, Box, edge="discriminatory")]
     # of nothing there is no bar
     assert len(wide) == 2
     assert wide[0] == pytest.approx(2 * wide[1])
@@ -44,8 +44,8 @@ def bar(exact, estimate, *ends):
 def test_exact_shares_are_solid_and_estimates_hatched_with_both_intervals():
     bars = ShareBars((bar(False, 0.04, 0.03, 0.05, 0.02, 0.07), bar(True, 0.02, *[0.02] * 4)))
     shown = laid(bars, 700.0)
-    (solid,) = shapes(shown, Box, fill="unlike")
-    (outline,) = shapes(shown, Box, edge="unlike")
+    (solid,) = shapes(shown, Box, fill="discriminatory")
+    (outline,) = shapes(shown, Box, edge="discriminatory")
     assert outline.wide == pytest.approx(2 * solid.wide, abs=2)
     (once,) = shapes(shown, Path, colour="ink", thick=3.0)
     (anytime,) = shapes(shown, Path, colour="ink", thick=1.2)
@@ -69,7 +69,10 @@ def test_weights_lie_on_their_side_with_their_sign():
     shown = laid(weights)
     (axis,) = shapes(shown, Path, colour="quiet")
     middle = axis.lines[0][0][0]
-    (right, *_), (left,) = shapes(shown, Box, fill="alike"), shapes(shown, Box, edge="unlike")
+    (right, *_), (left,) = (
+        shapes(shown, Box, fill="consistent"),
+        shapes(shown, Box, edge="discriminatory"),
+    )
     assert right.x == pytest.approx(middle)
     assert left.x + left.wide == pytest.approx(middle, abs=1)
     assert right.wide == pytest.approx(2 * left.wide, abs=3)

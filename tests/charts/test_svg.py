@@ -19,8 +19,8 @@ def read(shapes, palette=ON_PAPER, size=9.0):
 def test_every_shape_is_drawn_where_it_was_put_in_its_colours():
     root = read(
         [
-            Box(1, 2, 30, 4, Tint("alike", 0.5, "ground"), "line", 2.0, (4, 2)),
-            Disc(5, 6, 3, "ground", "unlike"),
+            Box(1, 2, 30, 4, Tint("consistent", 0.5, "ground"), "line", 2.0, (4, 2)),
+            Disc(5, 6, 3, "ground", "discriminatory"),
             Path((((0, 0), (10, 5)), ((1, 1), (2, 2))), "ink"),
             Path((((0, 0), (4, 0), (2, 3)),), "ink", fill="card"),
         ]

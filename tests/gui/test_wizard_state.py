@@ -16,7 +16,7 @@ from fairdesk.data.columns.retyping import retype
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Column, ColumnReading, Dialect, Kind, OddCell, Source, Table
 from fairdesk.errors import SpecError
-from fairdesk.gui.wizard.state.examining import told
+from fairdesk.gui.wizard.state.examining import rows_sentence
 from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import Standing, Step, WizardState
 from fairdesk.gui.wizard.telling import question
@@ -414,7 +414,7 @@ def test_constraints_bind_the_domain_and_are_undone(answered):
     answered.set_constraints(("age >= 33",))
     assert answered.plan().audit.domain.constraints == ("age >= 33",)
     assert answered.people() == 3
-    assert told(answered.examined(), "applicant") == (
+    assert rows_sentence(answered.examined(), "applicant") == (
         "3 of 4 applicants can be asked about: 1 breaks “age >= 33”."
     )
     answered.set_constraints(("age >= ",))
@@ -423,7 +423,7 @@ def test_constraints_bind_the_domain_and_are_undone(answered):
     assert answered.constraints == ("age >= 33",)
     assert answered.undo_constraints()
     assert not answered.undo_constraints()
-    assert told(answered.examined(), "applicant") == "All 4 applicants can be asked about."
+    assert rows_sentence(answered.examined(), "applicant") == "All 4 applicants can be asked about."
 
 
 def test_an_attribute_can_follow_another(answered):
@@ -449,7 +449,7 @@ def test_who_is_set_aside_adds_up(answered):
     answered.choose("sex", Choice())
     answered.choose("age", Choice(limits=(20.0, 41.0), step=1.0))
     answered.set_constraints(("shop = a implies age < 33",))
-    assert told(answered.examined(), "person") == (
+    assert rows_sentence(answered.examined(), "person") == (
         "1 of 4 people can be asked about: 1 lacks sex, 1 is outside what is allowed of age and "
         "1 breaks “shop = a implies age < 33”."
     )

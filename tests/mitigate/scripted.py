@@ -187,15 +187,15 @@ class Played:
 
     @property
     def repair(self):
-        return self.told[0]
+        return self.figures[0]
 
     @property
-    def told(self):
+    def figures(self):
         return [each for each in self.events if isinstance(each, Measured)][-1].figures
 
     @property
     def trials(self):
-        return self.told[1:]
+        return self.figures[1:]
 
     @property
     def portions(self):

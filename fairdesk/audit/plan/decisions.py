@@ -39,7 +39,7 @@ class Decision(msgspec.Struct, frozen=True):
     """One decision: a sentence, and the same for programs, by what it is about."""
 
     what: str
-    told: Mapping[str, object]
+    facts: Mapping[str, object]
 
 
 def decisions(spec: AuditSpec, table: Table) -> tuple[Decision, ...]:
@@ -88,27 +88,27 @@ def _about_the_columns(spec: AuditSpec, table: Table) -> Iterator[Decision]:
         inferred = _inferred(column, codes, spec.data.dialect.decimal)
         if column.kind is inferred:
             continue
-        told = {"column": column.name, "kind": column.kind, "inferred": inferred}
+        fact = {"column": column.name, "kind": column.kind, "inferred": inferred}
         if column.kind is Kind.IGNORED:
-            yield Decision(f"The column “{column.name}” was left out.", told)
+            yield Decision(f"The column “{column.name}” was left out.", fact)
         else:
             yield Decision(
                 f"The column “{column.name}” holds {_KINDS[column.kind]}; it would have been "
                 + ("left out." if inferred is Kind.IGNORED else f"taken for {_KINDS[inferred]}."),
-                told,
+                fact,
             )
 
 
 def _about_reading(column: Column, dialect: Dialect) -> Iterator[Decision]:
     """Tell how the auditor decided that a column's cells are read."""
     name, reading = f"“{column.name}”", dialect.reading(column.name)
-    told = {"column": column.name, "reading": reading}
+    fact = {"column": column.name, "reading": reading}
     if reading.numeric is not None:
         held = "numbers" if reading.numeric else "names"
-        yield Decision(f"The column {name} is read as {held}.", told)
+        yield Decision(f"The column {name} is read as {held}.", fact)
     if reading.format is not None:
         how = format_words(reading.format)
-        yield Decision(f"The numbers of {name} are read as they are written, {how}.", told)
+        yield Decision(f"The numbers of {name} are read as they are written, {how}.", fact)
     if not column.odd or not (reading.odd or reading.cells):
         return
     mended = tuple(each for each in column.odd if each.value is not None)
@@ -119,11 +119,11 @@ def _about_reading(column: Column, dialect: Dialect) -> Iterator[Decision]:
             if each.value is not None
         )
         more = f" and {len(mended) - _MOST:,} more" if len(mended) > _MOST else ""
-        yield Decision(f"Cells of {name} were mended: {cells}{more}.", told)
+        yield Decision(f"Cells of {name} were mended: {cells}{more}.", fact)
     if missing := tuple(each.text for each in column.odd if each.value is None):
         yield Decision(
             f"These cells of {name}, which holds numbers, count as missing: {_listed(missing)}.",
-            told,
+            fact,
         )
 
 

@@ -143,7 +143,7 @@ def _write_and_remove(path: Path) -> None:
 def _programs() -> Hold:
     if sys.platform == "win32":
         can_start = not _refused(_start_on_windows)
-        return _programs_told(can_start=can_start, can_fork=can_start)
+        return _hold_on_programs(can_start=can_start, can_fork=can_start)
     # without a fork there is no trying but in place: of a program that is not there
     can_start = False
     try:
@@ -153,14 +153,14 @@ def _programs() -> Hold:
     try:
         child = os.fork()
     except OSError:
-        return _programs_told(can_start=can_start, can_fork=False)
+        return _hold_on_programs(can_start=can_start, can_fork=False)
     if child == 0:
         with suppress(OSError):
             os.execv(sys.executable, [sys.executable, *_QUIT])  # noqa: S606 - our own
         os._exit(0)
     _, status = os.waitpid(child, 0)
     started = os.WIFEXITED(status) and os.WEXITSTATUS(status) == 99
-    return _programs_told(can_start=started, can_fork=True)
+    return _hold_on_programs(can_start=started, can_fork=True)
 
 
 def _start_on_windows() -> None:
@@ -169,7 +169,7 @@ def _start_on_windows() -> None:
     subprocess.run([sys.executable, *_QUIT], check=False)  # noqa: S603 - our own
 
 
-def _programs_told(*, can_start: bool, can_fork: bool) -> Hold:
+def _hold_on_programs(*, can_start: bool, can_fork: bool) -> Hold:
     if can_start:
         return _open("programs", "A model’s code can start other programs.")
     if can_fork:

@@ -65,7 +65,7 @@ class Replayed:
     marks, notes : dict[int, str]
         Per pair; the empty ones are left out.
     details : dict[str, object]
-        What the auditor filled in, as `told_details` tells it; the empty ones are left out.
+        What the auditor filled in, as `details_facts` tells it; the empty ones are left out.
     choice : Choice
         How the report is wanted.
     manifest : str
@@ -206,7 +206,7 @@ def _of_blob(connection: sqlite3.Connection, name: str, column: str, place: int)
     return digest.hexdigest()
 
 
-def told_details(details: Details) -> dict[str, object]:
+def details_facts(details: Details) -> dict[str, object]:
     """Return what the auditor filled in as the log tells it: by name, of a picture its SHA-256."""
     by_name: dict[str, object] = {
         **details.texts,
@@ -233,7 +233,7 @@ def replayed(entries: Sequence[LogEntry]) -> Replayed:
     """
     log_state = Replayed()
     for place, entry in enumerate(entries, start=1):
-        if not entry.told:
+        if not entry.facts:
             continue
         try:
             _replay(log_state, entry)
@@ -250,7 +250,7 @@ def replayed(entries: Sequence[LogEntry]) -> Replayed:
 def exported_files(entries: Sequence[LogEntry]) -> tuple[ExportedFile, ...]:
     """Return the files that were exported, in order; one written twice stands there twice."""
     exports = (
-        _read(entry, Exported) for entry in entries if entry.kind == "exported" and entry.told
+        _read(entry, Exported) for entry in entries if entry.kind == "exported" and entry.facts
     )
     return tuple(file for each in exports for file in each.files)
 
@@ -297,7 +297,7 @@ def _replay_fact(log_state: Replayed, fact: StepOfLearning) -> None:
 
 
 def _read(entry: LogEntry, kind: Any) -> Any:  # noqa: ANN401 - what msgspec takes and gives
-    return msgspec.json.decode(entry.told, type=kind)
+    return msgspec.json.decode(entry.facts, type=kind)
 
 
 def _put(texts: dict[int, str], pair: int, text: str | None) -> None:

@@ -36,9 +36,9 @@ class Documents(AuditFile):
         labels : mapping, optional
             What the fields are called for people, by their keys.
         """
-        after = digests.told_details(details)
+        after = digests.details_facts(details)
         with self._writing():
-            before = digests.told_details(self.details())
+            before = digests.details_facts(self.details())
             changed = [
                 name for name in sorted({*before, *after}) if before.get(name) != after.get(name)
             ]

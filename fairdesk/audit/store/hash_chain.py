@@ -41,7 +41,7 @@ def broken(entries: Sequence[LogEntry]) -> int | None:
     """Find the first entry, from 0, whose fingerprint is not what it should be; ``None``: none."""
     before = GENESIS
     for place, entry in enumerate(entries):
-        if entry.link != link(before, entry.at, entry.what, entry.kind, entry.told):
+        if entry.link != link(before, entry.at, entry.what, entry.kind, entry.facts):
             return place
         before = entry.link
     return None

@@ -99,7 +99,7 @@ class RunState(msgspec.Struct, frozen=True):
 class ModelFile(msgspec.Struct, frozen=True):
     """A file of a retrained model: how it was checked, or why there is none, and its bytes."""
 
-    told: str
+    remark: str
     size: int
 
 
@@ -132,7 +132,7 @@ class LogEntry(msgspec.Struct, frozen=True):
         A sentence.
     kind : str
         One of `LogKind`.
-    told : str
+    facts : str
         The same for programs: JSON, or empty.
     link : str
         Its fingerprint, as `fairdesk.audit.store.hash_chain` makes it.
@@ -141,7 +141,7 @@ class LogEntry(msgspec.Struct, frozen=True):
     at: str
     what: str
     kind: LogKind
-    told: str = ""
+    facts: str = ""
     link: str = ""
 
 

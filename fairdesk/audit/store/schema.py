@@ -159,7 +159,7 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
     )
     add_entry(connection, "The audit was begun.", "begun", begun)
     for each in decisions(spec, table):
-        add_entry(connection, each.what, "decided", each.told)
+        add_entry(connection, each.what, "decided", each.facts)
 
 
 def missing(path: Path) -> StoreError:

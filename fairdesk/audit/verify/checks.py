@@ -193,7 +193,7 @@ def _model(
     if check.failed:
         return check, _OTHER_MODEL
     if check.unknown:
-        return check, check.told[0]
+        return check, check.remarks[0]
     open_again(
         worker,
         spec,

@@ -204,14 +204,14 @@ class _Looked:
         # two who are decided alike are a pair by the difference of their scores only
         apart = _score_distance(answers, now[0]) > np.maximum(pairs.gamma[fine] - TOLERANCE, 0.0)
         counts = (now[0] != now[1]) | ((pairs.gamma[fine] > 0) & apart)
-        for number, alike, near, count in zip(numbers, same, close, counts, strict=True):
-            if alike and count:
+        for number, consistent, near, count in zip(numbers, same, close, counts, strict=True):
+            if consistent and count:
                 self._decisions.agree()
             elif near:
                 self._decisions.leave(
                     "Some scores are so near the border that the decision may be either."
                 )
-            elif alike:
+            elif consistent:
                 self._decisions.differ(f"Pair {number:,} is decided about alike.")
             else:
                 self._decisions.differ(f"Pair {number:,} is decided about otherwise than is told.")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.store import digests, hash_chain
-from fairdesk.audit.store.digests import Replayed, replayed, told_details
+from fairdesk.audit.store.digests import Replayed, details_facts, replayed
 from fairdesk.audit.store.records import LogEntry, PairQuery, RunEnded, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.tally import Tally
@@ -308,7 +308,7 @@ def _decisions(tally: Tally, store: Store, logged: Replayed, pairs: _Pairs) -> N
                     f"The {what} of pair {pair} is “{there.get(pair, '')}”; the log tells "
                     f"“{recorded.get(pair, '')}”.",
                 )
-    filled = told_details(store.details())
+    filled = details_facts(store.details())
     for name in sorted({*filled, *logged.details}):
         tally.compare(
             filled.get(name) == logged.details.get(name),

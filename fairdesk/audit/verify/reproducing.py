@@ -246,7 +246,7 @@ class _Repeating:
         self._worker, self._then, self._now = worker, then, now
         self._runs: dict[int, int] = {}  # the new number of each run that was repeated
         self._pairs: dict[int, int] = {}  # the new number of each pair
-        self._unlike: set[int] = set()  # runs that came out otherwise
+        self._discriminatory: set[int] = set()  # runs that came out otherwise
         self._marked: dict[int, str] = {}  # how pairs are marked in the new audit
         self._changed = ", ".join(
             f"{name} {was} then, {there} now" for name, was, there in other_versions(then.spec)
@@ -280,7 +280,7 @@ class _Repeating:
             raise KeyboardInterrupt
         checks = list(self._compared(name, run, record))
         if failures(checks):
-            self._unlike.add(run.id)
+            self._discriminatory.add(run.id)
         yield from checks
 
     def _spec(self, run: RunRecord) -> RunSpec:
@@ -305,7 +305,7 @@ class _Repeating:
     def _compared(self, name: str, then: RunRecord, now: RunRecord) -> Iterator[Check]:
         cut = _cut_short(then) or _cut_short(now)
         remarks = [f"Other versions: {self._changed}."] if self._changed else []
-        if bad := [number for number in _needed(then) if number in self._unlike]:
+        if bad := [number for number in _needed(then) if number in self._discriminatory]:
             remarks.append(f"It works with what run {bad[0]} found, which came out otherwise.")
         figures = bool(then.figures or now.figures)
         if then.found or now.found or not figures:
@@ -418,12 +418,12 @@ class _Repeating:
         if before is None or after is None:
             tally.compare(before is after, "Rows to add were made once only.")
         else:
-            alike = before.rows.shape == after.rows.shape and all(
+            consistent = before.rows.shape == after.rows.shape and all(
                 np.array_equal(getattr(before, each), getattr(after, each))
                 for each in ("rows", "labels", "seeds")
             )
             tally.compare(
-                alike and before.texts == after.texts,
+                consistent and before.texts == after.texts,
                 f"{len(before.rows):,} rows to add were made then, {len(after.rows):,} now, and "
                 "they are not the same.",
             )

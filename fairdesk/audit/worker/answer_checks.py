@@ -131,10 +131,10 @@ def check_verdicts(verdicts: SolverVerdicts, low: Places, high: Places) -> None:
 
 def check_reproof(reproof: Reproof, low: Places, high: Places) -> None:
     """Refuse what cannot be proven of these boxes."""
-    for each in (reproof.alike, reproof.unlike, reproof.contradicted):
+    for each in (reproof.consistent, reproof.discriminatory, reproof.contradicted):
         check_shape(each, (len(low),))
     inside = _inside(reproof.places, low, high)
-    shares = np.stack([reproof.alike, reproof.unlike])
+    shares = np.stack([reproof.consistent, reproof.discriminatory])
     fits = ((shares >= 0.0) & (shares <= 1.0)).all() and np.isin(reproof.contradicted, KINDS).all()
     if not (inside and fits):
         raise nonsense("it proves what cannot be")
@@ -338,7 +338,7 @@ def check_card(card: ModelCard) -> None:
     texts = (
         *(card.format, card.summary, card.scores, card.saved_with, card.output, card.environment),
         *(*card.inputs, *card.classes, *card.warnings, *card.accepts, *card.outputs),
-        *(*card.hints.features, *card.hints.classes, *card.hints.told, card.hints.target),
+        *(*card.hints.features, *card.hints.classes, *card.hints.notes, card.hints.target),
     )
     counts = {
         "inputs": (len(card.inputs), MOST_INPUTS),

@@ -227,9 +227,9 @@ class Worker(Conversation):
         No model need be open. Ask about some ten thousand at once: there is no word in between.
         """
         request = wire.Weigh(domain, people, rows)
-        told = expect(self._answer(request, self._patience.answer, "compare people"), wire.Weighed)
-        nearest = told.nearest.astype(np.intp, copy=False)
-        weighed = Plausibility(told.distance, nearest, told.score)
+        reply = expect(self._answer(request, self._patience.answer, "compare people"), wire.Weighed)
+        nearest = reply.nearest.astype(np.intp, copy=False)
+        weighed = Plausibility(reply.distance, nearest, reply.score)
         check_plausibility(weighed, len(rows), len(people))
         return weighed
 
@@ -266,14 +266,14 @@ class Worker(Conversation):
         low: Places,
         high: Places,
         group: NDArray[np.int64],
-        unlike: NDArray[np.bool_],
+        discriminatory: NDArray[np.bool_],
         seconds: float,
     ) -> SolverVerdicts:
         """Ask a solver about boxes of a certificate: `fairdesk.certify.proof.verify.solver`."""
         boxes = _boxes(header, roots, low, high, group)
-        request = wire.Solve(boxes, unlike, seconds)
-        told = expect(self._answer(request, self._patience.answer, "find an answer"), wire.Solved)
-        verdicts = SolverVerdicts(told.verdict, told.places)
+        request = wire.Solve(boxes, discriminatory, seconds)
+        reply = expect(self._answer(request, self._patience.answer, "find an answer"), wire.Solved)
+        verdicts = SolverVerdicts(reply.verdict, reply.places)
         check_verdicts(verdicts, low, high)
         return verdicts
 
@@ -290,8 +290,8 @@ class Worker(Conversation):
         """Prove boxes of a certificate once more: `fairdesk.certify.proof.verify.reproving`."""
         request = wire.Reprove(_boxes(header, roots, low, high, group), stated, seconds)
         frame = self._answer(request, self._patience.answer, "prove boxes once more")
-        told = expect(frame, wire.Reproved)
-        reproof = Reproof(told.alike, told.unlike, told.contradicted, told.places)
+        reply = expect(frame, wire.Reproved)
+        reproof = Reproof(reply.consistent, reply.discriminatory, reply.contradicted, reply.places)
         check_reproof(reproof, low, high)
         return reproof
 

@@ -92,7 +92,7 @@ class Outbox:
         self._measured: Measured | None = None
         self._certificate: Certificate | None = None
         #: Whether anybody was found, or anything measured.
-        self.told = False
+        self.reported = False
         self._count = 0
         self._waits = False
         self._sent = perf_counter()
@@ -115,7 +115,7 @@ class Outbox:
         """Take an event; send what was gathered when it is time."""
         with self._lock:
             self._waits = True
-            self.told |= not isinstance(event, Progress) and not (
+            self.reported |= not isinstance(event, Progress) and not (
                 isinstance(event, Found) and not len(event.rows)
             )
             if isinstance(event, Found):
@@ -178,11 +178,11 @@ def _with_repeats(figures: tuple[Metric, ...], found: Repeatability) -> tuple[Me
     """Add to figures that the model's answers changed during the run, where they did."""
     if found.holds:
         return figures
-    told = tuple(
+    marked = tuple(
         msgspec.structs.replace(each, wavered=found.changed) if isinstance(each, Share) else each
         for each in figures
     )
-    return (*told, found)
+    return (*marked, found)
 
 
 def drive(
@@ -242,7 +242,7 @@ def drive(
         if take(before, Budget()) == "stopped":
             return "stopped"
         ending = take(events, budget, request_finish)
-        if ending == "stopped" or outbox.told:
+        if ending == "stopped" or outbox.reported:
             return ending
         return "stopped" if take(after, Budget()) == "stopped" else ending
 
@@ -258,7 +258,7 @@ def _take(
     """Take one part's events; ``go_on`` waits during a pause and tells whether to stop."""
     spent, queries = 0.0, outbox.last.queries
     ending: Ending = "done"
-    told = timed(events, seconds)
+    timed_events = timed(events, seconds)
     try:
         counted = True  # findings are followed at once by the progress that counts them
         used_up = False
@@ -270,7 +270,7 @@ def _take(
                         return ending
                     request_finish()
             started = perf_counter()
-            event = next(told, None)
+            event = next(timed_events, None)
             spent += perf_counter() - started
             if event is None:
                 return ending

@@ -90,8 +90,8 @@ class _Server:
                 why=f"{type(error).__name__}: {error}.",
                 remedy="The log file tells more.",
             )
-        told = {"what": failed.what, "why": failed.why, "remedy": failed.remedy}
-        return {"failed": type(failed).__name__, **told}, []
+        message = {"what": failed.what, "why": failed.why, "remedy": failed.remedy}
+        return {"failed": type(failed).__name__, **message}, []
 
     def _open(self, asked: dict[str, Any]) -> dict[str, Any]:
         import msgspec  # noqa: PLC0415

@@ -228,7 +228,7 @@ class Guest:
 
         boxes = asked.boxes
         solve = solver(*self._certified(boxes))
-        return solve(boxes.low, boxes.high, boxes.group, asked.unlike, asked.seconds)
+        return solve(boxes.low, boxes.high, boxes.group, asked.discriminatory, asked.seconds)
 
     def _reprove(self, asked: wire.Reprove) -> Reproof:
         from fairdesk.certify.proof.verify import reproving  # noqa: PLC0415 - see above

@@ -159,11 +159,11 @@ class Boxes(msgspec.Struct, frozen=True):
 class Solve(msgspec.Struct, frozen=True, tag=True):
     """Ask a solver about boxes of a certificate, each for so many seconds.
 
-    ``unlike``, ``(B,)``: whether everybody in it is said to be unlike.
+    ``discriminatory``, ``(B,)``: whether everybody in it is said to be unlike.
     """
 
     boxes: Boxes
-    unlike: NDArray[np.bool_]
+    discriminatory: NDArray[np.bool_]
     seconds: float
 
 
@@ -276,8 +276,8 @@ class Solved(msgspec.Struct, frozen=True, tag=True):
 class Reproved(msgspec.Struct, frozen=True, tag=True):
     """A `fairdesk.certify.proof.reproof_check.Reproof`."""
 
-    alike: NDArray[np.float64]
-    unlike: NDArray[np.float64]
+    consistent: NDArray[np.float64]
+    discriminatory: NDArray[np.float64]
     contradicted: NDArray[np.int8]
     places: Places
 

@@ -82,7 +82,7 @@ class Tally:
     def __init__(self, space: Space) -> None:
         self.boxes, self.seconds, self.margin = 0, 0.0, 0.0
         self._space = space
-        self._alike = self._unlike = self._added = 0
+        self._consistent = self._discriminatory = self._added = 0
         self._population = np.zeros(2)
         self._course = Course()
         self._names = tuple(space.domain.names[i] for i in space.domain.protected)
@@ -90,33 +90,39 @@ class Tally:
     @property
     def decided(self) -> float:
         """The share of the domain that is proven so or so, about."""
-        return (self._alike + self._unlike) / max(self._space.total, 1)
+        return (self._consistent + self._discriminatory) / max(self._space.total, 1)
 
-    def add(self, low: Places, high: Places, root: NDArray[np.intp], *, unlike: bool) -> None:
-        """Count boxes, ``(B, a)``, in each of which all points are alike, or all unlike."""
+    def add(
+        self, low: Places, high: Places, root: NDArray[np.intp], *, discriminatory: bool
+    ) -> None:
+        """Count boxes, ``(B, a)``, each consistent, or discriminatory, as a whole."""
         points = sum(sizes(low, high))
         self._added += len(low)
-        self._population[int(unlike)] += self._space.masses(low, high, root).sum()
-        if unlike:
-            self._unlike += points
+        self._population[int(discriminatory)] += self._space.masses(low, high, root).sum()
+        if discriminatory:
+            self._discriminatory += points
         else:
-            self._alike += points
+            self._consistent += points
 
     def figures(self, notes: Sequence[str] = ()) -> tuple[Proven, Proven]:
         """Return what is proven of the domain, and of the population."""
-        total, alike, unlike = self._space.total, self._alike, self._unlike
-        certified, falsified = share_down(alike, total), share_down(unlike, total)
+        total, consistent, discriminatory = (
+            self._space.total,
+            self._consistent,
+            self._discriminatory,
+        )
+        certified, falsified = share_down(consistent, total), share_down(discriminatory, total)
         self._course.add(self.seconds, certified, falsified)
         of_domain = Proven(
             of="domain",
             attributes=self._names,
             certified=certified,
             falsified=falsified,
-            undecided=share_up(total - alike - unlike, total),
+            undecided=share_up(total - consistent - discriminatory, total),
             total=str(total),
-            certified_people=str(alike),
-            falsified_people=str(unlike),
-            exact=alike + unlike == total,
+            certified_people=str(consistent),
+            falsified_people=str(discriminatory),
+            exact=consistent + discriminatory == total,
             boxes=self.boxes,
             seconds=self.seconds,
             margin=self.margin,

@@ -43,7 +43,7 @@ _MOST_STEPS = 1 << 53
 def search(
     context: SearchContext, people: Rows, options: FairifyOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Prove, partition by partition, that nobody in it is treated unlike, as Fairify does.
+    """Prove, partition by partition, that nobody in it is discriminatory, as Fairify does.
 
     Parameters
     ----------
@@ -97,7 +97,10 @@ class _Verification:
         """Solve one partition after the other; yield an event, or nothing, often."""
         space, single_members = self._space, self._single_members
         self.tally.add(
-            space.low[single_members], space.high[single_members], single_members, unlike=False
+            space.low[single_members],
+            space.high[single_members],
+            single_members,
+            discriminatory=False,
         )
         for low, high, root in self._partitions.shuffled(rng):
             began = perf_counter()
@@ -126,7 +129,7 @@ class _Verification:
                     verdict = "sat"
                     break
             if verdict == "unsat":
-                self.tally.add(low[None], high[None], np.array([root]), unlike=False)
+                self.tally.add(low[None], high[None], np.array([root]), discriminatory=False)
             self._verdicts[verdict] += 1
             self.tally.boxes += 1
             event = self._context.take("smt")
@@ -142,7 +145,7 @@ class _Verification:
         if not self._context.ask(rows).discriminatory[0]:
             return False
         self._context.check(rows, own)
-        self.tally.add(point, point, np.array([root]), unlike=True)
+        self.tally.add(point, point, np.array([root]), discriminatory=True)
         return True
 
     @property

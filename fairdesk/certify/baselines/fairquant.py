@@ -46,7 +46,7 @@ _WHOLE = 1_000
 def search(
     context: SearchContext, people: Rows, options: FairQuantOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Prove how many people are treated alike, as FairQuant does.
+    """Prove how many people are consistent, as FairQuant does.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class _Walk:
             if not len(compared):
                 continue
             if len(compared) == 1:
-                self.tally.add(low, high, np.array([root]), unlike=False)
+                self.tally.add(low, high, np.array([root]), discriminatory=False)
                 self._seen += sum(sizes(low, high))
                 yield None
             elif not space.unclear[root]:
@@ -183,14 +183,19 @@ class _Walk:
         each = 2 * len(self._space.domain.combinations) + extra_rows()
         return at_most(self._most, self._context.rows_left, each)
 
-    def _book(self, told: int, root: int, combination: int) -> None:
+    def _book(self, reported: int, root: int, combination: int) -> None:
         """Count what was told of boxes, and ask the model about points."""
         kernels = self._kernels
-        low, high, verdicts = (each[:told] for each in self._told)
-        roots = np.full(told, root)
-        for verdict in (kernels.ALIKE, kernels.UNLIKE):
+        low, high, verdicts = (each[:reported] for each in self._told)
+        roots = np.full(reported, root)
+        for verdict in (kernels.CONSISTENT, kernels.DISCRIMINATORY):
             which = verdicts == verdict
-            self.tally.add(low[which], high[which], roots[which], unlike=verdict == kernels.UNLIKE)
+            self.tally.add(
+                low[which],
+                high[which],
+                roots[which],
+                discriminatory=verdict == kernels.DISCRIMINATORY,
+            )
         self._seen += sum(sizes(low, high))
         example = low[verdicts == kernels.EXAMPLE]
         self._examples += len(example)
@@ -201,10 +206,15 @@ class _Walk:
             allowed = self._space.may_be[self._space.groups[root]]
             answers = self._context.ask(self._rows(ask, combination))
             decided = answers.labels[:, allowed]
-            unlike = (decided != decided[:, :1]).any(axis=1)
-            for which in (unlike, ~unlike):
-                self.tally.add(ask[which], ask[which], roots[: which.sum()], unlike=which is unlike)
-            self._check(ask[unlike], combination)
+            discriminatory = (decided != decided[:, :1]).any(axis=1)
+            for which in (discriminatory, ~discriminatory):
+                self.tally.add(
+                    ask[which],
+                    ask[which],
+                    roots[: which.sum()],
+                    discriminatory=which is discriminatory,
+                )
+            self._check(ask[discriminatory], combination)
 
     def _rows(self, places: Places, combination: int) -> Rows:
         rows = self._space.rows(places)

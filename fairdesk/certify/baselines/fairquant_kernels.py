@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-#: What is told of a box: nothing more, everybody is alike, unlike; or of a point that it is unlike,
-#: as far as the loops know, or that the model itself has to be asked.
-GIVEN_UP, ALIKE, UNLIKE, EXAMPLE, ASK = 0, 1, 2, 3, 4
+#: What is told of a box: nothing more, all of it is consistent, discriminatory; or of a point that
+#: it is discriminatory, as far as the loops know, or that the model itself has to be asked.
+GIVEN_UP, CONSISTENT, DISCRIMINATORY, EXAMPLE, ASK = 0, 1, 2, 3, 4
 #: So many points of a box are tried for a counterexample, as in the published program.
 _TRIED = 10
 #: Rounding of an activation function that multiplies.
@@ -31,7 +31,7 @@ _BENT = 2.0**-20
 
 
 @njit("void(float64[::1], int64[::1], int64, float64[::1])", cache=True, nogil=True)
-def _ends(form: Float64, ends: Int64, groups: int, told: Float64) -> None:
+def _ends(form: Float64, ends: Int64, groups: int, out: Float64) -> None:
     """Tell a form's least and greatest value, and how large its terms can be in sum."""
     least = greatest = form[0]
     size = abs(form[0])
@@ -43,7 +43,7 @@ def _ends(form: Float64, ends: Int64, groups: int, told: Float64) -> None:
         least, greatest = least + low, greatest + high
         size += max(high, -low)
         start = ends[g]
-    told[0], told[1], told[2] = least, greatest, size
+    out[0], out[1], out[2] = least, greatest, size
 
 
 @njit(
@@ -101,7 +101,7 @@ def _bend(
     lower: Float64,
     upper: Float64,
     alpha: float,
-    told: Float64,
+    out: Float64,
     ends: Int64,
     groups: int,
     used: int,
@@ -111,11 +111,11 @@ def _bend(
     unit: int,
 ) -> None:
     """Let a unit's two forms through a ReLU, or one that leaks; its mask is 0, 1 or 2."""
-    _ends(lower, ends, groups, told)
-    least, lower_most, size = told[0], told[1], told[2]
-    _ends(upper, ends, groups, told)
-    upper_least, greatest = told[0], told[1]
-    size = max(size, told[2])
+    _ends(lower, ends, groups, out)
+    least, lower_most, size = out[0], out[1], out[2]
+    _ends(upper, ends, groups, out)
+    upper_least, greatest = out[0], out[1]
+    size = max(size, out[2])
     if alpha == 1.0 or least >= 0.0:
         mask[unit] = 2
     elif greatest <= 0.0:
@@ -372,7 +372,7 @@ def _bound(
     alphas: Float64,
     factors: Float64,
     constants: Float64,
-    told: Float64,
+    out: Float64,
     room: Float64,
 ) -> bool:
     """Take forms from the first layer to the margins; fill in their ends and every unit's mask.
@@ -386,7 +386,7 @@ def _bound(
     for k in range(1, len(widths)):
         for i in range(widths[k - 1]):
             _bend(
-                *(lower[i], upper[i], alphas[k - 1], told, ends, groups, used),
+                *(lower[i], upper[i], alphas[k - 1], out, ends, groups, used),
                 *(masks[k - 1], sizes, terms, i),
             )
         for j in range(widths[k]):
@@ -409,10 +409,10 @@ def _bound(
         lower, new_lower = new_lower, lower
         upper, new_upper = new_upper, upper
     for f in range(widths[-1]):
-        _ends(lower[f], ends, groups, told)
-        room[0, f] = told[0]
-        _ends(upper[f], ends, groups, told)
-        room[1, f] = told[1]
+        _ends(lower[f], ends, groups, out)
+        room[0, f] = out[0]
+        _ends(upper[f], ends, groups, out)
+        room[1, f] = out[1]
     return finite
 
 
@@ -584,7 +584,7 @@ def walk(
     new_lower, new_upper = np.empty((widest, state[2])), np.empty((widest, state[2]))
     ends, axis_of = np.empty(axes + 1, np.int64), np.empty(axes + 1, np.int64)
     masks = np.zeros((members, layers, widest), np.int64)
-    limits, told, room = np.array([unit, largest]), np.empty(3), np.empty((4, widest))
+    limits, out, room = np.array([unit, largest]), np.empty(3), np.empty((4, widest))
     smears, values, point = np.empty(axes + 1), np.empty(2 * widest), np.empty(axes, np.int64)
     done, filled, left = 0, 0, state[0]
     while left > 0 and done < most and filled < len(verdicts):
@@ -598,7 +598,7 @@ def walk(
             finite = _bound(
                 *(lower, upper, new_lower, new_upper, limits, ends, groups, masks[c], widths),
                 *(weights, spans, weights_at, biases, bias_spans, biases_at, alphas, factors),
-                *(constants, told, room),
+                *(constants, out, room),
             )
             is_so = _decided(room[0], room[1], close, winner, loser, decision) if finite else -1
             if is_so < 0:
@@ -607,7 +607,9 @@ def walk(
                 other = True
             else:
                 one = is_so
-        verdict = UNLIKE if other else ALIKE if everyone else ASK if groups == 0 else -1
+        verdict = (
+            DISCRIMINATORY if other else CONSISTENT if everyone else ASK if groups == 0 else -1
+        )
         if verdict < 0 and depth >= sample_from:
             found = _try(
                 *(low, high, point, random, bias, slopes, tables, table_at, combined, widths),

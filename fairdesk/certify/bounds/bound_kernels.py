@@ -46,7 +46,7 @@ _SELU_DEPTH, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 _SILU_AT, _SILU_LEAST = -1.2784645427610738, -0.2784645427610739
 
 #: What is said of a box.
-UNDECIDED, ALIKE, UNLIKE = 0, 1, 2
+UNDECIDED, CONSISTENT, DISCRIMINATORY = 0, 1, 2
 
 
 class Network(NamedTuple):
@@ -145,7 +145,7 @@ class Room(NamedTuple):
         ``(a,)``; of the box, along axes with slopes.
     slopes, carried : NDArray[np.float64]
         ``(R, widest)``; rows of coefficients on their way back.
-    forms, told : NDArray[np.float64]
+    forms, constant : NDArray[np.float64]
         ``(R, E)``, ``(R,)``; what they become.
     kept : NDArray[np.float64]
         ``(V, 2 F, E)``; the forms of the margins.
@@ -178,7 +178,7 @@ class Room(NamedTuple):
     slopes: Float64
     carried: Float64
     forms: Float64
-    told: Float64
+    constant: Float64
     kept: Float64
     constants: Float64
     bounds: Float64
@@ -533,14 +533,14 @@ def _through(
 
     Gives what is constant: the lines' and the biases' part, less what rounding may take.
     """
-    told = 0.0
+    constant = 0.0
     for j in range(slopes.size):
         rising, falling = max(slopes[j], 0.0), min(slopes[j], 0.0)
         slope = rising * below[j] + falling * above[j]
-        told += rising * below_at[j] + falling * above_at[j]
-        told += slope * bias[j] - _lost(slope, eps[j])
+        constant += rising * below_at[j] + falling * above_at[j]
+        constant += slope * bias[j] - _lost(slope, eps[j])
         slopes[j] = slope
-    return told
+    return constant
 
 
 @njit
@@ -573,10 +573,10 @@ def _add_rows(weights: Float64, at: int, live: Numbers, slopes: Float64, sums: F
 @njit(fastmath=_FAST)
 def _least_of(slopes: Float64, low: Float64, high: Float64) -> float:
     """Return the least of a sum with these coefficients of numbers that lie between others."""
-    told = 0.0
+    least = 0.0
     for u in range(slopes.size):
-        told += min(slopes[u] * low[u], slopes[u] * high[u])
-    return told
+        least += min(slopes[u] * low[u], slopes[u] * high[u])
+    return least
 
 
 @njit
@@ -584,8 +584,8 @@ def _back(network: Network, layer: int, count: int, hangs: float, room: Room) ->
     """Take rows of coefficients of a layer's answers back to forms: all rows, layer by layer.
 
     The rows are the first ``count`` of ``room.slopes``; the forms go to ``room.forms``. To
-    ``room.told`` is added what is constant, but for what the combinations add, which is linear in
-    the first sums too: it is in the entries of a form after those of all tables.
+    ``room.constant`` is added what is constant, but for what the combinations add, which is linear
+    in the first sums too: it is in the entries of a form after those of all tables.
     """
     of, current, other = room.units, room.slopes, room.carried
     while True:
@@ -600,7 +600,7 @@ def _back(network: Network, layer: int, count: int, hangs: float, room: Room) ->
             if hangs > 0.0:
                 for j in range(units):
                     hanging[j] += hangs * abs(slopes[j])
-            room.told[r] += _through(slopes, below, below_at, above, above_at, bias, eps)
+            room.constant[r] += _through(slopes, below, below_at, above, above_at, bias, eps)
         if layer == 0:
             break
         inputs, at = network.shape[layer - 1, _UNITS], network.shape[layer, _WEIGHTS]
@@ -611,30 +611,30 @@ def _back(network: Network, layer: int, count: int, hangs: float, room: Room) ->
     for r in range(count):
         _add_rows(network.entries, 0, live, current[r], room.forms[r])
         if room.wide.size:
-            room.told[r] += _least_of(current[r, :units], room.wide[0], room.wide[1])
+            room.constant[r] += _least_of(current[r, :units], room.wide[0], room.wide[1])
 
 
 @njit(fastmath=_FAST)
 def _even(form: Float64, middle: Float64, half: Float64) -> float:
     """Return the least that the axes with slopes add to a form."""
-    told = 0.0
+    middle_value = 0.0
     for i in range(middle.size):
-        told += form[i] * middle[i] - abs(form[i]) * half[i]
-    return told
+        middle_value += form[i] * middle[i] - abs(form[i]) * half[i]
+    return middle_value
 
 
 @njit
 def _lowest(network: Network, low: Numbers, high: Numbers, form: Float64, room: Room) -> float:
     """Return the least that a form is in the box that was entered, without its constant."""
-    told = _even(form, room.middle, room.half)
+    value = _even(form, room.middle, room.half)
     for i in range(low.size):
         entry = network.axes[i, 2]
         if entry >= 0:
             least = form[entry + low[i]]
             for k in range(entry + low[i] + 1, entry + high[i] + 1):
                 least = min(least, form[k])
-            told += least
-    return told
+            value += least
+    return value
 
 
 @njit
@@ -668,7 +668,7 @@ def _open_rows(network: Network, layer: int, again: int, room: Room) -> int:
         sign, own = room.side[u], at + (u - first) * inputs
         for i in range(inputs):
             room.slopes[count, i] = sign * network.turned[own + i]
-        room.told[count] = sign * network.bias[u] - of[_EPS, u]
+        room.constant[count] = sign * network.bias[u] - of[_EPS, u]
         room.which[count] = u
         count += 1
     return count
@@ -682,7 +682,7 @@ def _tighten(
 
     First from the side on which it looks more like that they are beyond the bend.
     """
-    of, told = room.units, room.told
+    of, constants = room.units, room.constant
     base = network.axes.shape[0] + network.tables
     for again in range(2):
         count = _open_rows(network, layer, again, room)
@@ -694,7 +694,7 @@ def _tighten(
             more = np.inf
             for v in who:
                 more = min(more, form[base + v])
-            bound = told[r] + more + _lowest(network, low, high, form, room)
+            bound = constants[r] + more + _lowest(network, low, high, form, room)
             # both bounds are true: should they cross, then only by rounding; NaN is neither
             if room.side[u] > 0 and bound > of[_LOW, u]:
                 of[_LOW, u] = min(bound, of[_HIGH, u])
@@ -794,14 +794,14 @@ def _form_margins(
         f, sign = p // 2, 1.0 - 2.0 * (p % 2)
         for j in range(network.rows.shape[1]):
             room.slopes[p, j] = sign * network.rows[f, j]
-        room.told[p] = sign * network.ends[f, 0] - room.off[f]
+        room.constant[p] = sign * network.ends[f, 0] - room.off[f]
     _back(network, last, count, 1.0, room)
     for p in range(count):
         form = room.kept[bundle, p]
         form[:] = room.forms[p]
-        least = room.told[p] + _lowest(network, low, high, form, room)
+        least = room.constant[p] + _lowest(network, low, high, form, room)
         for v in who:
-            room.constants[v, p] = room.told[p] + form[base + v]
+            room.constants[v, p] = room.constant[p] + form[base + v]
             if least + form[base + v] > room.bounds[v, p]:  # noqa: PLR1730 - NaN is no bound
                 room.bounds[v, p] = least + form[base + v]
             room.bundle[v] = bundle
@@ -852,31 +852,31 @@ def _agree(
     if met == 0.0:
         return np.inf
     _add_to(common, common, 1.0 / met - 1.0)
-    told = np.inf
+    lowest = np.inf
     for v in who:
         if room.won[v] < 0:
             for p in range(room.bounds.shape[1]):
                 if network.needs[c, p]:
-                    told = min(told, _less(network, low, high, v, p, room))
-    return told
+                    lowest = min(lowest, _less(network, low, high, v, p, room))
+    return lowest
 
 
 @njit(fastmath=_FAST)
 def _even_less(form: Float64, common: Float64, low: Numbers, high: Numbers) -> tuple[float, float]:
     """Do `_less` for the axes with slopes; and give how large what is added up can be."""
-    told = size = 0.0
+    difference = size = 0.0
     for i in range(low.size):
         more = form[i] - common[i]
-        told += 0.5 * (more * (low[i] + high[i]) - abs(more) * (high[i] - low[i]))
+        difference += 0.5 * (more * (low[i] + high[i]) - abs(more) * (high[i] - low[i]))
         size += (abs(form[i]) + abs(common[i])) * high[i]
-    return told, size
+    return difference, size
 
 
 @njit
 def _less(network: Network, low: Numbers, high: Numbers, v: int, p: int, room: Room) -> float:
     """Return the least that a form with its constant is above the common one, in a box."""
     form, common = room.kept[room.bundle[v], p], room.common
-    told, size = _even_less(form, common, low, high)
+    difference, size = _even_less(form, common, low, high)
     for i in range(low.size):
         entry = network.axes[i, 2]
         if entry >= 0:
@@ -884,10 +884,10 @@ def _less(network: Network, low: Numbers, high: Numbers, v: int, p: int, room: R
             for k in range(entry + low[i], entry + high[i] + 1):
                 least = min(least, form[k] - common[k])
                 most = max(most, abs(form[k]) + abs(common[k]))
-            told, size = told + least, size + most
-    told, size = told + room.constants[v, p], size + abs(room.constants[v, p])
+            difference, size = difference + least, size + most
+    difference, size = difference + room.constants[v, p], size + abs(room.constants[v, p])
     # what overflows bounds nothing
-    return told - size * _UNIT if size < np.inf else -np.inf
+    return difference - size * _UNIT if size < np.inf else -np.inf
 
 
 @njit
@@ -907,7 +907,7 @@ def _ends(
 
 @njit
 def _clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Room) -> bool:
-    """Narrow a box, in place, to where the common form is not above a limit: all else is alike.
+    """Narrow a box, in place, to where a common form is not above a limit: all else is consistent.
 
     An axis is cut only where enough of it goes. Tells whether nothing is left.
     """
@@ -948,29 +948,29 @@ def _clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Roo
 @njit
 def _mass(network: Network, low: Numbers, high: Numbers) -> float:
     """Return the population's share of a box."""
-    told = 1.0
+    mass = 1.0
     for i in range(low.size):
         first, last = network.known_start[i], network.known_start[i + 1]
         begin = np.searchsorted(network.known[first:last], low[i])
         end = np.searchsorted(network.known[first:last], high[i], "right")
-        told *= network.weights_known[first + i + end] - network.weights_known[first + i + begin]
-    return told
+        mass *= network.weights_known[first + i + end] - network.weights_known[first + i + begin]
+    return mass
 
 
 @njit
 def _count(
-    network: Network, who: Numbers, low: Numbers, high: Numbers, told: Float64, room: Room
+    network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
 ) -> None:
-    """Count in a box who is alike, and who is unlike, as shares of its points and of its people.
+    """Count the consistent and the discriminatory in a box, as shares of its points and people.
 
-    Fills ``told``: alike and unlike of the points, then of the population.
+    Fills ``out``: consistent and discriminatory of the points, then of the population.
     """
     axes = low.size
     for i in range(axes):
         entry = network.axes[i, 2]
         room.start[i] = entry - axes + low[i] if entry >= 0 else -1
     peopled = _mass(network, low, high) > network.limits[_MASS]
-    told[:] = 0.0
+    out[:] = 0.0
     best, best_mass, decided = 0.0, 0.0, -1
     for c in range(len(network.needs)):
         least = _agree(network, c, who, low, high, room)
@@ -981,19 +981,19 @@ def _count(
         )
         # two classes that mean the same may win in the same places
         if network.decision[c] != decided:
-            told[0], told[2] = told[0] + best, told[2] + best_mass
+            out[0], out[2] = out[0] + best, out[2] + best_mass
             best, best_mass, decided = 0.0, 0.0, network.decision[c]
         best, best_mass = max(best, share), max(best_mass, mass)
-    told[0], told[2] = told[0] + best, told[2] + best_mass
+    out[0], out[2] = out[0] + best, out[2] + best_mass
     if len(network.rows) == 1:
         after, before = _band(network, who, low, high, room)
         over, between, over_mass, between_mass = _beyond(
             network, low, high, after, before, peopled, room
         )
-        told[1], told[3] = over + between, over_mass + between_mass
+        out[1], out[3] = over + between, over_mass + between_mass
     for k in (0, 2):
-        told[k] = min(told[k], 1.0)
-        told[k + 1] = max(min(told[k + 1], 1.0 - told[k]), 0.0)
+        out[k] = min(out[k], 1.0)
+        out[k + 1] = max(min(out[k + 1], 1.0 - out[k]), 0.0)
 
 
 @njit
@@ -1111,39 +1111,39 @@ def _gain(
     network: Network, i: int, low: Numbers, high: Numbers, weights: Float64, room: Room
 ) -> float:
     """Return how much would be gained by halving along an axis; ``weights`` of each first unit."""
-    count, tree, told = network.axes[i, 0], network.axes[i, 1], 0.0
+    count, tree, gain = network.axes[i, 0], network.axes[i, 1], 0.0
     h = network.first_off.size
     if tree < 0:
         for u in range(h):
-            told += abs(network.slopes[i, u]) * weights[u]
+            gain += abs(network.slopes[i, u]) * weights[u]
         if room.formed[0]:
             for p in range(room.kept.shape[1]):
-                told += network.limits[_STEEP] * abs(room.kept[0, p, i])
-        return told * (high[i] - low[i])
+                gain += network.limits[_STEEP] * abs(room.kept[0, p, i])
+        return gain * (high[i] - low[i])
     _extremes(network.least, network.most, tree, count, low[i], high[i], room.ends)
     for u in range(h):
-        told += (room.ends[1, u] - room.ends[0, u]) * weights[u]
-    return told
+        gain += (room.ends[1, u] - room.ends[0, u]) * weights[u]
+    return gain
 
 
 @njit
 def _size(low: Numbers, high: Numbers) -> float:
-    told = 1.0
+    size = 1.0
     for i in range(low.size):
-        told *= high[i] - low[i] + 1.0
-    return told
+        size *= high[i] - low[i] + 1.0
+    return size
 
 
 @njit
 def _examined(
-    network: Network, who: Numbers, low: Numbers, high: Numbers, told: Float64, room: Room
+    network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
 ) -> tuple[int, int, float]:
     """Say what is proven in a box, which is narrowed in place: verdict, axis, what rounding is.
 
-    ``told`` is filled as `_count` does.
+    ``out`` is filled as `_count` does.
     """
     off = 0.0
-    told[:] = 0.0
+    out[:] = 0.0
     rounds, together = int(network.limits[_ROUNDS]), int(network.limits[_TOGETHER])
     for _again in range(rounds):
         _enter(network, low, high, room)
@@ -1161,24 +1161,24 @@ def _examined(
                         return UNDECIDED, _gaps(network, low, high, room), off
                     everybody = False
                 elif decided >= 0 and won != decided:
-                    told[1] = told[3] = 1.0
-                    return UNLIKE, -1, off
+                    out[1] = out[3] = 1.0
+                    return DISCRIMINATORY, -1, off
                 else:
                     decided = won
         if everybody:
-            told[0] = told[2] = 1.0
-            return ALIKE, -1, off
+            out[0] = out[2] = 1.0
+            return CONSISTENT, -1, off
         before = _size(low, high)
         for c in range(len(network.needs)):
             above = _agree(network, c, who, low, high, room)
             if abs(above) < np.inf and _clip(
                 network, network.limits[_CLOSE] - above, low, high, room
             ):
-                told[0] = told[2] = 1.0
-                return ALIKE, -1, off
+                out[0] = out[2] = 1.0
+                return CONSISTENT, -1, off
         if not _size(low, high) < 0.7 * before:
             break
-    _count(network, who, low, high, told, room)
+    _count(network, who, low, high, out, room)
     return UNDECIDED, _gaps(network, low, high, room), off
 
 
@@ -1194,11 +1194,11 @@ _SHAPES = {
 def _typed(kind: type) -> types.NamedTuple:
     """Tell numba what the fields of a named tuple are."""
     fields = []
-    for name, told in get_type_hints(kind).items():
-        if told is int:
+    for name, annotation in get_type_hints(kind).items():
+        if annotation is int:
             fields.append(types.int64)
             continue
-        number = types.float64 if told == Float64 else types.int64
+        number = types.float64 if annotation == Float64 else types.int64
         many = 2 if kind is Room and name == "slopes" else _SHAPES.get(name, 1)
         fields.append(types.Array(number, many, "C"))
     return types.NamedTuple(fields, kind)
@@ -1227,7 +1227,7 @@ def examine(
     start: int,
     stop: int,
     verdict: Numbers,
-    told: Float64,
+    out: Float64,
     axis: Numbers,
     room: Room,
 ) -> float:
@@ -1246,10 +1246,10 @@ def examine(
     start, stop : int
         Which of them.
     verdict, axis : NDArray[np.int64]
-        ``(B,)``; filled: one of `UNDECIDED`, `ALIKE`, `UNLIKE`; where to halve.
-    told : NDArray[np.float64]
-        ``(B, 4)``; filled: of what is left of each box the shares that are alike and unlike, of its
-        points and of the population in it.
+        ``(B,)``; filled: one of `UNDECIDED`, `CONSISTENT`, `DISCRIMINATORY`; where to halve.
+    out : NDArray[np.float64]
+        ``(B, 4)``; filled: of what is left of each box the shares that are consistent and
+        discriminatory, of its points and of the population in it.
     room : Room
         Of this thread.
 
@@ -1264,6 +1264,6 @@ def examine(
         while combinations < compared.shape[1] and compared[group[b], combinations] >= 0:
             combinations += 1
         who = compared[group[b], :combinations]
-        verdict[b], axis[b], off = _examined(network, who, low[b], high[b], told[b], room)
+        verdict[b], axis[b], off = _examined(network, who, low[b], high[b], out[b], room)
         largest = max(largest, off)
     return largest

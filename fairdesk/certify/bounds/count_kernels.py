@@ -37,7 +37,9 @@ def room(axes: int) -> tuple[Float64, Numbers]:
 
 
 @njit
-def _told(over: float, under: float, between: float, rounded: float) -> tuple[float, float, float]:
+def _less_rounding(
+    over: float, under: float, between: float, rounded: float
+) -> tuple[float, float, float]:
     """Return three shares, less by what rounding can have added, in units of one operation."""
     slack = rounded * _UNIT
     return (
@@ -71,10 +73,10 @@ def _grid(order: Numbers, spans: Float64, kept: int) -> tuple[float, float, int]
 
 @njit
 def _rounded(
-    told: float, axes: int, above: float, below: float, after: float, before: float
+    slack: float, axes: int, above: float, below: float, after: float, before: float
 ) -> float:
     """Bound the rounding of the form, of the grid and of what is compared."""
-    off = told * (8.0 * axes + 32.0) * _UNIT
+    off = slack * (8.0 * axes + 32.0) * _UNIT
     for limit in (above, below, after, before):
         if abs(limit) < np.inf:
             off += abs(limit) * 8.0 * _UNIT
@@ -375,7 +377,7 @@ def shares(
             own = _beyond(work[4], support, rest, 1.0 / h, above, below, after, before)
             over, under, between = over + own[0], under + own[1], between + own[2]
         over, under, between = over / count, under / count, between / count
-    return _told(over, under, between, rounded + 4.0 * support + 64.0)
+    return _less_rounding(over, under, between, rounded + 4.0 * support + 64.0)
 
 
 @njit("int64(int64[::1], int64, int64, int64)", cache=True, nogil=True)
@@ -507,4 +509,4 @@ def population_shares(
             between + share * own[2],
         )
     rounded += 4.0 * support + 4.0 * (last - first) / mass + 64.0
-    return _told(over, under, between, rounded)
+    return _less_rounding(over, under, between, rounded)

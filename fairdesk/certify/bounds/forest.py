@@ -98,7 +98,7 @@ class ForestExaminer:
         high = np.ascontiguousarray(high, dtype=np.int64)
         size = len(low)
         verdict, axis = np.zeros(size, dtype=np.int64), np.full(size, -1, dtype=np.int64)
-        cut, unlike = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        cut, discriminatory = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
         example = np.zeros_like(low)
         groups = np.ascontiguousarray(group, dtype=np.int64)
         starts = iter(range(0, size, _CHUNK))
@@ -108,7 +108,7 @@ class ForestExaminer:
                 stop = min(start + _CHUNK, size)
                 self._examine(
                     *(self._woods, own, self._compared, low, high, groups, start, stop),
-                    *(_MOST_POINTS, verdict, axis, cut, unlike, example),
+                    *(_MOST_POINTS, verdict, axis, cut, discriminatory, example),
                 )
 
         for _ in self._pool.map(work, self._rooms):
@@ -117,27 +117,27 @@ class ForestExaminer:
         single = np.flatnonzero(verdict == kernels.SINGLE)
         if single.size:
             same, asked = self._query_points(low[single], groups[single])
-            verdict[single] = np.where(same, kernels.ALIKE, kernels.UNLIKE)
+            verdict[single] = np.where(same, kernels.CONSISTENT, kernels.DISCRIMINATORY)
             queries += asked
         for box in np.flatnonzero(verdict == kernels.ASKED).tolist():
             points = _points(low[box], high[box])
             same, asked = self._query_points(points, np.full(len(points), groups[box]))
-            unlike[box] = int((~same).sum())
-            if unlike[box]:
+            discriminatory[box] = int((~same).sum())
+            if discriminatory[box]:
                 example[box] = points[np.flatnonzero(~same)[0]]
             verdict[box] = kernels.COUNTED
             queries += asked
         counted = verdict == kernels.COUNTED
-        found = (verdict == kernels.UNLIKE) | (counted & (unlike > 0))
-        alike = np.where(verdict == kernels.ALIKE, 1.0, 0.0)
+        found = (verdict == kernels.DISCRIMINATORY) | (counted & (discriminatory > 0))
+        consistent = np.where(verdict == kernels.CONSISTENT, 1.0, 0.0)
         return Examined(
             low,
             high,
-            alike,
-            np.where(verdict == kernels.UNLIKE, 1.0, 0.0),
-            alike,
-            np.where(verdict == kernels.UNLIKE, 1.0, 0.0),
-            np.where(counted, unlike, -1),
+            consistent,
+            np.where(verdict == kernels.DISCRIMINATORY, 1.0, 0.0),
+            consistent,
+            np.where(verdict == kernels.DISCRIMINATORY, 1.0, 0.0),
+            np.where(counted, discriminatory, -1),
             np.where(verdict == kernels.UNDECIDED, axis, -1),
             cut,
             example[found],
@@ -145,7 +145,7 @@ class ForestExaminer:
         )
 
     def _query_points(self, places: Places, group: Numbers) -> tuple[NDArray[np.bool_], int]:
-        """Ask the model whether points are alike: (n,), and how many rows that took."""
+        """Ask the model whether points are consistent: (n,), and how many rows that took."""
         domain = self._space.domain
         may_be = self._space.may_be[group]
         point, combination = np.nonzero(may_be)
@@ -156,10 +156,10 @@ class ForestExaminer:
                 for start in range(0, len(rows), _BATCH)
             ]
         )
-        told = np.full(may_be.shape, -1, dtype=np.int64)
-        told[point, combination] = decided
-        most = told.max(axis=1)
-        return ((told == most[:, None]) | ~may_be).all(axis=1), len(rows)
+        consistent = np.full(may_be.shape, -1, dtype=np.int64)
+        consistent[point, combination] = decided
+        most = consistent.max(axis=1)
+        return ((consistent == most[:, None]) | ~may_be).all(axis=1), len(rows)
 
 
 def arranged(space: Space, anatomy: ModelStructure, fed: FedModel) -> Space:
@@ -264,7 +264,7 @@ def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encod
     clear = margins.close + 2.0 * forest.slack * float(np.abs(margins.weights).sum(axis=0).max())
     _try(forest, margins, clear, space, anatomy, fed)
     questions = _Questions(space, anatomy, fed, columns, forest)
-    sides, which = questions.told_apart()
+    sides, which = questions.sides_of_combinations()
     left = np.where(questions.turned, forest.right, forest.left)
     right = np.where(questions.turned, forest.left, forest.right)
     leaf = forest.column < 0
@@ -351,12 +351,12 @@ def _try(
     rows = rows[space.domain.allowed(rows)] if space.domain.has_constraints else rows
     if not len(rows):
         return
-    told = sums(forest, anatomy.prepare(fed.columns(rows))) @ margins.weights - margins.offset
+    margin = sums(forest, anatomy.prepare(fed.columns(rows))) @ margins.weights - margins.offset
     decided = labels(fed.predict(rows))
     wins = np.ones((len(rows), len(margins.decision)), dtype=np.bool_)
     for f, (winner, loser) in enumerate(zip(margins.winner, margins.loser, strict=True)):
-        wins[:, winner] &= told[:, f] > clear
-        wins[:, loser] &= told[:, f] < -clear
+        wins[:, winner] &= margin[:, f] > clear
+        wins[:, loser] &= margin[:, f] < -clear
     sure = wins.any(axis=1)
     if not (margins.decision[wins.argmax(axis=1)] == decided)[sure].all():
         raise SpecError(
@@ -544,8 +544,8 @@ class _Questions:
     def _of_combinations(self, nodes: NDArray[np.intp], numbers: Float64) -> None:
         """Write questions about a column that depends on the protected values."""
         forest = self._forest
-        told = np.stack([forest.threshold[nodes], forest.missing_left[nodes]], axis=1)
-        _, first, same = np.unique(told, axis=0, return_index=True, return_inverse=True)
+        keys = np.stack([forest.threshold[nodes], forest.missing_left[nodes]], axis=1)
+        _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         for k, node in enumerate(nodes[first].tolist()):
             members = nodes[same.ravel() == k]
             left = self._left(np.array([node]), numbers)
@@ -561,7 +561,7 @@ class _Questions:
         """Sets of places, as `ForestArrays` has them."""
         return np.concatenate(self._sets)
 
-    def told_apart(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+    def sides_of_combinations(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
         """Give the sides of combinations, as `ForestArrays` has them, and of each its number there.
 
         Those that no tree can tell apart have one number.
@@ -595,7 +595,7 @@ def _without_known(nodes: Numbers, known: Numbers, roots: Numbers) -> tuple[Numb
 def _spans(nodes: Numbers, roots: Numbers, values: Float64) -> tuple[int, Float64]:
     """Return the depth of the deepest tree, and by how much the leaves below each node differ.
 
-    Nodes below which all leaves are alike become leaves.
+    Nodes below which all leaves are consistent become leaves.
     """
     levels, reached = [], np.unique(roots)
     while reached.size:

@@ -18,7 +18,7 @@ Numbers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 #: What is said of a box; `SINGLE` where every tree has one leaf for it, too near to a border.
-UNDECIDED, ALIKE, UNLIKE, COUNTED, SINGLE, ASKED = 0, 1, 2, 3, 4, 5
+UNDECIDED, CONSISTENT, DISCRIMINATORY, COUNTED, SINGLE, ASKED = 0, 1, 2, 3, 4, 5
 #: Kinds of nodes: a leaf; left up to a place; left at one place; left at a set of places; left for
 #: some combinations of protected values.
 LEAF, CUT, ONE, SET, COMBINATION = 0, 1, 2, 3, 4
@@ -296,10 +296,10 @@ def _bound(woods: ForestArrays, room: Room, compared: Numbers) -> int:  # noqa: 
         elif first < 0:
             first = decision
         elif decision != first:
-            return UNLIKE
+            return DISCRIMINATORY
     # those whom no tree can tell apart come to the same leaves
     if certain or (words == 1 and room.counts[1] == 1):
-        return ALIKE
+        return CONSISTENT
     return UNDECIDED if room.counts[2] else SINGLE
 
 
@@ -355,7 +355,7 @@ def examine(
     verdict: Numbers,
     axis: Numbers,
     cut: Numbers,
-    unlike: Numbers,
+    discriminatory: Numbers,
     example: Numbers,
 ) -> None:
     """Examine boxes ``start`` to ``stop``.
@@ -372,10 +372,11 @@ def examine(
         Which.
     most : int
         Boxes of so many points are counted point by point.
-    verdict, axis, cut, unlike : NDArray[np.int64]
-        ``(B,)``; filled in. ``axis`` and ``cut`` of undecided ones; ``unlike`` of counted ones.
+    verdict, axis, cut, discriminatory : NDArray[np.int64]
+        ``(B,)``; filled in. ``axis`` and ``cut`` of undecided ones; ``discriminatory`` of counted
+        ones.
     example : NDArray[np.int64]
-        ``(B, a)``; a point that is unlike where there is one.
+        ``(B, a)``; a point that is discriminatory where there is one.
     """
     axes = low.shape[1]
     for box in range(start, stop):
@@ -394,7 +395,7 @@ def examine(
                 break
         if found == UNDECIDED and points <= most:
             found = COUNTED
-            unlike[box] = 0
+            discriminatory[box] = 0
             for point in range(points):
                 rest = point
                 for i in range(axes - 1, -1, -1):
@@ -402,10 +403,10 @@ def examine(
                     room.low[i] = room.high[i] = low[box, i] + rest % width
                     rest //= width
                 here = _bound(woods, room, who)
-                if here == UNLIKE:
-                    unlike[box] += 1
+                if here == DISCRIMINATORY:
+                    discriminatory[box] += 1
                     example[box] = room.low
-                elif here != ALIKE:
+                elif here != CONSISTENT:
                     found = ASKED
                     break
         verdict[box] = found

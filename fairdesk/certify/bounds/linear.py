@@ -1,13 +1,13 @@
-"""Everybody counted who is treated alike by a linear model, without going through them.
+"""Everybody counted who is consistent by a linear model, without going through them.
 
 A linear model adds to what it makes of a point ``s(x)`` a number ``b(v)`` for the combination ``v``
-of protected values. So a point is unlike exactly where ``-max b < s(x) <= -min b``, and what is
-asked for is how often a sum of independent terms, one for each axis, lies in an interval. The axes
-are divided into two halves, the sums of each half are written down and sorted, and pairs are
-counted by bisection (Horowitz and Sahni, "Computing Partitions with Applications to the Knapsack
-Problem", Journal of the ACM 1974). Where a half has too many sums, near ones are put together; how
-far they were moved is added to the model's own rounding. Whoever is nearer to a border than that
-is asked about, or left undecided where they are too many.
+of protected values. So a point is discriminatory exactly where ``-max b < s(x) <= -min b``, and
+what is asked for is how often a sum of independent terms, one for each axis, lies in an interval.
+The axes are divided into two halves, the sums of each half are written down and sorted, and pairs
+are counted by bisection (Horowitz and Sahni, "Computing Partitions with Applications to the
+Knapsack Problem", Journal of the ACM 1974). Where a half has too many sums, near ones are put
+together; how far they were moved is added to the model's own rounding. Whoever is nearer to a
+border than that is asked about, or left undecided where they are too many.
 """
 
 from __future__ import annotations
@@ -60,21 +60,21 @@ class LinearCount:
 
     Attributes
     ----------
-    alike, unlike, undecided : int
+    consistent, discriminatory, undecided : int
         Points; together all there are.
-    population_alike, population_unlike : float
+    population_consistent, population_discriminatory : float
         Lower bounds of the shares of the box's mass in the population.
     examples : Places
-        ``(e, a)``; some that are unlike.
+        ``(e, a)``; some that are discriminatory.
     queries : int
         Rows sent to the model.
     """
 
-    alike: int
-    unlike: int
+    consistent: int
+    discriminatory: int
     undecided: int
-    population_alike: float
-    population_unlike: float
+    population_consistent: float
+    population_discriminatory: float
     examples: Places
     queries: int = 0
 
@@ -85,7 +85,7 @@ def is_linear(encoded: Encoded) -> bool:
 
 
 class LinearExaminer:
-    """Says of boxes exactly how many of their points a linear model treats unlike.
+    """Says of boxes exactly how many of their points are discriminatory by a linear model.
 
     Parameters
     ----------
@@ -145,28 +145,30 @@ class LinearExaminer:
     def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:
         """Examine boxes; as `fairdesk.certify.refine.Examiner.examine`."""
         counted = [self.count(*each) for each in zip(low, high, group.tolist(), strict=True)]
-        points = np.array([float(c.alike + c.unlike + c.undecided) for c in counted])
+        points = np.array([float(c.consistent + c.discriminatory + c.undecided) for c in counted])
         # a share is a little less than what it is of
         less = 1.0 - 2.0**-50
-        all_alike = [c.unlike + c.undecided == 0 for c in counted]
-        all_unlike = [c.alike + c.undecided == 0 for c in counted]
+        all_consistent = [c.discriminatory + c.undecided == 0 for c in counted]
+        all_discriminatory = [c.consistent + c.undecided == 0 for c in counted]
         whole = np.array([c.undecided == 0 for c in counted])
         exact = whole & (points < 2.0**52)
-        alike = np.array([float(c.alike) for c in counted]) / points
-        unlike = np.array([float(c.unlike) for c in counted]) / points
+        consistent = np.array([float(c.consistent) for c in counted]) / points
+        discriminatory = np.array([float(c.discriminatory) for c in counted]) / points
         wide = self._widest(low, high, points)
         rows = np.arange(len(low))
         return Examined(
             low,
             high,
-            np.where(all_alike, 1.0, alike * less),
-            np.where(all_unlike, 1.0, unlike * less),
-            np.array([c.population_alike for c in counted]),
-            np.array([c.population_unlike for c in counted]),
+            np.where(all_consistent, 1.0, consistent * less),
+            np.where(all_discriminatory, 1.0, discriminatory * less),
+            np.array([c.population_consistent for c in counted]),
+            np.array([c.population_discriminatory for c in counted]),
             np.where(
-                exact, [c.unlike if e else -1 for c, e in zip(counted, exact, strict=True)], -1
+                exact,
+                [c.discriminatory if e else -1 for c, e in zip(counted, exact, strict=True)],
+                -1,
             ),
-            np.where(whole | (alike + unlike > 1.0 - _LITTLE), -1, wide),
+            np.where(whole | (consistent + discriminatory > 1.0 - _LITTLE), -1, wide),
             (low[rows, wide] + high[rows, wide]) // 2,
             np.concatenate([c.examples for c in counted]),
             sum(c.queries for c in counted),
@@ -200,14 +202,14 @@ class LinearExaminer:
         last = -borders[1] + near
         below = [_below(first, second, float(limit), "left") for limit in edges[[0, 2]]]
         upto = [_below(first, second, limit, "right") for limit in (float(edges[1]), last)]
-        alike = below[0].least + points - upto[1].most
-        unlike = max(0, below[1].least - upto[0].most)
+        consistent = below[0].least + points - upto[1].most
+        discriminatory = max(0, below[1].least - upto[0].most)
         off = _ROUNDING + 2.0 * _doubt(first, second)
         masses = below[0].mass + 1.0 - upto[1].mass - off, below[1].mass - upto[0].mass - off
         found = LinearCount(
-            alike,
-            unlike,
-            points - alike - unlike,
+            consistent,
+            discriminatory,
+            points - consistent - discriminatory,
             min(max(masses[0], 0.0), 1.0),
             min(max(masses[1], 0.0), 1.0),
             self._examples(first, second, float(edges[1]), float(edges[2]), low),
@@ -218,8 +220,8 @@ class LinearExaminer:
         found = self._count_by_queries(found, first, second, bands, low, group)
         return replace(
             found,
-            alike=found.alike * same,
-            unlike=found.unlike * same,
+            consistent=found.consistent * same,
+            discriminatory=found.discriminatory * same,
             undecided=found.undecided * same,
         )
 
@@ -322,13 +324,13 @@ class LinearExaminer:
         domain, may_be = self._space.domain, self._space.may_be[group]
         everyone = domain.similar(self._space.rows(points))[:, may_be]
         decided = labels(self._fed.predict(everyone.reshape(-1, everyone.shape[2])))
-        unlike = np.ptp(decided.reshape(len(points), -1), axis=1) > 0
+        discriminatory = np.ptp(decided.reshape(len(points), -1), axis=1) > 0
         return replace(
             found,
-            alike=found.alike + int((~unlike).sum()),
-            unlike=found.unlike + int(unlike.sum()),
+            consistent=found.consistent + int((~discriminatory).sum()),
+            discriminatory=found.discriminatory + int(discriminatory.sum()),
             undecided=0,
-            examples=np.concatenate([found.examples, points[unlike][:8]]),
+            examples=np.concatenate([found.examples, points[discriminatory][:8]]),
             queries=decided.size,
         )
 

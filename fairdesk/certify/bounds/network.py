@@ -30,7 +30,7 @@ _MOST_ENTRIES = 256
 #: A box is asked about point by point where that takes no longer than so many boxes' bounds, within
 #: these numbers of points.
 _PARTS, _LEAST, _MOST = 4.0, 16.0, 4_096.0
-#: How often a box is bounded again at most, after what is alike was cut off.
+#: How often a box is bounded again at most, after what is consistent was cut off.
 _ROUNDS = 2
 #: How many combinations of protected values are bounded together.
 _TOGETHER = 16
@@ -109,9 +109,11 @@ class NetworkExaminer:
     def _count(self, found: Examined, few: NDArray[np.intp], group: NDArray[np.intp]) -> None:
         """Query the model about every point of some boxes."""
         counted = self._everyone.count(found.low[few], found.high[few], group[few])
-        found.unlike_sets[few] = counted.unlike
+        found.discriminatory_sets[few] = counted.discriminatory
         if counted.population is not None:
-            found.population_alike[few], found.population_unlike[few] = counted.population
+            found.population_consistent[few], found.population_discriminatory[few] = (
+                counted.population
+            )
         found.examples = np.concatenate([found.examples, counted.examples])
         found.queries += counted.queries
 
@@ -140,8 +142,11 @@ class NetworkExaminer:
         self._seconds += perf_counter() - started
         self._boxes += size
         found.low[many], found.high[many] = low, high
-        found.alike[many], found.unlike[many] = shares[:, 0], shares[:, 1]
-        found.population_alike[many], found.population_unlike[many] = shares[:, 2], shares[:, 3]
+        found.consistent[many], found.discriminatory[many] = shares[:, 0], shares[:, 1]
+        found.population_consistent[many], found.population_discriminatory[many] = (
+            shares[:, 2],
+            shares[:, 3],
+        )
         found.axis[many] = axis
         rows = np.flatnonzero(axis >= 0)
         halved = axis[rows]
@@ -312,7 +317,7 @@ def room(network: Network) -> Room:
         slopes=np.zeros((rows, widest)),
         carried=np.zeros((rows, widest)),
         forms=np.zeros((rows, entries)),
-        told=np.zeros(rows),
+        constant=np.zeros(rows),
         kept=np.zeros((combinations, forms, entries)),
         constants=np.zeros((combinations, forms)),
         bounds=np.zeros((combinations, forms)),

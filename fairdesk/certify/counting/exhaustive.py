@@ -40,7 +40,7 @@ _ROUNDING = 1e-9
 
 
 class PointCounter:
-    """Counts the points of boxes that are treated unlike, each asked of the model.
+    """Counts the points of boxes that are discriminatory, each asked of the model.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class PointCounter:
         return done / max(spent, 1e-9) if busy.size else np.inf
 
     def count(self, low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
-        """Count the points of boxes that are unlike.
+        """Count the points of boxes that are discriminatory.
 
         Parameters
         ----------
@@ -122,17 +122,17 @@ class PointCounter:
         return counted
 
     def _count(self, low: Places, high: Places, group: NDArray[np.intp]) -> tuple[Counted, Numbers]:
-        unlike = np.zeros(len(low), dtype=np.int64)
+        discriminatory = np.zeros(len(low), dtype=np.int64)
         masses = np.zeros((len(low), 2))
         pairs = np.zeros_like(self.pairs)
         examples = [np.empty((0, low.shape[1]), dtype=np.int64)]
         queries = 0
-        # who is compared with nobody is alike
+        # who is compared with nobody is consistent
         some = np.flatnonzero(self._members[group] > 1)
         low = np.ascontiguousarray(low[some], dtype=np.int64)
         high = np.ascontiguousarray(high[some], dtype=np.int64)
         for part in self._parts(low, high, group[some]):
-            np.add.at(unlike, some[part.boxes], part.unlike)
+            np.add.at(discriminatory, some[part.boxes], part.discriminatory)
             np.add.at(masses, some[part.boxes], part.masses)
             pairs += part.pairs
             examples.append(part.examples)
@@ -140,9 +140,9 @@ class PointCounter:
         # nobody of the data is where there is no mass: then anything is true of it
         mass = np.where(masses[:, 0] > 0.0, masses[:, 0], 1.0)
         share = masses[:, 1] / mass
-        alike = np.maximum(1.0 - share * (1.0 + _ROUNDING) - _ROUNDING, 0.0)
-        population = alike, share * (1.0 - _ROUNDING)
-        return Counted(unlike, np.concatenate(examples), queries, population), pairs
+        consistent = np.maximum(1.0 - share * (1.0 + _ROUNDING) - _ROUNDING, 0.0)
+        population = consistent, share * (1.0 - _ROUNDING)
+        return Counted(discriminatory, np.concatenate(examples), queries, population), pairs
 
     def _parts(self, low: Places, high: Places, group: NDArray[np.intp]) -> Iterator[_Part]:
         if self._compiled is not None:
@@ -166,8 +166,8 @@ class PointCounter:
             number = np.arange(start, min(start + at_once, total))
             box = np.searchsorted(ends, number, "right")
             places = _places(low[box], high[box], number - (ends - counts)[box])
-            told = decisions(space, self._fed, places, space.may_be[group[box]])
-            unlike = told.differ
+            labels = decisions(space, self._fed, places, space.may_be[group[box]])
+            discriminatory = labels.differ
             boxes = np.unique(box)
             mass = np.ones(len(places))
             for i, axis in enumerate(space.axes):
@@ -175,11 +175,13 @@ class PointCounter:
             firsts = np.searchsorted(box, boxes)
             yield _Part(
                 boxes,
-                np.add.reduceat(unlike, firsts, dtype=np.int64),
-                np.column_stack([np.add.reduceat(each, firsts) for each in (mass, mass * unlike)]),
-                told.pairs(self.pairs.shape[0]),
-                places[unlike][:_EXAMPLES],
-                told.queries,
+                np.add.reduceat(discriminatory, firsts, dtype=np.int64),
+                np.column_stack(
+                    [np.add.reduceat(each, firsts) for each in (mass, mass * discriminatory)]
+                ),
+                labels.pairs(self.pairs.shape[0]),
+                places[discriminatory][:_EXAMPLES],
+                labels.queries,
             )
 
 
@@ -187,7 +189,7 @@ class _Part(NamedTuple):
     """What was counted in parts of some boxes."""
 
     boxes: NDArray[np.intp]
-    unlike: Numbers
+    discriminatory: Numbers
     masses: Float64
     pairs: Numbers
     examples: Places
@@ -371,10 +373,10 @@ class _Compiled:
         low, high, group = task.low, task.high, task.group
         boxes, width = low.shape
         pairs = np.zeros((self._side, self._side), dtype=np.int64)
-        unlike, masses = np.zeros(boxes, dtype=np.int64), np.zeros((boxes, 2))
+        discriminatory, masses = np.zeros(boxes, dtype=np.int64), np.zeros((boxes, 2))
         if task.end:
             examples = np.empty((_EXAMPLES, width), dtype=np.int64)
-            unlike[0], shown, fine, masses[0, 0], masses[0, 1] = self._kernels.count(
+            discriminatory[0], shown, fine, masses[0, 0], masses[0, 1] = self._kernels.count(
                 *(low[0], high[0], self.order, task.begin, task.end, self._may_be[group[0]]),
                 *(*self._fixed, pairs, examples),
             )
@@ -383,9 +385,9 @@ class _Compiled:
             examples = np.empty((boxes, width), dtype=np.int64)
             fine = self._kernels.count_boxes(
                 *(low, high, self.order, group, self._may_be),
-                *(*self._fixed, pairs, unlike, masses, examples),
+                *(*self._fixed, pairs, discriminatory, masses, examples),
             )
-            examples = examples[unlike > 0]
+            examples = examples[discriminatory > 0]
         if not fine:
             return None
         asked = np.prod(high[:, self.order] - low[:, self.order] + 1, axis=1)
@@ -398,7 +400,7 @@ class _Compiled:
             masses *= self._space.axes[i].mass(low[:, i], high[:, i])[:, None]
         return _Part(
             np.arange(task.first, task.first + boxes),
-            unlike * times,
+            discriminatory * times,
             masses,
             pairs * (times[0] if self._idle.size else 1),
             examples,

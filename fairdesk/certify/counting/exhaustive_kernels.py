@@ -128,7 +128,7 @@ def _decide(
     rule: int,
     limit: np.float32,
     decision: Numbers,
-    told: Choices,
+    decisions: Choices,
     to: int,
 ) -> bool:
     """Fill in what is decided of each row; tell whether all answers are numbers."""
@@ -137,17 +137,17 @@ def _decide(
         bad += not abs(answers[i]) < np.inf
     if rule == ABOVE:
         for row in range(ROWS):
-            told[to + row] = answers[at + row] > limit
+            decisions[to + row] = answers[at + row] > limit
     elif rule == REACHED:
         for row in range(ROWS):
-            told[to + row] = answers[at + row] >= limit
+            decisions[to + row] = answers[at + row] >= limit
     else:
         for row in range(ROWS):
             best = 0
             for k in range(1, outputs):
                 if answers[at + k * ROWS + row] > answers[at + best * ROWS + row]:
                     best = k
-            told[to + row] = decision[best]
+            decisions[to + row] = decision[best]
     return bad == 0
 
 
@@ -181,7 +181,7 @@ def _pass_on(
 
 @njit
 def _compare(
-    told: Choices, compared: Numbers, b: int, blocks: int, valid: int, apart: Choices
+    decisions: Choices, compared: Numbers, b: int, blocks: int, valid: int, apart: Choices
 ) -> int:
     """Mark the rows of a block for which decisions differ, and count them."""
     apart[:] = 0
@@ -189,7 +189,7 @@ def _compare(
     for c in compared[1:]:
         own = (c * blocks + b) * ROWS
         for row in range(ROWS):
-            apart[row] |= told[own + row] ^ told[first + row]
+            apart[row] |= decisions[own + row] ^ decisions[first + row]
     differ = 0
     for row in range(valid):
         differ += apart[row] != 0
@@ -198,7 +198,7 @@ def _compare(
 
 @njit
 def _pair(
-    told: Choices, compared: Numbers, b: int, blocks: int, valid: int, pairs: Numbers
+    decisions: Choices, compared: Numbers, b: int, blocks: int, valid: int, pairs: Numbers
 ) -> None:
     """Count for each pair of combinations the rows of a block for which the two differ."""
     for c in compared:
@@ -206,7 +206,7 @@ def _pair(
             if c < d:
                 one, other, differ = (c * blocks + b) * ROWS, (d * blocks + b) * ROWS, 0
                 for row in range(valid):
-                    differ += told[one + row] != told[other + row]
+                    differ += decisions[one + row] != decisions[other + row]
                 pairs[c, d] += differ
 
 
@@ -373,7 +373,7 @@ def _show(
     examples: Numbers,
     shown: int,
 ) -> int:
-    """Write down who is unlike, as long as there is room; say how many are written down."""
+    """Write down who is discriminatory, as long as there is room; say how many are written down."""
     for row in range(valid):
         if apart[row] != 0 and shown < len(examples):
             examples[shown] = places
@@ -432,7 +432,7 @@ def count(
     pairs: Numbers,
     examples: Numbers,
 ) -> tuple[int, int, bool, float, float]:
-    """Count the points of a box that are treated unlike.
+    """Count the points of a box that are discriminatory.
 
     Parameters
     ----------
@@ -467,18 +467,18 @@ def count(
         ``(C, C)``; to the place ``c, d`` (``c < d``) is added for how many points ``c`` and ``d``
         are decided differently. Not counted where it is empty.
     examples : NDArray[np.int64]
-        ``(e, a)``; filled with the first points that are unlike.
+        ``(e, a)``; filled with the first points that are discriminatory.
 
     Returns
     -------
     int
-        How many combinations of places of the axes in ``order`` are unlike.
+        How many combinations of places of the axes in ``order`` are discriminatory.
     int
         How many ``examples`` were filled.
     bool
         Whether all answers were numbers; if not, the counts mean nothing.
     float, float
-        The population's share of what was gone through, and of what is unlike there, up to
+        The population's share of what was gone through, and of what is discriminatory there, up to
         rounding.
     """
     slow, ready = _first_of(order, low, high)
@@ -501,10 +501,10 @@ def count(
     size = _widest(layers) * ROWS
     heads, spare = np.empty(may_be.size * size, np.float32), np.empty(2 * size, np.float32)
     every, live = np.arange(_widest(layers)), np.empty(_widest(layers), np.int64)
-    told = np.empty(may_be.size * blocks * ROWS, np.int32)
+    decisions = np.empty(may_be.size * blocks * ROWS, np.int32)
     compared = np.flatnonzero(may_be)
     apart, places = np.empty(ROWS, np.int32), low.copy()
-    unlike, shown, fine, gone, unlike_mass = 0, 0, True, 0.0, 0.0
+    discriminatory, shown, fine, gone, discriminatory_mass = 0, 0, True, 0.0, 0.0
     for step in range(begin, end):
         lane = (step - begin) % ROWS
         if lane == 0 and head > 0:
@@ -530,17 +530,17 @@ def count(
                 )
                 ended = _pass_on(spare, size, layers, settings, weights, live)
                 to = (c * blocks + b) * ROWS
-                fine &= _decide(spare, ended, layers[-1, 1], rule, limit, decision, told, to)
+                fine &= _decide(spare, ended, layers[-1, 1], rule, limit, decision, decisions, to)
         for b in range(blocks):
             valid = min(ROWS, ready - b * ROWS)
-            differ = _compare(told, compared, b, blocks, valid, apart)
+            differ = _compare(decisions, compared, b, blocks, valid, apart)
             if differ > 0:
-                unlike += differ
-                unlike_mass += weight * _masses(common, apart, b, valid)
+                discriminatory += differ
+                discriminatory_mass += weight * _masses(common, apart, b, valid)
                 shown = _show(apart, b, valid, low, high, order, slow, places, examples, shown)
                 if pairs.size:
-                    _pair(told, compared, b, blocks, valid, pairs)
-    return unlike, shown, fine, gone, unlike_mass
+                    _pair(decisions, compared, b, blocks, valid, pairs)
+    return discriminatory, shown, fine, gone, discriminatory_mass
 
 
 @njit(
@@ -570,11 +570,11 @@ def count_boxes(
     mass: Float64,
     mass_at: Numbers,
     pairs: Numbers,
-    unlike: Numbers,
+    discriminatory: Numbers,
     masses: Float64,
     examples: Numbers,
 ) -> bool:
-    """Count the points of many small boxes that are treated unlike.
+    """Count the points of many small boxes that are discriminatory.
 
     Parameters
     ----------
@@ -582,7 +582,7 @@ def count_boxes(
         ``(B, a)``.
     group : NDArray[np.int64]
         ``(B,)``; of each the row of ``may_be``, ``(G, C)``, that holds.
-    unlike : NDArray[np.int64]
+    discriminatory : NDArray[np.int64]
         ``(B,)``; filled, as `count` gives it.
     masses : NDArray[np.float64]
         ``(B, 2)``; filled likewise.
@@ -598,7 +598,7 @@ def count_boxes(
     """
     fine = True
     for b in range(len(low)):
-        unlike[b], _, numbers, masses[b, 0], masses[b, 1] = count(
+        discriminatory[b], _, numbers, masses[b, 0], masses[b, 1] = count(
             low[b],
             high[b],
             order,

@@ -31,17 +31,17 @@ _LEAVES = 1 << 16
 
 
 def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Estimated | None:
-    """Estimate how many of the undecided people are treated unlike.
+    """Estimate how many of the undecided people are discriminatory.
 
     People are drawn independently from the undecided boxes as they are: a box with a probability
     in proportion to its points, then one of its points, each as likely. So what is counted among
     them is binomial, and Clopper and Pearson's interval for the share in these *boxes* is exact.
-    A part of the people in them is proven alike or unlike all the same, by counting, without it
-    being known of each of them. Of the ``N`` points of the boxes let ``A`` be proven alike and
-    ``U`` unlike. If a share ``p`` of all of them is unlike, these are ``p N``, of which ``U`` are
-    told already, and of the undecided remainder the share ``(p N - U) / (N - A - U)`` is. That
-    rises with ``p``, so it takes the ends of the one interval to those of the other, with the same
-    confidence.
+    A part of the people in them is proven consistent or discriminatory all the same, by counting,
+    without it being known of each of them. Of the ``N`` points of the boxes let ``A`` be proven
+    consistent and ``U`` unlike. If a share ``p`` of all of them is discriminatory, these are ``p
+    N``, of which ``U`` are told already, and of the undecided remainder the share ``(p N - U) / (N
+    - A - U)`` is. That rises with ``p``, so it takes the ends of the one interval to those of the
+    other, with the same confidence.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Es
     Returns
     -------
     Estimated, optional
-        ``people`` were drawn from the undecided boxes, and ``unlike`` is how many of these are;
-        the interval is of the undecided remainder. ``None`` where no box is undecided.
+        ``people`` were drawn from the undecided boxes, and ``discriminatory`` is how many of these
+        are; the interval is of the undecided remainder. ``None`` where no box is undecided.
     """
     space, tree = refinery.space, refinery.tree
     leaves = refinery.undecided_leaves()
@@ -71,24 +71,24 @@ def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Es
     nodes = leaves[np.minimum(which, len(leaves) - 1)]
     low, high = tree.boxes(nodes)
     places = rng.integers(low, high, endpoint=True)
-    unlike = int(
+    discriminatory = int(
         in_parts(
             lambda part: differ(space, fed, places[part], tree.root[nodes[part]]),
             np.arange(people),
             combinations,
         ).sum()
     )
-    known_alike = float((points * tree.alike[leaves]).sum())
-    known_unlike = float((points * tree.unlike[leaves]).sum())
+    known_consistent = float((points * tree.consistent[leaves]).sum())
+    known_discriminatory = float((points * tree.discriminatory[leaves]).sum())
     low_share, high_share, estimate = (
-        rest_of(float(end), float(ends[-1]), known_alike, known_unlike)
-        for end in (*clopper_pearson(unlike, people, _CONFIDENCE), unlike / people)
+        rest_of(float(end), float(ends[-1]), known_consistent, known_discriminatory)
+        for end in (*clopper_pearson(discriminatory, people, _CONFIDENCE), discriminatory / people)
     )
-    return Estimated(people, unlike, low_share, high_share, _CONFIDENCE, estimate)
+    return Estimated(people, discriminatory, low_share, high_share, _CONFIDENCE, estimate)
 
 
-def rest_of(share: float, points: float, alike: float, unlike: float) -> float:
-    """Turn a share of people who are unlike among all in boxes into that of the undecided rest.
+def rest_of(share: float, points: float, consistent: float, discriminatory: float) -> float:
+    """Turn the discriminatory share of all in boxes into that of the undecided rest.
 
     Parameters
     ----------
@@ -96,19 +96,19 @@ def rest_of(share: float, points: float, alike: float, unlike: float) -> float:
         Of the people in the boxes.
     points : float
         How many these are.
-    alike, unlike : float
+    consistent, discriminatory : float
         How many of them are proven so.
     """
-    rest = points - alike - unlike
+    rest = points - consistent - discriminatory
     if rest <= 0.0:
         return share
-    return min(max((share * points - unlike) / rest, 0.0), 1.0)
+    return min(max((share * points - discriminatory) / rest, 0.0), 1.0)
 
 
 def differ(
     space: Space, fed: FedModel, places: Places, root: NDArray[np.integer]
 ) -> NDArray[np.bool_]:
-    """Ask the model of points, ``(n, a)``, which are unlike; ``root`` tells the root of each."""
+    """Query which points, ``(n, a)``, are discriminatory; ``root`` tells the root of each."""
     may_be = space.may_be[space.groups[root]]
     unclear = np.flatnonzero(space.unclear[root])
     if unclear.size:
@@ -142,8 +142,8 @@ def rows_asked(context: SearchContext, people: Rows) -> Iterator[Share | None]:
     )
     hits = 0
     for part in Pace(len(domain.combinations), context=context).parts(len(first)):
-        unlike = context.ask(rows[first[part]]).discriminatory
-        hits += int(times[part][unlike].sum())
+        discriminatory = context.ask(rows[first[part]]).discriminatory
+        hits += int(times[part][discriminatory].sum())
         yield None
     share = hits / len(rows) if len(rows) else 0.0
     yield Share(

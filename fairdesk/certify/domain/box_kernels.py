@@ -69,7 +69,7 @@ def carve(
     verdict: NDArray[np.int8],
     count: int,
 ) -> int:
-    """Cut leaves down to smaller boxes; what is cut off is alike.
+    """Cut leaves down to smaller boxes; what is cut off is consistent.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ def carve(
 def gather(
     first: NDArray[np.int32],
     verdict: NDArray[np.int8],
-    alike: NDArray[np.float64],
-    unlike: NDArray[np.float64],
+    consistent: NDArray[np.float64],
+    discriminatory: NDArray[np.float64],
     leaves: NDArray[np.int32],
     uniform: NDArray[np.int8],
 ) -> None:
@@ -129,12 +129,13 @@ def gather(
     ----------
     first, verdict
         As of `fairdesk.certify.domain.boxes.Tree`, ``(n,)``.
-    alike, unlike : NDArray[np.float64]
+    consistent, discriminatory : NDArray[np.float64]
         ``(n,)``; how many points of each leaf are proven so; filled for the other nodes.
     leaves : NDArray[np.int32]
         ``(n,)``, filled: how many leaves are below a node, itself if it is one.
     uniform : NDArray[np.int8]
-        ``(n,)``, filled: 1 where every leaf below is alike as a whole, 2 unlike, else 0.
+        ``(n,)``, filled: 1 where every leaf below is consistent as a whole, 2 discriminatory, else
+        0.
     """
     # children stand after their parents
     for node in range(len(first) - 1, -1, -1):
@@ -143,7 +144,7 @@ def gather(
             leaves[node] = 1
             uniform[node] = verdict[node] if verdict[node] in (1, 2) else 0
             continue
-        alike[node] = alike[one] + alike[one + 1]
-        unlike[node] = unlike[one] + unlike[one + 1]
+        consistent[node] = consistent[one] + consistent[one + 1]
+        discriminatory[node] = discriminatory[one] + discriminatory[one + 1]
         leaves[node] = leaves[one] + leaves[one + 1]
         uniform[node] = uniform[one] if uniform[one] == uniform[one + 1] else 0

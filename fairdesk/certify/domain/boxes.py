@@ -24,8 +24,8 @@ class Verdict(IntEnum):
 
     INNER = -1
     UNDECIDED = 0
-    ALIKE = 1
-    UNLIKE = 2
+    CONSISTENT = 1
+    DISCRIMINATORY = 2
     COUNTED = 3
     """Every point of it is decided, and their number is known."""
     NOBODY = 4
@@ -40,15 +40,15 @@ _FIELDS = {
     "parent": np.int32,
     "root": np.int32,
     "verdict": np.int8,
-    "alike": np.float64,
-    "unlike": np.float64,
-    "population_alike": np.float64,
-    "population_unlike": np.float64,
+    "consistent": np.float64,
+    "discriminatory": np.float64,
+    "population_consistent": np.float64,
+    "population_discriminatory": np.float64,
 }
 #: Those of them that a certificate has.
 KEPT = (
-    *("axis", "cut", "first", "verdict", "alike", "unlike", "population_alike"),
-    "population_unlike",
+    *("axis", "cut", "first", "verdict", "consistent", "discriminatory", "population_consistent"),
+    "population_discriminatory",
 )
 _FIRST_NODES = 1 << 16
 #: A share of a box that was computed in floating point is counted as a little less.
@@ -71,11 +71,11 @@ class Tree:
         As given.
     count : int
         How many nodes there are.
-    axis, cut, first, parent, root, verdict, alike, unlike : NDArray
+    axis, cut, first, parent, root, verdict, consistent, discriminatory : NDArray
         ``(count or more,)``. Of an undecided leaf ``axis`` and ``cut`` say how it is to be halved,
-        and ``alike`` and ``unlike`` which shares of its points are proven so; those of a counted
-        one are exact.
-    population_alike, population_unlike : NDArray[np.float64]
+        and ``consistent`` and ``discriminatory`` which shares of its points are proven so; those of
+        a counted one are exact.
+    population_consistent, population_discriminatory : NDArray[np.float64]
         Likewise, of a leaf's mass in the population.
     """
 
@@ -90,10 +90,10 @@ class Tree:
         self.parent: NDArray[np.int32]
         self.root: NDArray[np.int32]
         self.verdict: NDArray[np.int8]
-        self.alike: Float64
-        self.unlike: Float64
-        self.population_alike: Float64
-        self.population_unlike: Float64
+        self.consistent: Float64
+        self.discriminatory: Float64
+        self.population_consistent: Float64
+        self.population_discriminatory: Float64
         self.axis[: self.count] = self.first[: self.count] = self.parent[: self.count] = -1
         self.root[: self.count] = np.arange(self.count)
 
@@ -151,7 +151,7 @@ class Tree:
     ) -> Nodes:
         """Cut leaves, whose boxes are given, down to smaller ones; give the leaves that are left.
 
-        What is cut off is alike.
+        What is cut off is consistent.
         """
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.certify.domain.box_kernels import carve  # noqa: PLC0415
@@ -206,10 +206,12 @@ class Tree:
             )
             wanted = min(len(inner), (self.count - most) // 2 + 1)
             some = np.argpartition(left, wanted - 1)[:wanted]
-            for k, field in enumerate((self.alike, self.unlike)):
+            for k, field in enumerate((self.consistent, self.discriminatory)):
                 weighted = known[0][k] * points[0] + known[1][k] * points[1]
                 field[inner[some]] = (weighted / (points[0] + points[1]) * _LESS)[some]
-            for k, field in enumerate((self.population_alike, self.population_unlike), start=2):
+            for k, field in enumerate(
+                (self.population_consistent, self.population_discriminatory), start=2
+            ):
                 weighted = known[0][k] * masses[0] + known[1][k] * masses[1]
                 mass = masses[0] + masses[1]
                 field[inner[some]] = (weighted / np.where(mass > 0, mass, 1.0) * _LESS)[some]
@@ -218,13 +220,23 @@ class Tree:
             self._renumber()
 
     def _known(self, leaves: Nodes) -> tuple[Float64, Float64, Float64, Float64]:
-        """Return which shares of leaves' points, and of their masses, are alike and unlike."""
+        """Return the consistent and discriminatory shares of leaves: of points, of mass."""
         verdict = self.verdict[leaves]
-        alike, unlike = verdict == Verdict.ALIKE, verdict == Verdict.UNLIKE
-        fields = (self.alike, self.unlike, self.population_alike, self.population_unlike)
+        consistent, discriminatory = (
+            verdict == Verdict.CONSISTENT,
+            verdict == Verdict.DISCRIMINATORY,
+        )
+        fields = (
+            self.consistent,
+            self.discriminatory,
+            self.population_consistent,
+            self.population_discriminatory,
+        )
         shares = [
-            np.where(alike | unlike, whole.astype(np.float64), field[leaves])
-            for whole, field in zip((alike, unlike, alike, unlike), fields, strict=True)
+            np.where(consistent | discriminatory, whole.astype(np.float64), field[leaves])
+            for whole, field in zip(
+                (consistent, discriminatory, consistent, discriminatory), fields, strict=True
+            )
         ]
         return shares[0], shares[1], shares[2], shares[3]
 
@@ -243,15 +255,17 @@ class Tree:
         points = [np.array([float(size) for size in sizes(*each)]) for each in boxes]
         whole = points[0] + points[1]
         mixed = ~same & somebody & (whole < EXACT)
-        unlike = np.round(self._unlike(one) * points[0]) + np.round(self._unlike(two) * points[1])
-        share = unlike[mixed] / whole[mixed]
+        discriminatory = np.round(self._discriminatory(one) * points[0]) + np.round(
+            self._discriminatory(two) * points[1]
+        )
+        share = discriminatory[mixed] / whole[mixed]
         self.verdict[inner[same]] = self.verdict[one[same]]
         self.verdict[inner[mixed]] = Verdict.COUNTED
-        self.unlike[inner[mixed]], self.alike[inner[mixed]] = share, 1.0 - share
+        self.discriminatory[inner[mixed]], self.consistent[inner[mixed]] = share, 1.0 - share
         masses = [self.space.masses(*each, self.root[one])[mixed] for each in boxes]
         for known, verdict in (
-            (self.population_alike, Verdict.ALIKE),
-            (self.population_unlike, Verdict.UNLIKE),
+            (self.population_consistent, Verdict.CONSISTENT),
+            (self.population_discriminatory, Verdict.DISCRIMINATORY),
         ):
             parts = [
                 np.where(counted_too, known[each], self.verdict[each] == verdict) * mass
@@ -265,10 +279,14 @@ class Tree:
         self.first[merged] = self.axis[merged] = -1
         return bool(merged.size)
 
-    def _unlike(self, nodes: Nodes) -> Float64:
-        """Return the share of decided leaves' points that are unlike."""
+    def _discriminatory(self, nodes: Nodes) -> Float64:
+        """Return the share of decided leaves' points that are discriminatory."""
         verdict = self.verdict[nodes]
-        return np.where(verdict == Verdict.COUNTED, self.unlike[nodes], verdict == Verdict.UNLIKE)
+        return np.where(
+            verdict == Verdict.COUNTED,
+            self.discriminatory[nodes],
+            verdict == Verdict.DISCRIMINATORY,
+        )
 
     def _renumber(self) -> None:
         """Leave out the nodes that no root leads to any more."""

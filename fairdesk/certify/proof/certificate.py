@@ -14,19 +14,19 @@ it is fed, who may be asked about, and the totals. Beside it lie NumPy arrays (`
                           along ``axis``, the second those beyond. Of an undecided leaf: how it
                           would be divided next, if ``axis`` is not -1.
 ``verdict``               ``(n,)`` whole numbers; -1 for nodes with children; of leaves: 0
-                          undecided, 1 everybody is alike, 2 everybody is unlike, 3 counted, 4
-                          nobody may be there.
-``alike, unlike``         ``(n,)`` numbers from 0 to 1; of an undecided leaf the shares of its
-                          points that are proven alike and unlike; of a counted one ``unlike``
-                          times its points, rounded to a whole number, are unlike, and all others
-                          alike; else without meaning.
-``population_alike``,     ``(n,)`` numbers; the same as shares of the leaf's mass in the
-``population_unlike``     population, the product of the shares that each value has in the data.
+                          undecided, 1 everybody is consistent, 2 everybody is discriminatory, 3
+                          counted, 4 nobody may be there.
+``consistent,``           ``(n,)`` numbers from 0 to 1; of an undecided leaf the shares of its
+``discriminatory``        points that are proven so; of a counted one ``discriminatory`` times its
+                          points, rounded to a whole number, are discriminatory, and all others
+                          consistent; else without meaning.
+``population_consistent,  ``(n,)`` numbers; the same as shares of the leaf's mass in the
+population_...``          population, the product of the shares that each value has in the data.
 ========================  =====================================================================
 
-A point is a person whatever their protected values. They are *alike* when all combinations of
-protected values that may be in that box get the same decision of the model, *unlike* when two do
-not. The totals are sums over the leaves of whole numbers, each rounded down.
+A point is a person whatever their protected values. It is *consistent* when all combinations of
+protected values that may be in that box get the same decision of the model, *discriminatory* when
+two do not. The totals are sums over the leaves of whole numbers, each rounded down.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ ARRAYS = {
     "axis": ("i", 1),
     "cut": ("i", 1),
     "verdict": ("i", 1),
-    "alike": ("f", 1),
-    "unlike": ("f", 1),
-    "population_alike": ("f", 1),
-    "population_unlike": ("f", 1),
+    "consistent": ("f", 1),
+    "discriminatory": ("f", 1),
+    "population_consistent": ("f", 1),
+    "population_discriminatory": ("f", 1),
 }
 #: The verdicts of leaves.
-UNDECIDED, ALIKE, UNLIKE, COUNTED, NOBODY = range(5)
+UNDECIDED, CONSISTENT, DISCRIMINATORY, COUNTED, NOBODY = range(5)
 #: Larger ones are not read.
 MOST_HEADER_BYTES = 64 << 20
 MOST_ARRAY_BYTES = 4 << 30
@@ -163,8 +163,8 @@ class Header(msgspec.Struct, frozen=True):
         Roots in which the constraints hold for some and not for others: nothing but what was
         counted is told of them.
     total, certified, falsified, undecided : str
-        How many points there are, are alike, unlike, and undecided: whole numbers in decimal
-        digits.
+        How many points there are, are consistent, discriminatory, and undecided: whole numbers in
+        decimal digits.
     certified_share, falsified_share, undecided_share : float
         The same as shares of the total: the first two rounded down, the third up.
     margin : float
@@ -218,8 +218,8 @@ def pack(
     phase: str,
     method: str,
     options: msgspec.Struct,
-    alike: int,
-    unlike: int,
+    consistent: int,
+    discriminatory: int,
     margin: float,
     seconds: float,
     boxes: int,
@@ -237,7 +237,7 @@ def pack(
         The model.
     phase, method, options
         Of the run; ``method`` is the key.
-    alike, unlike : int
+    consistent, discriminatory : int
         Points that are proven so.
     margin, boxes, notes
         As in `fairdesk.results.proofs.Proven`.
@@ -265,12 +265,12 @@ def pack(
         may_be=tuple(tuple(row) for row in space.may_be.tolist()),
         unclear=tuple(np.flatnonzero(space.unclear).tolist()),
         total=str(total),
-        certified=str(alike),
-        falsified=str(unlike),
-        undecided=str(total - alike - unlike),
-        certified_share=share_down(alike, total),
-        falsified_share=share_down(unlike, total),
-        undecided_share=share_up(total - alike - unlike, total),
+        certified=str(consistent),
+        falsified=str(discriminatory),
+        undecided=str(total - consistent - discriminatory),
+        certified_share=share_down(consistent, total),
+        falsified_share=share_down(discriminatory, total),
+        undecided_share=share_up(total - consistent - discriminatory, total),
         margin=margin,
         about_margin=margin_sentence(margin),
         method=method,
@@ -544,7 +544,7 @@ def _check_roots(header: Header, arrays: Arrays) -> None:
 def _check_tree(header: Header, arrays: Arrays) -> None:
     """Refuse nodes that make no tree, and leaves that say what cannot be."""
     first, verdict, axis = (arrays[name] for name in ("first", "verdict", "axis"))
-    alike, unlike = arrays["alike"], arrays["unlike"]
+    consistent, discriminatory = arrays["consistent"], arrays["discriminatory"]
     n, roots = len(first), len(header.groups)
     if n < roots or any(len(arrays[name]) != n for name in ARRAYS if not name.startswith("root")):
         raise malformed("its arrays have different lengths")
@@ -561,9 +561,11 @@ def _check_tree(header: Header, arrays: Arrays) -> None:
     if not ((axis >= np.where(is_inner, 0, -1)) & (axis < len(header.axes))).all():
         raise malformed("some of its boxes are divided along an axis that is not there")
     stated = (verdict == UNDECIDED) | (verdict == COUNTED)
-    alike, unlike = alike[stated], unlike[stated]
+    consistent, discriminatory = consistent[stated], discriminatory[stated]
     # NaN is in no range
-    if not ((alike >= 0) & (unlike >= 0) & (alike + unlike <= 1 + 2.0**-40)).all():
+    if not (
+        (consistent >= 0) & (discriminatory >= 0) & (consistent + discriminatory <= 1 + 2.0**-40)
+    ).all():
         raise malformed("some of its boxes have shares that are none")
 
 

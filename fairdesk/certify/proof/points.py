@@ -54,10 +54,10 @@ class Points:
             decided = np.full(len(everyone), -1, dtype=np.int64)
             if allowed.any():
                 decided[allowed] = labels(self._predict(everyone[allowed]))
-            told_apart = decided.reshape(-1, members)
-            allowed = allowed.reshape(told_apart.shape)
-            most = told_apart.max(axis=1)
-            least = np.where(allowed, told_apart, most[:, None]).min(axis=1)
+            sides_of_combinations = decided.reshape(-1, members)
+            allowed = allowed.reshape(sides_of_combinations.shape)
+            most = sides_of_combinations.max(axis=1)
+            least = np.where(allowed, sides_of_combinations, most[:, None]).min(axis=1)
             parts.append(most != least)
         return np.concatenate(parts)
 

@@ -113,7 +113,7 @@ class _Reprover:
         return _Work(self, low, high, group, stated).done(perf_counter() + seconds)
 
     def look(self, parts: _Parts, group: Numbers) -> tuple[Numbers, Float64]:
-        """Return of parts whether they are alike (0), unlike (1) or undecided (-1), and where."""
+        """Say which parts are consistent (0), discriminatory (1), undecided (-1), and where."""
         if self._bounds is None:
             return np.full(len(group), -1, dtype=np.int64), np.zeros(parts.low.shape)
         wanted = self._wanted[group]
@@ -124,14 +124,14 @@ class _Reprover:
         verdict = np.full(len(wanted), -1, dtype=np.int64)
         verdict[(known == wanted).all(axis=1) & (most == least)] = 0
         verdict[known.any(axis=1) & (most != least)] = 1
-        # who is compared with nobody is alike
+        # who is compared with nobody is consistent
         verdict[wanted.sum(axis=1) <= 1] = 0
         # where it is not known who may be, every point is asked about
         verdict[group < 0] = -1
         return verdict, found.matters
 
     def count(self, low: Numbers, high: Numbers, group: int) -> tuple[float, float] | None:
-        """Return the least shares of a box that are alike and unlike; ``None``: not countable."""
+        """Return a box's least consistent and discriminatory shares; ``None``: not countable."""
         if self._counter is None or group < 0:
             return None
         return self._counter.shares(low, high, np.flatnonzero(self._wanted[group]))
@@ -191,7 +191,7 @@ class _Work:
         return Reproof(proven[:, 0], proven[:, 1], self._contradicted, self._places)
 
     def _decided(self, parts: _Parts, which: NDArray[np.intp], outcome: int) -> None:
-        """Take in that parts are alike, or unlike."""
+        """Take in that parts are consistent, or discriminatory."""
         if not len(which):
             return
         box = parts.box[which]
@@ -266,14 +266,14 @@ class _Work:
                 ends[some] - points[some] - before, points[some]
             )
             places = _places(parts.low[owner], parts.high[owner], number)
-            unlike = self._prover.differ(places)
-            hits = np.bincount(owner[unlike] - start, minlength=stop - start)
+            discriminatory = self._prover.differ(places)
+            hits = np.bincount(owner[discriminatory] - start, minlength=stop - start)
             box = parts.box[some]
             np.add.at(self._open, box, -1)
             for outcome, count in ((1, hits), (0, points[some] - hits)):
                 np.add.at(self._proven[:, outcome], box, count / self._volume[box])
             stated = self._stated[parts.box[owner]]
-            wrong = np.flatnonzero(np.where(unlike, stated[:, 0], stated[:, 1]) >= 1.0)
+            wrong = np.flatnonzero(np.where(discriminatory, stated[:, 0], stated[:, 1]) >= 1.0)
             wrong = wrong[np.unique(parts.box[owner[wrong]], return_index=True)[1]]
             self._contradict(parts.box[owner[wrong]], places[wrong])
             self._settle(np.unique(box))

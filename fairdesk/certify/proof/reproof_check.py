@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
-from fairdesk.certify.proof.certificate import ALIKE, COUNTED, UNDECIDED, UNLIKE
+from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, DISCRIMINATORY, UNDECIDED
 from fairdesk.certify.proof.points import Points
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -38,7 +38,7 @@ class Reproof(NamedTuple):
 
     Attributes
     ----------
-    alike, unlike : NDArray[np.float64]
+    consistent, discriminatory : NDArray[np.float64]
         ``(B,)``; shares of each box's points that are proven to get the same decision whatever
         their protected values, and not to.
     contradicted : NDArray[np.int8]
@@ -47,15 +47,15 @@ class Reproof(NamedTuple):
         ``(B, a)``; that point.
     """
 
-    alike: Float64
-    unlike: Float64
+    consistent: Float64
+    discriminatory: Float64
     contradicted: NDArray[np.int8]
     places: Places
 
 
 #: ``reprove(low, high, group, stated, seconds)``: prove of boxes, ``(B, a)``, of these rows of
 #: `Header.may_be` (-1: it is not known who may be there), that the stated shares, ``(B, 2)``, of
-#: their points are alike and unlike.
+#: their points are consistent and discriminatory.
 Reprove = Callable[[Places, Places, Numbers, Float64, float], Reproof]
 
 
@@ -90,19 +90,25 @@ class Outcome(NamedTuple):
     tried: int
     failed: int
     unknown: int
-    told: tuple[str, ...]
+    remarks: tuple[str, ...]
 
 
 def stated_shares(arrays: Arrays, nodes: Numbers, sizes: Float64) -> Float64:
     """Return which shares of leaves are stated to be certified and falsified, ``(B, 2)``."""
     verdict = arrays["verdict"][nodes]
-    alike, unlike = (arrays[name][nodes].astype(np.float64) for name in ("alike", "unlike"))
-    hits = np.where(sizes < 2.0**53, np.rint(unlike * sizes) / sizes, unlike)
+    consistent, discriminatory = (
+        arrays[name][nodes].astype(np.float64) for name in ("consistent", "discriminatory")
+    )
+    hits = np.where(sizes < 2.0**53, np.rint(discriminatory * sizes) / sizes, discriminatory)
     certified = np.select(
-        [verdict == ALIKE, verdict == COUNTED, verdict == UNDECIDED], [1.0, 1.0 - hits, alike], 0.0
+        [verdict == CONSISTENT, verdict == COUNTED, verdict == UNDECIDED],
+        [1.0, 1.0 - hits, consistent],
+        0.0,
     )
     falsified = np.select(
-        [verdict == UNLIKE, verdict == COUNTED, verdict == UNDECIDED], [1.0, hits, unlike], 0.0
+        [verdict == DISCRIMINATORY, verdict == COUNTED, verdict == UNDECIDED],
+        [1.0, hits, discriminatory],
+        0.0,
     )
     return np.column_stack((certified, falsified))
 
@@ -155,18 +161,22 @@ def check_again(
             _LONG_CALL if everything else min(left, _CALL),
         )
         drawn = max(drawn, random)
-        proven[some] = np.maximum(proven[some], np.column_stack((found.alike, found.unlike)))
+        proven[some] = np.maximum(
+            proven[some], np.column_stack((found.consistent, found.discriminatory))
+        )
         for i in np.flatnonzero(found.contradicted).tolist():
             box = int(some[i])
             failure = "counted again, its points are not as it says"
             if found.contradicted[i] == BY_POINT:
                 place = found.places[i]
-                unlike = bool(points.differ(place[None])[0])
-                if claims.stated[box, int(unlike)] >= 1.0:
+                discriminatory = bool(points.differ(place[None])[0])
+                if claims.stated[box, int(discriminatory)] >= 1.0:
                     # the model has the last word
                     proven[box] = 0.0
                     continue
-                failure = f"{points.person(place)} is treated {'unlike' if unlike else 'alike'}"
+                failure = (
+                    f"{points.person(place)} is treated {'unlike' if discriminatory else 'alike'}"
+                )
             contradicted[box], proven[box] = True, 0.0
             if len(messages) < _MOST_MESSAGES:
                 messages.append(f"In box {claims.nodes[box]}: {failure}.")

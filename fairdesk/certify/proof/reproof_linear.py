@@ -54,7 +54,7 @@ class LinearCounter:
         self._sizes = np.abs(layer.weights) @ np.abs(margins.weights[:, 0])
 
     def shares(self, low: Numbers, high: Numbers, members: Numbers) -> tuple[float, float] | None:
-        """Return the least shares of a box's points that are alike, and unlike.
+        """Return the least shares of a box's points that are consistent, and discriminatory.
 
         ``None`` where an axis has too many values.
         """
@@ -87,11 +87,11 @@ class LinearCounter:
         # all are above the border, or all below it
         above = upto[-1] - upto[np.searchsorted(sums, room - added.min(), "right")]
         below = upto[np.searchsorted(sums, -room - added.max(), "left")]
-        alike = float(above + below)
+        consistent = float(above + below)
         # the least of them is below it, the greatest above
         first = np.searchsorted(sums, room - added.max(), "right")
         last = np.searchsorted(sums, -room - added.min(), "left")
-        unlike = float(upto[last] - upto[first]) if last > first else 0.0
+        discriminatory = float(upto[last] - upto[first]) if last > first else 0.0
         if len(members) <= 1:
             return 1.0, 0.0
-        return max(0.0, alike - _OFF), max(0.0, unlike - _OFF)
+        return max(0.0, consistent - _OFF), max(0.0, discriminatory - _OFF)

@@ -1,4 +1,4 @@
-"""Asking a solver (z3) whether anybody in a box is treated unlike: exactly, in rational numbers.
+"""Asking a solver (z3) whether anybody in a box is discriminatory: exactly, in rational numbers.
 
 A second opinion on what bounds prove, by other means: of a network it takes only the layers and
 what they are given. The query is that of Fairify (Biswas and Rajan, ICSE 2023, section IV): two
@@ -150,7 +150,7 @@ class Answer:
 
     @property
     def example(self) -> tuple[Places, int]:
-        """Of ``"sat"``: that somebody, and one of the two combinations (of alike ones: any)."""
+        """Of ``"sat"``: that somebody, and one of the two combinations (consistent: any)."""
         if self.places is None:
             raise ValueError("nobody was found")
         return self.places, 0 if self.pair is None else self.pair[0]
@@ -165,7 +165,7 @@ def check_box(
     margin: float,
     soft_seconds: float,
     hard_seconds: float = 0.0,
-    sought: Literal["unlike", "alike"] = "unlike",
+    sought: Literal["discriminatory", "consistent"] = "discriminatory",
 ) -> Answer:
     """Search a box for a point whose members are decided otherwise.
 
@@ -187,8 +187,8 @@ def check_box(
     hard_seconds : float
         After so long it is interrupted; 0 is never.
     sought : str
-        ``"unlike"``: two members decided otherwise. ``"alike"``: all members decided alike, to
-        check a box in which everybody is unlike.
+        ``"discriminatory"``: two members decided otherwise. ``"consistent"``: all members decided
+        alike, to check a box in which everybody is discriminatory.
 
     Raises
     ------
@@ -239,13 +239,13 @@ class Inquiry:
         self._stopped.set()
         self._context.interrupt()
 
-    def run(self, sought: Literal["unlike", "alike"] = "unlike") -> Answer:
+    def run(self, sought: Literal["discriminatory", "consistent"] = "discriminatory") -> Answer:
         """Ask, and wait for the answer."""
-        if sought == "alike":
-            return self._ask(self._compared, self._are_alike)
+        if sought == "consistent":
+            return self._ask(self._compared, self._are_consistent)
         answer = Answer("unsat")
         for pair in combinations(self._compared, 2):
-            found = self._ask(pair, self._are_unlike)
+            found = self._ask(pair, self._are_discriminatory)
             if found.verdict == "sat":
                 return Answer("sat", found.places, pair)
             if found.verdict == "unknown":
@@ -299,7 +299,7 @@ class Inquiry:
             for decision in np.unique(margin.decision).tolist()
         ]
 
-    def _are_unlike(self, decided: Sequence[Sequence[OfZ3]]) -> OfZ3:
+    def _are_discriminatory(self, decided: Sequence[Sequence[OfZ3]]) -> OfZ3:
         first, second = decided
         z3 = self._z3
         return z3.Or(
@@ -312,7 +312,7 @@ class Inquiry:
             self._context,
         )
 
-    def _are_alike(self, decided: Sequence[Sequence[OfZ3]]) -> OfZ3:
+    def _are_consistent(self, decided: Sequence[Sequence[OfZ3]]) -> OfZ3:
         z3 = self._z3
         return z3.Or(
             *(z3.And(*each, self._context) for each in zip(*decided, strict=True)), self._context

@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Axis, Places, Space
 from fairdesk.certify.proof.certificate import (
-    ALIKE,
+    CONSISTENT,
     COUNTED,
+    DISCRIMINATORY,
     NOBODY,
     UNDECIDED,
-    UNLIKE,
     AxisOf,
     Header,
     leaves,
@@ -53,8 +53,8 @@ Nodes = NDArray[np.int64]
 #: What kinds of leaves are called.
 KINDS = {
     UNDECIDED: "undecided",
-    ALIKE: "certified",
-    UNLIKE: "falsified",
+    CONSISTENT: "certified",
+    DISCRIMINATORY: "falsified",
     COUNTED: "counted",
     NOBODY: "nobody may be there",
 }
@@ -91,7 +91,7 @@ class Check(msgspec.Struct, frozen=True):
         How many of them contradict the certificate.
     unknown : int
         Of how many no answer was had.
-    told : tuple[str, ...]
+    remarks : tuple[str, ...]
         What failed and where, or why nothing was tried: a sentence each.
     """
 
@@ -99,7 +99,7 @@ class Check(msgspec.Struct, frozen=True):
     tried: int = 0
     failed: int = 0
     unknown: int = 0
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 class SolverVerdicts(NamedTuple):
@@ -118,8 +118,9 @@ class SolverVerdicts(NamedTuple):
     places: Places
 
 
-#: ``solve(low, high, group, unlike, seconds)``: whether anybody in boxes, ``(B, a)``, of these rows
-#: of `Header.may_be` is treated unlike, or where ``unlike`` alike, within so many seconds for each.
+#: ``solve(low, high, group, discriminatory, seconds)``: whether anybody in boxes, ``(B, a)``, of
+#: these rows of `Header.may_be` is discriminatory, or where ``discriminatory`` consistent, within
+#: so many seconds for each.
 Solve = Callable[
     [Places, Places, NDArray[np.int64], NDArray[np.bool_], float],
     SolverVerdicts,
@@ -180,8 +181,8 @@ def verify(
     yield proof.totals()
     if sample:
         yield proof.members(sample, rng)
-        yield proof.certified(ALIKE, sample, rng)
-        yield proof.certified(UNLIKE, sample, rng)
+        yield proof.certified(CONSISTENT, sample, rng)
+        yield proof.certified(DISCRIMINATORY, sample, rng)
         yield proof.falsified(rng, everything=everything)
         yield proof.recounted(rng)
         yield proof.shares(sample, rng)
@@ -288,7 +289,7 @@ class _Proof:
         self._nodes: dict[int, Nodes] = {}
         self._sizes: dict[int, NDArray[np.float64]] = {}
         self._total = 0
-        self._proven = {"alike": [0, 0], "unlike": [0, 0]}
+        self._proven = {"consistent": [0, 0], "discriminatory": [0, 0]}
         n = len(arrays["first"])
         inner = np.flatnonzero(arrays["first"] >= 0)
         self._parent = np.full(n, -1, dtype=np.int64)
@@ -320,7 +321,9 @@ class _Proof:
             wrong = np.flatnonzero(nobody == inhabited[part.root])
             wrong = np.union1d(
                 wrong,
-                np.flatnonzero(unclear[part.root] & ((verdict == ALIKE) | (verdict == UNLIKE))),
+                np.flatnonzero(
+                    unclear[part.root] & ((verdict == CONSISTENT) | (verdict == DISCRIMINATORY))
+                ),
             )
             failed += len(wrong)
             messages += [
@@ -343,18 +346,23 @@ class _Proof:
 
     def _add(self, nodes: Nodes, verdict: NDArray[Any], volumes: list[int]) -> None:
         """Add up what leaves prove: the most that they can be read to say, and the least."""
-        alike, unlike = (self._arrays[name][nodes].tolist() for name in ("alike", "unlike"))
+        consistent, discriminatory = (
+            self._arrays[name][nodes].tolist() for name in ("consistent", "discriminatory")
+        )
         for i, (kind, size) in enumerate(zip(verdict.tolist(), volumes, strict=True)):
             if kind == NOBODY:
                 continue
             self._total += size
             if kind == COUNTED:
-                hits = round(size * unlike[i])
-                both = {"unlike": (hits, hits), "alike": (size - hits, size - hits)}
+                hits = round(size * discriminatory[i])
+                both = {"discriminatory": (hits, hits), "consistent": (size - hits, size - hits)}
             elif kind == UNDECIDED:
-                both = {"alike": _between(size, alike[i]), "unlike": _between(size, unlike[i])}
+                both = {
+                    "consistent": _between(size, consistent[i]),
+                    "discriminatory": _between(size, discriminatory[i]),
+                }
             else:
-                both = {"alike" if kind == ALIKE else "unlike": (size, size)}
+                both = {"consistent" if kind == CONSISTENT else "discriminatory": (size, size)}
             for name, (least, most) in both.items():
                 self._proven[name][0] += least
                 self._proven[name][1] += most
@@ -371,8 +379,8 @@ class _Proof:
         if total != certified + falsified + undecided:
             messages.append("What is certified, falsified and undecided are not the whole.")
         for what, stated, name in (
-            ("certified", certified, "alike"),
-            ("falsified", falsified, "unlike"),
+            ("certified", certified, "consistent"),
+            ("falsified", falsified, "discriminatory"),
         ):
             least, most = self._proven[name]
             if not least <= stated <= most:
@@ -398,10 +406,10 @@ class _Proof:
         if not domain.has_constraints:
             wrong = int((~may_be).sum()) + len(header.unclear)
             why = "There are no constraints, and yet some may not be."
-            return Check(name, may_be.size, wrong, told=(why,) if wrong else ())
+            return Check(name, may_be.size, wrong, remarks=(why,) if wrong else ())
         clear = np.setdiff1d(np.arange(len(header.groups)), header.unclear)
         if not len(clear):
-            return Check(name, told=("It is not told: everybody was asked about one by one.",))
+            return Check(name, remarks=("It is not told: everybody was asked about one by one.",))
         root = rng.choice(clear, size=max(100, min(sample, _MOST_ROWS // may_be.shape[1])))
         low, high = (self._arrays[each][root] for each in ("root_low", "root_high"))
         places = rng.integers(low, high, endpoint=True, dtype=np.int64)
@@ -420,16 +428,16 @@ class _Proof:
                 f"{self._points.person(places[start + i])}."
                 for i in np.flatnonzero(differ)[: _MOST_MESSAGES - len(messages)].tolist()
             )
-        return Check(name, len(places), wrong, told=messages)
+        return Check(name, len(places), wrong, remarks=messages)
 
     # what the model says
 
     def certified(self, kind: int, sample: int, rng: np.random.Generator) -> Check:
-        """Ask about points of leaves in which everybody is said to be treated alike, or unlike."""
+        """Ask about points of leaves said to be consistent, or discriminatory, as a whole."""
         name = f"People in {KINDS[kind]} boxes, asked of the model"
         nodes, sizes = self._nodes[kind], self._sizes[kind]
         if not len(nodes):
-            return Check(name, told=("There are no such boxes.",))
+            return Check(name, remarks=("There are no such boxes.",))
         n = self._affordable(sample)
         # half of them are each as likely as any other person, half of each box as likely
         chosen = np.concatenate(
@@ -440,28 +448,28 @@ class _Proof:
         )
         low, high, _ = self._boxes(chosen)
         places = rng.integers(low, high, endpoint=True)
-        unlike = self._points.differ(places)
-        wrong = np.flatnonzero(unlike if kind == ALIKE else ~unlike)
+        discriminatory = self._points.differ(places)
+        wrong = np.flatnonzero(discriminatory if kind == CONSISTENT else ~discriminatory)
         return Check(
             name,
             len(places),
             len(wrong),
-            told=tuple(
+            remarks=tuple(
                 f"In box {chosen[i]}: {self._points.person(places[i])} is treated "
-                f"{'unlike' if kind == ALIKE else 'alike'}."
+                f"{'unlike' if kind == CONSISTENT else 'alike'}."
                 for i in wrong[:_MOST_MESSAGES]
             ),
         )
 
     def falsified(self, rng: np.random.Generator, *, everything: bool) -> Check:
-        """Ask about each leaf in which everybody is said to be treated unlike: two of its points.
+        """Ask about each leaf in which everybody is said to be discriminatory: two of its points.
 
         Of more leaves than can be asked about so many are drawn, unless ``everything`` is.
         """
         name = "Every falsified box, asked of the model"
-        nodes = self._nodes[UNLIKE]
+        nodes = self._nodes[DISCRIMINATORY]
         if not len(nodes):
-            return Check(name, told=("There are no such boxes.",))
+            return Check(name, remarks=("There are no such boxes.",))
         most = _MOST_ROWS // (2 * len(self._domain.combinations))
         chosen = nodes if everything or len(nodes) <= most else rng.choice(nodes, most)
         wrong = np.zeros(len(chosen), dtype=np.bool_)
@@ -470,32 +478,32 @@ class _Proof:
             part = slice(start, start + _AT_ONCE)
             low, high, _ = self._boxes(chosen[part])
             for places in (low, rng.integers(low, high, endpoint=True)):
-                alike = np.flatnonzero(~self._points.differ(places))
-                wrong[start + alike] = True
+                consistent = np.flatnonzero(~self._points.differ(places))
+                wrong[start + consistent] = True
                 messages += [
                     f"In box {chosen[start + i]}: {self._points.person(places[i])} is treated "
                     "alike."
-                    for i in alike[: _MOST_MESSAGES - len(messages)].tolist()
+                    for i in consistent[: _MOST_MESSAGES - len(messages)].tolist()
                 ]
         if len(chosen) < len(nodes):
             messages.append(
                 f"So many were drawn of {len(nodes):,}; with “fairdesk verify --all” every one is "
                 "asked about."
             )
-        return Check(name, len(chosen), int(wrong.sum()), told=tuple(messages))
+        return Check(name, len(chosen), int(wrong.sum()), remarks=tuple(messages))
 
     def proven_again(
         self, prove: Reprove, seconds: float, rng: np.random.Generator, *, everything: bool
     ) -> Check:
         """Prove what leaves state once more, by other code: as many as the time allows, or all."""
         name = "Boxes, proven once more by other bounds"
-        kinds = (ALIKE, UNLIKE, COUNTED, UNDECIDED)
+        kinds = (CONSISTENT, DISCRIMINATORY, COUNTED, UNDECIDED)
         nodes = np.concatenate([self._nodes[kind] for kind in kinds])
         sizes = np.concatenate([self._sizes[kind] for kind in kinds])
         stated = stated_shares(self._arrays, nodes, sizes)
         some = np.flatnonzero((stated > 0.0).any(axis=1))
         if not len(some):
-            return Check(name, told=("Nothing is stated of any box.",))
+            return Check(name, remarks=("Nothing is stated of any box.",))
         low, high, root = self._boxes(nodes[some])
         group = np.array(self._header.groups, dtype=np.int64)
         group[list(self._header.unclear)] = -1
@@ -518,7 +526,7 @@ class _Proof:
         )
         small = np.flatnonzero(sizes <= _SMALL)
         if not len(small):
-            return Check(name, told=("There are no such boxes.",))
+            return Check(name, remarks=("There are no such boxes.",))
         room, members = _MOST_ROWS, len(self._domain.combinations)
         messages: list[str] = []
         tried = 0
@@ -531,8 +539,10 @@ class _Proof:
             node = nodes[i]
             low, high, _ = self._boxes(nodes[i : i + 1])
             hits = int(self._points.differ(_everybody(low[0], high[0])).sum())
-            alike, unlike = (float(self._arrays[each][node]) for each in ("alike", "unlike"))
-            least, most = points * unlike, points * (1 - alike)
+            consistent, discriminatory = (
+                float(self._arrays[each][node]) for each in ("consistent", "discriminatory")
+            )
+            least, most = points * discriminatory, points * (1 - consistent)
             if self._arrays["verdict"][node] == COUNTED:
                 least = most = round(least)
             if not least - 1e-9 <= hits <= most + 1e-9:
@@ -540,7 +550,7 @@ class _Proof:
                     f"In box {node} {hits:,} of {points:,} are treated unlike, which is not what "
                     "it says."
                 )
-        return Check(name, tried, len(messages), told=tuple(messages[:_MOST_MESSAGES]))
+        return Check(name, tried, len(messages), remarks=tuple(messages[:_MOST_MESSAGES]))
 
     def shares(self, sample: int, rng: np.random.Generator) -> Check:
         """Draw from leaves of which a share is proven, and see whether that contradicts it.
@@ -552,12 +562,12 @@ class _Proof:
         """
         name = "Shares of undecided boxes, beside random people"
         nodes, sizes = self._nodes[UNDECIDED], self._sizes[UNDECIDED]
-        stated = {each: self._arrays[each][nodes] for each in ("alike", "unlike")}
-        told_of = np.flatnonzero((stated["alike"] > 0) | (stated["unlike"] > 0))
-        nodes, sizes = nodes[told_of], sizes[told_of]
-        stated = {each: values[told_of] for each, values in stated.items()}
+        stated = {each: self._arrays[each][nodes] for each in ("consistent", "discriminatory")}
+        read_state = np.flatnonzero((stated["consistent"] > 0) | (stated["discriminatory"] > 0))
+        nodes, sizes = nodes[read_state], sizes[read_state]
+        stated = {each: values[read_state] for each, values in stated.items()}
         if not len(nodes):
-            return Check(name, told=("There are no such boxes.",))
+            return Check(name, remarks=("There are no such boxes.",))
         weight = sizes / sizes.sum()
         n = self._affordable(sample)
         drawn = rng.choice(len(nodes), size=n, p=weight)
@@ -570,20 +580,20 @@ class _Proof:
         level = _CHANCE / (2 * len(groups))
         for where, chosen, least_shares in groups:
             low, high, _ = self._boxes(nodes[chosen])
-            unlike = self._points.differ(rng.integers(low, high, endpoint=True))
-            tried += len(unlike)
+            discriminatory = self._points.differ(rng.integers(low, high, endpoint=True))
+            tried += len(discriminatory)
             for what, hits, other in (
-                ("alike", int(unlike.sum()), "unlike"),
-                ("unlike", int((~unlike).sum()), "alike"),
+                ("consistent", int(discriminatory.sum()), "discriminatory"),
+                ("discriminatory", int((~discriminatory).sum()), "consistent"),
             ):
-                least, _ = clopper_pearson(hits, len(unlike), 1 - 2 * level)
+                least, _ = clopper_pearson(hits, len(discriminatory), 1 - 2 * level)
                 share = least_shares[what]
                 if float(least) > 1 - share + 1e-9:
                     messages.append(
                         f"In {where} at least {share:.4%} are said to be treated {what}; of "
-                        f"{len(unlike):,} drawn at random {hits:,} are treated {other}."
+                        f"{len(discriminatory):,} drawn at random {hits:,} are treated {other}."
                     )
-        return Check(name, tried, len(messages), told=tuple(messages[:_MOST_MESSAGES]))
+        return Check(name, tried, len(messages), remarks=tuple(messages[:_MOST_MESSAGES]))
 
     def people(self, people: Rows, rng: np.random.Generator) -> Check:
         """Query the model about real people who are in boxes of one kind."""
@@ -592,19 +602,19 @@ class _Proof:
         places, inside = self._places(chosen)
         node = self._leaf(places[inside])
         verdict = self._arrays["verdict"][node]
-        told_of = np.flatnonzero((verdict == ALIKE) | (verdict == UNLIKE))
-        if not len(told_of):
-            return Check(name, told=("None of them is in such a box.",))
-        places, verdict = places[inside][told_of], verdict[told_of]
-        unlike = self._points.differ(places)
-        wrong = np.flatnonzero(unlike != (verdict == UNLIKE))
+        read_state = np.flatnonzero((verdict == CONSISTENT) | (verdict == DISCRIMINATORY))
+        if not len(read_state):
+            return Check(name, remarks=("None of them is in such a box.",))
+        places, verdict = places[inside][read_state], verdict[read_state]
+        discriminatory = self._points.differ(places)
+        wrong = np.flatnonzero(discriminatory != (verdict == DISCRIMINATORY))
         return Check(
             name,
             len(places),
             len(wrong),
-            told=tuple(
-                f"In box {node[told_of[i]]}: {self._points.person(places[i])} is treated "
-                f"{'unlike' if unlike[i] else 'alike'}."
+            remarks=tuple(
+                f"In box {node[read_state[i]]}: {self._points.person(places[i])} is treated "
+                f"{'unlike' if discriminatory[i] else 'alike'}."
                 for i in wrong[:_MOST_MESSAGES]
             ),
         )
@@ -612,10 +622,10 @@ class _Proof:
     def solved(self, solve: Solve, seconds: float, rng: np.random.Generator) -> Check:
         """Ask a solver about leaves, as many as the time allows."""
         name = "Boxes, asked of a solver in exact arithmetic"
-        nodes = np.concatenate([self._nodes[kind] for kind in (ALIKE, UNLIKE)])
+        nodes = np.concatenate([self._nodes[kind] for kind in (CONSISTENT, DISCRIMINATORY)])
         if not len(nodes):
-            return Check(name, told=("There are no such boxes.",))
-        sizes = np.concatenate([self._sizes[kind] for kind in (ALIKE, UNLIKE)])
+            return Check(name, remarks=("There are no such boxes.",))
+        sizes = np.concatenate([self._sizes[kind] for kind in (CONSISTENT, DISCRIMINATORY)])
         most = min(_SOLVED, len(nodes))
         heavy = rng.choice(len(nodes), size=most, p=sizes / sizes.sum())
         chosen = np.stack([heavy, rng.choice(len(nodes), size=most)]).T.ravel()
@@ -628,19 +638,19 @@ class _Proof:
             each = min(max(0.5, left / min(20, len(chosen) - tried)), left, _LONGEST)
             low, high, root = self._boxes(some)
             group = np.array(self._header.groups, dtype=np.int64)[root]
-            opposite = self._arrays["verdict"][some] == UNLIKE
+            opposite = self._arrays["verdict"][some] == DISCRIMINATORY
             try:
                 answers = solve(low, high, group, opposite, each)
             except SpecError as error:
-                return Check(name, told=(str(error),))
+                return Check(name, remarks=(str(error),))
             tried += len(some)
             unknown += int((answers.verdict < 0).sum())
             found = np.flatnonzero(answers.verdict > 0)
             if not len(found):
                 continue
             # near a border the solver leaves room for rounding: the model itself decides
-            unlike = self._points.differ(answers.places[found])
-            wrong = unlike != opposite[found]
+            discriminatory = self._points.differ(answers.places[found])
+            wrong = discriminatory != opposite[found]
             unknown += int((~wrong).sum())
             failed += int(wrong.sum())
             messages += [
@@ -769,7 +779,7 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
         low: Places,
         high: Places,
         group: NDArray[np.int64],
-        unlike: NDArray[np.bool_],
+        discriminatory: NDArray[np.bool_],
         seconds: float,
     ) -> SolverVerdicts:
         verdict, places = np.full(len(low), -1, dtype=np.int64), low.copy()
@@ -786,7 +796,7 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
                 margin=-float(rounding + encoded.margins.close),
                 soft_seconds=seconds,
                 hard_seconds=seconds,
-                sought="alike" if unlike[b] else "unlike",
+                sought="consistent" if discriminatory[b] else "discriminatory",
             )
             verdict[b] = {"unsat": 0, "sat": 1, "unknown": -1}[answer.verdict]
             if answer.places is not None:

@@ -23,7 +23,7 @@ from fairdesk.groups.metrics.outcomes import counted
 from fairdesk.groups.metrics.significance import compared
 from fairdesk.groups.options import MeasureOptions
 from fairdesk.individual.engine.sampling import Pace
-from fairdesk.models.decisions.rule import VALUES, told
+from fairdesk.models.decisions.rule import VALUES, own_number
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Mapping, favourable_scores, labels
 from fairdesk.results.events import Event, Measured, Progress, Rows, Scores, timed
@@ -231,7 +231,7 @@ def _answered(
 
 
 def own_scores(answers: Scores, decision: int, model: FedModel) -> Rows:
-    """Return a model's scores of a decision, as `fairdesk.models.decisions.rule.told`: ``(n,)``.
+    """Return a model's scores of a decision, as `own_number` gives them: ``(n,)``.
 
     Of a model that estimates a number these are the numbers.
     """
@@ -239,7 +239,7 @@ def own_scores(answers: Scores, decision: int, model: FedModel) -> Rows:
     scores = favourable_scores(answers, decision)
     if mapping.threshold is None:
         return scores
-    return np.array([told(score, mapping, model.opened.card) for score in scores.tolist()])
+    return np.array([own_number(score, mapping, model.opened.card) for score in scores.tolist()])
 
 
 class _Tables:

@@ -192,9 +192,9 @@ class DrawnChart(ChartFrame, Generic[Shown]):
             self.chosen.emit(key)
 
     def _point_at(self, key: int | None) -> None:
-        told = self.canvas.tip(self.chosen_key if key is None else key)
-        self._read(told)
-        self.canvas.setToolTip(tips.plain(told) if told else "")
+        tip = self.canvas.tip(self.chosen_key if key is None else key)
+        self._read(tip)
+        self.canvas.setToolTip(tips.plain(tip) if tip else "")
 
 
 class Canvas(QWidget):

@@ -132,6 +132,6 @@ class Icicle(DrawnChart[Tree]):
             self.go_into(key)
 
     def _point_at(self, key: int | None) -> None:
-        told = "" if key is None else self.drawing.told(key)
-        self._read(told)
-        self.canvas.setToolTip(told)
+        text = "" if key is None else self.drawing.told(key)
+        self._read(text)
+        self.canvas.setToolTip(text)

@@ -89,8 +89,8 @@ class CellsDialog(FormDialog):
         for row, each in enumerate(self._column.odd):
             place = place_words(dialect, each.lines, each.rows)
             other = "" if each.proposed is None else number_text(each.proposed)
-            told = (f"“{each.text[:80]}”", f"{each.rows:,}", place, other)
-            for at, text in enumerate(told):
+            cells = (f"“{each.text[:80]}”", f"{each.rows:,}", place, other)
+            for at, text in enumerate(cells):
                 item = QTableWidgetItem(text)
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
                 table.setItem(row, at, item)

@@ -134,22 +134,22 @@ class MethodPicker(QWidget):
         self.list.setFixedWidth(widest + theme.PAGE)
         heights = [self.list.item(row).sizeHint().height() for row in range(lines)]
         self.list.setMinimumHeight(sum(heights) + theme.TIGHT)
-        told = QGridLayout()
-        told.setHorizontalSpacing(theme.WIDE)
-        told.setVerticalSpacing(theme.GAP)
-        told.setColumnStretch(1, 1)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.WIDE)
+        grid.setVerticalSpacing(theme.GAP)
+        grid.setColumnStretch(1, 1)
         top = Qt.AlignmentFlag.AlignTop
         for row, (head, text) in enumerate(
             (("Can tell", self._tells), ("Cannot tell", self._cannot), ("From", self._paper))
         ):
-            told.addWidget(quiet(head), row, 0, top)
-            told.addWidget(text, row, 1)
+            grid.addWidget(quiet(head), row, 0, top)
+            grid.addWidget(text, row, 1)
         page = layouts.column(
             self._title,
             self.reason,
             self._sentence,
             self._remark,
-            told,
+            grid,
             layouts.stretch(),
             spacing=theme.GAP,
         )

@@ -234,7 +234,7 @@ class Banner(Card):
 
     def pen(self) -> QPen:
         """Return the pen of the edge."""
-        return QPen(QColor(theme.colours().unlike), 1)
+        return QPen(QColor(theme.colours().discriminatory), 1)
 
     def say(
         self, what: str, more: str = "", actions: Iterable[tuple[str, Callable[[], object]]] = ()
@@ -423,11 +423,11 @@ def push_button(
 
 def why_not(button: QPushButton, reasons: Iterable[str]) -> Words:
     """Switch a button off for reasons, and make the words that tell them; hidden without any."""
-    told = "\n".join(filter(None, reasons))
-    button.setEnabled(not told)
-    button.setAccessibleDescription(told)
-    why = Words(told, tone="wrong")
-    why.setVisible(bool(told))
+    text = "\n".join(filter(None, reasons))
+    button.setEnabled(not text)
+    button.setAccessibleDescription(text)
+    why = Words(text, tone="wrong")
+    why.setVisible(bool(text))
     return why
 
 

@@ -35,7 +35,7 @@ class Colours:
 
     Attributes
     ----------
-    alike, unlike, undecided : str
+    consistent, discriminatory, undecided : str
         The verdicts; each is shown with a mark or a word beside it, never by colour alone.
     quiet : str
         Text that explains, readable (4.5:1) on window and base.
@@ -58,8 +58,8 @@ class Colours:
         darker or lighter until their labels can be read.
     """
 
-    alike: str
-    unlike: str
+    consistent: str
+    discriminatory: str
     undecided: str
     quiet: str
     line: str
@@ -73,8 +73,8 @@ class Colours:
 
 
 LIGHT = Colours(
-    alike="#0072B2",
-    unlike="#D55E00",
+    consistent="#0072B2",
+    discriminatory="#D55E00",
     undecided="#7F7F7F",
     quiet="#5A626E",
     line="#D5DAE1",
@@ -87,8 +87,8 @@ LIGHT = Colours(
     series=("#0072B2", "#946300", "#00785A", "#A34D87", "#2A78AD", "#B34700"),
 )
 DARK = Colours(
-    alike="#4DA8E0",
-    unlike="#F28C43",
+    consistent="#4DA8E0",
+    discriminatory="#F28C43",
     undecided="#9AA0A8",
     quiet="#A3ABB6",
     line="#434A53",

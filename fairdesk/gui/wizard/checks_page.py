@@ -162,12 +162,14 @@ class ChecksPage(Page):
 
         state, off = self.state, self.state.repair_off()
         method = METHODS.get(state.repair_method())
-        told = "" if method is None or off else f"{method.title}. {method.sentence} {_AFTERWARDS}"
-        for label, text in ((self.repair_told, told), (self.repair_why, off)):
+        sentence = (
+            "" if method is None or off else f"{method.title}. {method.sentence} {_AFTERWARDS}"
+        )
+        for label, text in ((self.repair_told, sentence), (self.repair_why, off)):
             label.setText(text)
             label.setVisible(bool(text))
         self.repair.setEnabled(not off)
-        self.repair.setAccessibleDescription(off or told)
+        self.repair.setAccessibleDescription(off or sentence)
         with QSignalBlocker(self.repair):
             self.repair.setChecked(state.repair and not off)
 

@@ -14,7 +14,7 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.profiling.outcomes import comparison
 from fairdesk.groups.text.terms import TERMS
 from fairdesk.gui.wizard.state.domain import compared_text
-from fairdesk.gui.wizard.state.examining import told
+from fairdesk.gui.wizard.state.examining import rows_sentence
 from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.wording.words import (
@@ -208,7 +208,7 @@ def _people(state: WizardState) -> Iterator[str]:
         yield f"For everybody holds: {said}."
     examined = state.examined()
     if examined is not None:
-        yield told(examined, state.person)
+        yield rows_sentence(examined, state.person)
 
 
 def _search(state: WizardState) -> Iterator[str]:

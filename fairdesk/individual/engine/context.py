@@ -386,8 +386,8 @@ class SearchContext:
         """``(n, C)``; with which members each row makes a pair: those that flip, if any do."""
         counted = answers.flips(combination)
         if self.gamma:
-            alike = ~counted.any(axis=1)
-            counted[alike] = (answers.distance(combination) > self.gamma)[alike]
+            consistent = ~counted.any(axis=1)
+            counted[consistent] = (answers.distance(combination) > self.gamma)[consistent]
         return counted
 
     def _confirmed(self, pairs: Rows, first: Scores) -> tuple[NDArray[np.bool_], Scores]:

@@ -48,17 +48,17 @@ def preflight(context: SearchContext, people: Rows, rng: np.random.Generator) ->
     real, _ = domain.admit(people[np.sort(chosen)])
     pace = Pace(1)
     first: Scores | None = None
-    alike, done = True, 0
+    consistent, done = True, 0
     for rows in chain((real,), _invented(context, real, rng)):
         for part in pace.parts(len(rows)):
             fine = rows[part] if context.fits is None else rows[part][context.fits(rows[part])]
             if len(fine):
                 scores = context.cached_model.predict(fine)
                 first = scores[:1] if first is None else first
-                alike = alike and bool((scores == first).all())
+                consistent = consistent and bool((scores == first).all())
             done += len(fine)
             yield context.progress("preliminary", done, 2 * PEOPLE)
-    if done > 1 and alike:
+    if done > 1 and consistent:
         raise ModelError(
             f"The model answers the same for everybody: {done:,} people got one score.",
             why="Most often its inputs are not what it was trained on, for example numbers that "

@@ -34,9 +34,9 @@ def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Gen
     people = rng.permutation(people)
     if number >= len(people):
         return people
-    unlike, _ = kernels.distinct(kernels.row_keys(people))
+    discriminatory, _ = kernels.distinct(kernels.row_keys(people))
     # centres are drawn by their distance from those before, and there must be one
-    _, cluster = kmeans2(people, min(clusters, len(unlike)), minit="++", rng=rng)
+    _, cluster = kmeans2(people, min(clusters, len(discriminatory)), minit="++", rng=rng)
     # the turn in which a person comes: first all clusters' first, then all clusters' second, ...
     by_cluster = np.argsort(cluster, kind="stable")
     sizes = np.bincount(cluster)

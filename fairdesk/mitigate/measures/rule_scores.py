@@ -218,8 +218,8 @@ def _side(means: Numbers, moves: int, *, shares: bool) -> Side:
         squares = np.array([float((means**2).sum())])
         return Side(np.array([float(people)]), np.array([mean * people]), squares)
     spread = float(means.var())
-    alike = mean * (1 - mean) / spread if spread > 0 else 1.0
-    n = people * min(max(alike, 1.0), float(moves))
+    consistent = mean * (1 - mean) / spread if spread > 0 else 1.0
+    n = people * min(max(consistent, 1.0), float(moves))
     return Side(np.array([n]), np.array([n * mean]))
 
 

@@ -135,14 +135,14 @@ def _reduced(repair: Repairing, phase: str) -> Trainer:
             raise
     try:
         fitting.result()
-    except _ToldToEnd:
+    except _EndRequested:
         return None
     weights = reduction.weights_
     votes = [(weights[i], each) for i, each in reduction.predictors_.items() if weights[i] > 0]
     return _Voting(mitigation.model, votes)
 
 
-class _ToldToEnd(Exception):  # noqa: N818
+class _EndRequested(Exception):  # noqa: N818
     """The training was left because the repair is to come to its end."""
 
 
@@ -180,7 +180,7 @@ class _Learner:
                 next(training)
             except StopIteration as end:
                 if end.value is None:
-                    raise _ToldToEnd from None
+                    raise _EndRequested from None
                 self.model = end.value
         self.models.append(self.model)
         return self

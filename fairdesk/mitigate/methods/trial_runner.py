@@ -538,7 +538,7 @@ class Repairing:
         for done, tried in enumerate(wanted):
             yield self.progress("saving", done, len(wanted))
             for file in save(cast("FedModel", tried.model), rows):
-                note, content = file.told, file.content
+                note, content = file.remark, file.content
                 if len(content) > MOST_BYTES:
                     note = (
                         f"The file would have {len(content) / 1e6:,.0f} MB, and at most "

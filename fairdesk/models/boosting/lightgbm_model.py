@@ -19,7 +19,7 @@ from fairdesk.models.boosting.ensemble import (
     column_of,
     gathered,
 )
-from fairdesk.models.boosting.reading import Reading, UnsupportedError, untold_categories
+from fairdesk.models.boosting.reading import Reading, UnsupportedError, unstated_categories
 
 _VALUES, _PROBABILITIES = "values", "probabilities"
 _OBJECTIVES: dict[str, tuple[Link, str]] = {
@@ -234,4 +234,4 @@ def _codes(
             if texts and len(set(texts)) == len(texts):
                 codes[place] = {each: float(i) for i, each in enumerate(texts)}
     left = [place for place in looked if place not in codes]
-    return codes, untold_categories(left, tuple(names))
+    return codes, unstated_categories(left, tuple(names))

@@ -163,7 +163,7 @@ def _card(path: Path, reading: Reading) -> ModelCard:
         warnings=reading.notes,
         can=tuple(can),
         accepts=("number",) * width,
-        hints=Hints(codes=codes, told=_code_notes(codes)),
+        hints=Hints(codes=codes, notes=_code_notes(codes)),
     )
 
 

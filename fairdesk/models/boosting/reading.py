@@ -57,7 +57,7 @@ class UnsupportedError(Exception):
         self.remedy = remedy
 
 
-def untold_categories(places: list[int], names: tuple[str, ...]) -> list[str]:
+def unstated_categories(places: list[int], names: tuple[str, ...]) -> list[str]:
     """Return the inputs whose categories have numbers that the file does not state."""
     if not places:
         return []

@@ -20,7 +20,7 @@ from fairdesk.models.boosting.ensemble import (
     column_of,
     gathered,
 )
-from fairdesk.models.boosting.reading import Reading, UnsupportedError, untold_categories
+from fairdesk.models.boosting.reading import Reading, UnsupportedError, unstated_categories
 
 Kind = TypeVar("Kind", dict[str, Any], list[Any], str)
 Float32 = NDArray[np.float32]
@@ -115,7 +115,7 @@ def read_xgboost(document: Any) -> Reading:  # noqa: ANN401 - any JSON
         )
     codes = _codes(booster, width)
     names = _names(learner, width)
-    notes += _untold(body, codes, names)
+    notes += _unstated_categories(body, codes, names)
     classes = _classes(attributes, max(2, groups)) if scores != _VALUES else ()
     return Reading(body, scores, classes, names, _version(document), summary, codes, tuple(notes))
 
@@ -352,14 +352,14 @@ def _texts(categories: dict[str, Any]) -> list[str]:
         return []
 
 
-def _untold(
+def _unstated_categories(
     body: Ensemble | Linear, codes: dict[int, dict[str, float]], names: tuple[str, ...]
 ) -> list[str]:
     """Return the inputs whose categories have numbers that the file does not state."""
     if isinstance(body, Linear):
         return []
     places = [i for i in np.flatnonzero(body.categorical).tolist() if i not in codes]
-    return untold_categories(places, names)
+    return unstated_categories(places, names)
 
 
 def _version(document: dict[str, Any]) -> str:

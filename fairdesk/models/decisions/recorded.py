@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairdesk.data.columns.kinds import name_parts
 from fairdesk.data.profiling.outcomes import spelt_as
 from fairdesk.data.table import Column, Table
-from fairdesk.models.decisions.rule import VALUES, told
+from fairdesk.models.decisions.rule import VALUES, own_number
 from fairdesk.models.model import Mapping, ModelCard, favourable_scores, labels
 from fairdesk.results.events import Scores
 
@@ -115,7 +115,7 @@ def _numbers(
     present = np.flatnonzero(~np.isnan(codes))[:_MOST_NUMBERS]
     recorded = codes[present]
     favourable = favourable_scores(scores[present], mapping.favourable_class)
-    own = np.array([told(score, mapping, card) for score in favourable.tolist()])
+    own = np.array([own_number(score, mapping, card) for score in favourable.tolist()])
     if card.scores == VALUES:
         return np.asarray(np.abs(own - recorded) <= _ROUNDED * np.maximum(1.0, np.abs(own)))
     if recorded.size and (recorded.min() < 0 or recorded.max() > 1):

@@ -83,7 +83,7 @@ def decided_slopes(answers: Scores, mapping: Mapping, card: ModelCard) -> NDArra
     return np.where(exact <= limit, 0.5 / limit, 0.5 / (1.0 - limit))
 
 
-def told(score: float, mapping: Mapping, card: ModelCard) -> float:
+def own_number(score: float, mapping: Mapping, card: ModelCard) -> float:
     """Return the model's own number for people: what `decided` made a favourable score of.
 
     Parameters
@@ -112,10 +112,10 @@ def told(score: float, mapping: Mapping, card: ModelCard) -> float:
     return own if mapping.favourable_class == 1 else 1.0 - own
 
 
-def told_text(score: float, mapping: Mapping, card: ModelCard) -> str:
-    """Write what `told` gives of a favourable score; as `own_text`."""
+def own_number_text(score: float, mapping: Mapping, card: ModelCard) -> str:
+    """Write what `own_number` gives of a favourable score; as `own_text`."""
     second = (score > 0.5) == (mapping.favourable_class == 1)
-    return own_text(told(score, mapping, card), mapping, card, second=second)
+    return own_text(own_number(score, mapping, card), mapping, card, second=second)
 
 
 def own_text(own: float, mapping: Mapping, card: ModelCard, *, second: bool) -> str:
@@ -127,7 +127,7 @@ def own_text(own: float, mapping: Mapping, card: ModelCard, *, second: bool) -> 
     Parameters
     ----------
     own : float
-        As `told` gives it.
+        As `own_number` gives it.
     mapping, card
         Of the model.
     second : bool

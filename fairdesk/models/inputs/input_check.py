@@ -18,7 +18,7 @@ from fairdesk.errors import DataError, ModelError
 from fairdesk.models.decisions.favourable import flipped
 from fairdesk.models.decisions.recorded import compared
 from fairdesk.models.decisions.requerying import chosen, query_again, sentence
-from fairdesk.models.decisions.rule import told
+from fairdesk.models.decisions.rule import own_number
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import BY_POSITION
 from fairdesk.models.inputs.one_hot import is_one_hot
@@ -55,8 +55,8 @@ class SampleRow(msgspec.Struct, frozen=True):
     prediction : str
         The decision; empty where the model refuses the row.
     score : float or None
-        The model's number for the favourable decision, as `fairdesk.models.decisions.rule.told`
-        gives it; None where the model refuses the row.
+        The model's number for the favourable decision, as
+        `fairdesk.models.decisions.rule.own_number` gives it; None where the model refuses the row.
     sent : tuple[float | str | None, ...]
         What the model was given, one value per input; None for a missing cell.
     """
@@ -415,7 +415,7 @@ def _shown(
         names = mapping.decisions(card)
         decided = [names[i] for i in labels(scores).tolist()]
         favourable = favourable_scores(scores, mapping.favourable_class).tolist()
-        own = [told(score, mapping, card) for score in favourable]
+        own = [own_number(score, mapping, card) for score in favourable]
     return tuple(
         SampleRow(int(place) + 1, column.text(codes[place]), decision, score, sent)
         for place, decision, score, sent in zip(

@@ -301,7 +301,7 @@ def _hints(notes: dict[str, str], inputs: Sequence[str], classes: Sequence[str])
         for what, names in (("inputs", features), ("classes", called))
         if names
     ]
-    return Hints(features=features, classes=called, told=tuple(explanations))
+    return Hints(features=features, classes=called, notes=tuple(explanations))
 
 
 def _noted(notes: dict[str, str], keys: Sequence[str], wanted: int) -> tuple[str, ...]:

@@ -78,14 +78,14 @@ class Contents(msgspec.Struct, frozen=True):
         Versions of libraries that the file tells: ``{"scikit-learn": "1.3.2"}``.
     imports : tuple[ImportedName, ...]
         What a pickle asks for, as its opcodes tell. Information, not a verdict.
-    told : tuple[str, ...]
+    notes : tuple[str, ...]
         What else is worth knowing, a sentence each.
     """
 
     format: str
     saved_with: dict[str, str] = msgspec.field(default_factory=dict)
     imports: tuple[ImportedName, ...] = ()
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def look_into(path: Path) -> Contents:
@@ -269,7 +269,7 @@ def _keras_zip(path: Path) -> Contents:
     if isinstance(metadata.get("keras_version"), str):
         versions["keras"] = metadata["keras_version"][:50]
     layers = dict.fromkeys(_layers(_json_of(path, "config.json")))
-    return Contents("keras-zip", versions, told=_layer_notes(layers))
+    return Contents("keras-zip", versions, notes=_layer_notes(layers))
 
 
 def _hdf5(path: Path) -> Contents:
@@ -280,7 +280,7 @@ def _hdf5(path: Path) -> Contents:
         with h5py.File(path, "r") as file:
             texts = {key: file.attrs.get(key, "") for key in ("keras_version", "model_config")}
     except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-        return Contents("hdf5", told=(f"It is damaged: {str(error)[:200]}.",))
+        return Contents("hdf5", notes=(f"It is damaged: {str(error)[:200]}.",))
     plain = {
         key: value.decode(errors="replace") if isinstance(value, bytes) else str(value)
         for key, value in texts.items()
@@ -290,7 +290,7 @@ def _hdf5(path: Path) -> Contents:
         layers = dict.fromkeys(_layers(json.loads(plain["model_config"])))
     except (ValueError, RecursionError):
         layers = {}
-    return Contents("hdf5", versions, told=_layer_notes(layers))
+    return Contents("hdf5", versions, notes=_layer_notes(layers))
 
 
 def _layers(config: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
@@ -313,16 +313,16 @@ def _onnx(path: Path) -> Contents:
     from fairdesk.models.onnx.wire import WireError, outline  # noqa: PLC0415 - needed here only
 
     if path.stat().st_size > 2 << 30:
-        return Contents("onnx", told=("It is larger than an ONNX file can be.",))
+        return Contents("onnx", notes=("It is larger than an ONNX file can be.",))
     try:
         inside = outline(path.read_bytes())
     except WireError as error:
-        return Contents("onnx", told=(f"It is damaged: {str(error)[:200]}.",))
+        return Contents("onnx", notes=(f"It is damaged: {str(error)[:200]}.",))
     notes = [f"Written by {inside.producer}."] if inside.producer else []
     strangers = sorted(domain for domain in inside.domains if domain)
     if strangers:
         notes.append(f"Its operations come from: {_list(strangers)}.")
-    return Contents("onnx", told=tuple(notes))
+    return Contents("onnx", notes=tuple(notes))
 
 
 def _json_of(path: Path, name: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:

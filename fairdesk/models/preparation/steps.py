@@ -116,7 +116,7 @@ class Preparation:
             scalers=dict(hints.scalers),
             target=hints.target,
             names_of_classes=hints.classes,
-            explanations=list(hints.told),
+            explanations=list(hints.notes),
         )
 
     def take(self, things: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -150,7 +150,7 @@ class Preparation:
             (entry for entry in listed if id(entry[1]) not in done),
             key=lambda entry: names_of(entry[1]) is None,
         )
-        unused = [entry for entry in rest if not self._told_by(*entry)]
+        unused = [entry for entry in rest if not self._understood(*entry)]
         self._arrange()
         return unused
 
@@ -165,7 +165,7 @@ class Preparation:
             scalers=self.scalers,
             target=self.target,
             classes=self.names_of_classes,
-            told=tuple(self.explanations),
+            notes=tuple(self.explanations),
         )
 
     def _belongs_before(self, thing: Any) -> bool:  # noqa: ANN401 - anything
@@ -203,7 +203,7 @@ class Preparation:
             f"“{name}” ({_kind(thing)}) comes before the model." for name, thing in self.before
         ]
 
-    def _told_by(self, name: str, thing: Any) -> bool:  # noqa: ANN401 - anything
+    def _understood(self, name: str, thing: Any) -> bool:  # noqa: ANN401 - anything
         try:
             return self._tells(name, thing)
         except (AttributeError, TypeError, ValueError, IndexError) as error:

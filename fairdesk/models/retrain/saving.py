@@ -54,14 +54,14 @@ class Saved:
     ----------
     name : str
         As of `fairdesk.results.mitigation.Retrained`.
-    told : str
+    remark : str
         How it was checked, or why there is none; a whole sentence or several.
     content : bytes
         Empty where there is none.
     """
 
     name: ModelFileName
-    told: str
+    remark: str
     content: bytes
 
 

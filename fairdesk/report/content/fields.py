@@ -42,10 +42,10 @@ def fields_of(template: TemplateKey) -> tuple[Field, ...]:
 def asked(field: Field, details: Details) -> bool:
     """Whether a field is asked for at all, after what the others say."""
     when = field.when
-    return when is None or told(details, when.key) in when.among
+    return when is None or filled_in(details, when.key) in when.among
 
 
-def told(details: Details, key: str) -> str:
+def filled_in(details: Details, key: str) -> str:
     """Return what was filled in under a key, as it can be seen; empty when nothing can be."""
     return seen(details.texts.get(key, ""))
 
@@ -66,7 +66,9 @@ def missing(template: TemplateKey, details: Details) -> tuple[Field, ...]:
     return tuple(
         field
         for field in fields_of(template)
-        if template in field.required_by and asked(field, details) and not told(details, field.key)
+        if template in field.required_by
+        and asked(field, details)
+        and not filled_in(details, field.key)
     )
 
 
@@ -101,7 +103,7 @@ def _is_date(text: str) -> bool:
 
 def written(field: Field, details: Details) -> str:
     """Return what was filled in, as a report shows it; empty for nothing, or if it is not asked."""
-    text = told(details, field.key)
+    text = filled_in(details, field.key)
     if not text or not asked(field, details):
         return ""
     if field.kind == "date" and _is_date(text):

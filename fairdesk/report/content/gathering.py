@@ -91,8 +91,8 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
     found.shown = sorted(flagged, key=difference, reverse=True)[:MOST_FLAGGED]
     pool = [pair for _, _, pair in sorted(widest, reverse=True)]
     _fill(found.shown, pool, domain)
-    told = {pair.id for pair in found.shown}
-    found.more = [pair for pair in pool if pair.id not in told][:MORE]
+    shown_ids = {pair.id for pair in found.shown}
+    found.more = [pair for pair in pool if pair.id not in shown_ids][:MORE]
     return found
 
 

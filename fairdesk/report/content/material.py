@@ -16,7 +16,7 @@ from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.records import LogEntry, RunRecord
 from fairdesk.data.table import Table
 from fairdesk.report.blocks import Fact, Text
-from fairdesk.report.content.fields import facts, fields_of, told
+from fairdesk.report.content.fields import facts, fields_of, filled_in
 from fairdesk.report.content.gathering import Gathered
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.redaction import Shown
@@ -40,7 +40,7 @@ class Made:
 
     trial: int
     name: str
-    told: str
+    remark: str
     size: int
     sha256: str
 
@@ -89,9 +89,9 @@ class Material:
         """What may be told of single people."""
         return Shown(self.choice.redaction, self.spec, self.table)
 
-    def told(self, key: str) -> str:
+    def filled_in(self, key: str) -> str:
         """Return what the auditor filled in under a key; empty when nothing was."""
-        return told(self.details, key)
+        return filled_in(self.details, key)
 
     def filled(self, group: str) -> tuple[Fact, ...]:
         """Give what the auditor filled in under a heading of the form; in a draft what is to be."""

@@ -262,13 +262,13 @@ def propose_categories(spec: AuditSpec) -> Categories:
     if sex is not None:
         names[sex.name] = _named(sex, {value: _sex(value) for value in sex.values})
     if race is not None:
-        told = {value: _race(value) for value in race.values}
-        if HISPANIC in told.values():
-            told = {
+        proposed = {value: _race(value) for value in race.values}
+        if HISPANIC in proposed.values():
+            proposed = {
                 value: name + NOT_HISPANIC if name in RACES and name != HISPANIC else name
-                for value, name in told.items()
+                for value, name in proposed.items()
             }
-        names[race.name] = _named(race, told)
+        names[race.name] = _named(race, proposed)
     return Categories(
         sex="" if sex is None else sex.name,
         race="" if race is None else race.name,
@@ -276,11 +276,11 @@ def propose_categories(spec: AuditSpec) -> Categories:
     )
 
 
-def _named(attribute: Attribute, told: dict[str, str | None]) -> dict[str, str]:
+def _named(attribute: Attribute, names: dict[str, str | None]) -> dict[str, str]:
     """Keep what is proposed; a missing cell is unknown already."""
     missing = attribute.values[-1:] if attribute.unknown else ()
     return {
-        value: name for value, name in told.items() if name is not None and value not in missing
+        value: name for value, name in names.items() if name is not None and value not in missing
     }
 
 

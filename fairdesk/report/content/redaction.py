@@ -115,7 +115,7 @@ class Shown:
             case "none":
                 return False
             case "synthetic":
-                return self._key(self._alike(pair.row)) in self._real
+                return self._key(self._consistent(pair.row)) in self._real
             case "bands":
                 places = self._places(np.stack((pair.row, pair.partner)))
                 counts = (
@@ -138,12 +138,12 @@ class Shown:
 
     def name(self, attribute: Attribute, code: float) -> str:
         """Write a value of an attribute, whoever has it; of names only those that may be named."""
-        told = attribute.text(code)
+        text = attribute.text(code)
         if self.whole:
-            return told
+            return text
         if attribute.kind is Kind.TEXT:
             return say(TEXT)
-        return say(OTHER) if told in self._rare_of(attribute) else told
+        return say(OTHER) if text in self._rare_of(attribute) else text
 
     def words(self, text: str, *, strict: bool = False) -> str:
         """Leave out of a text the names that may not be named.
@@ -277,7 +277,7 @@ class Shown:
         if self.whole:
             return [*entries]
         return [
-            msgspec.structs.replace(entry, what=why, told="")
+            msgspec.structs.replace(entry, what=why, facts="")
             if (why := self._why(entry))
             else entry
             for entry in entries
@@ -291,7 +291,7 @@ class Shown:
             return ""
         # in what tells of the question every name counts, however short
         strict = entry.kind == "decided"
-        for text in (entry.what, *_texts_of(entry.told)):
+        for text in (entry.what, *_texts_of(entry.facts)):
             if any(self._mentions(text, strict=strict)):
                 return NAMED
         return ""
@@ -302,7 +302,7 @@ class Shown:
         everything = np.arange(len(self._domain.attributes))
         return (everything, self._domain.others) if len(self._domain.others) else (everything,)
 
-    def _alike(self, row: Rows) -> Rows:
+    def _consistent(self, row: Rows) -> Rows:
         return row[..., self._parts[-1]]
 
     @staticmethod
@@ -316,7 +316,7 @@ class Shown:
 
     @cached_property
     def _real(self) -> frozenset[bytes]:
-        return frozenset(self._key(row) for row in self._alike(self._rows))
+        return frozenset(self._key(row) for row in self._consistent(self._rows))
 
     @cached_property
     def _edges(self) -> tuple[tuple[float, ...], ...]:
@@ -402,12 +402,12 @@ def _telling(name: str) -> bool:
     return len(name) >= _SHORTEST and any(sign.isalpha() for sign in name)
 
 
-def _texts_of(told: str) -> Iterator[str]:
+def _texts_of(facts: str) -> Iterator[str]:
     """Yield all texts in an entry's JSON, names of members too."""
     try:
-        waiting = [msgspec.json.decode(told)] if told else []
+        waiting = [msgspec.json.decode(facts)] if facts else []
     except msgspec.DecodeError:
-        waiting = [told]
+        waiting = [facts]
     while waiting:
         match waiting.pop():
             case str() as text:

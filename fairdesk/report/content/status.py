@@ -16,7 +16,7 @@ from fairdesk.certify.proof.verify import Check
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.report.content.choosing import settled
-from fairdesk.report.content.fields import FIELDS, fault, fields_of, missing, told, unsigned
+from fairdesk.report.content.fields import FIELDS, fault, fields_of, filled_in, missing, unsigned
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.published import propose_categories, tables
 from fairdesk.results.groups import GroupTable
@@ -99,14 +99,14 @@ def status(log: Sequence[LogEntry], template: TemplateKey, choice: Choice | None
 def _of(entry: LogEntry) -> _Of | None:
     """Return what an entry is about; ``None`` where somebody has spoilt it."""
     try:
-        return msgspec.json.decode(entry.told, type=_Of)
+        return msgspec.json.decode(entry.facts, type=_Of)
     except msgspec.MsgspecError:
         return None
 
 
 def _choice(entry: LogEntry) -> Choice | None:
     try:
-        return msgspec.json.decode(entry.told, type=Choice)
+        return msgspec.json.decode(entry.facts, type=Choice)
     except msgspec.MsgspecError:
         return None
 
@@ -131,7 +131,7 @@ def obstacles(
 
 def _unexplained(store: Store, details: Details) -> bool:
     """Whether categories are left out of impact ratios, and nobody says why (6 RCNY 5-301(d))."""
-    if told(details, "small_categories"):
+    if filled_in(details, "small_categories"):
         return False
     named = details.categories
     categories = named if named.sex or named.race else propose_categories(store.spec)

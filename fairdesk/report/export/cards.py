@@ -172,7 +172,7 @@ def model_card(exported: Exported) -> str:
     decisions = " or ".join(f"“{plainly(each)}”" for each in spec.decisions)
     good = plainly(spec.decisions[spec.mapping.favourable_class])
     checks = (
-        f"{name if file.size else f'No {name}'}: {plainly(file.told)}"
+        f"{name if file.size else f'No {name}'}: {plainly(file.remark)}"
         for name, file in exported.models.items()
     )
     file = plainly(PurePath(spec.model.path).name)
@@ -258,7 +258,7 @@ def _manner(exported: Exported) -> str:
     missing = " or ".join(
         f"“{plainly(token)}”" if token else "an empty cell" for token in sorted(tokens)
     )
-    told = (
+    sentence = (
         f"The exact CSV file is written as the data are: columns separated by {delimiter}, decimal "
         f"{'point' if dialect.decimal == '.' else 'comma'}, {dialect.encoding}, "
         f"{'a first row of names' if dialect.header else 'no row of names'}"
@@ -285,7 +285,7 @@ def _manner(exported: Exported) -> str:
                 f" What is missing is null there: where your program takes {missing} for a value "
                 "like others, train with the CSV file."
             )
-    return f"{told} {own}"
+    return f"{sentence} {own}"
 
 
 def _columns(exported: Exported) -> str:
@@ -361,8 +361,8 @@ def _made_with(exported: Exported) -> Iterator[str]:
     method = method_named(run.spec.method)
     network = spec.model.format.startswith("Keras")
     options = [
-        (f"`{name}`", plainly(value), plainly(told))
-        for name, value, told in option_rows(run)
+        (f"`{name}`", plainly(value), plainly(rows))
+        for name, value, rows in option_rows(run)
         if network or name not in _OF_NETWORKS
     ]
     versions = ", ".join(f"{name} {version}" for name, version in spec.versions.items())

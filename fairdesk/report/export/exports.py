@@ -20,7 +20,7 @@ from fairdesk.certify.proof import certificate
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import ReportError
-from fairdesk.models.decisions.rule import told
+from fairdesk.models.decisions.rule import own_number
 from fairdesk.report.export.tables import (
     Extended,
     beside,
@@ -217,8 +217,8 @@ GROUP_FILES: dict[str, tuple[type[Metric], Callable[[Store, Path], None]]] = {
 
 def group_files(store: Store) -> dict[str, Callable[[Store, Path], None]]:
     """Name the files about groups that there is something to write in, and say who writes each."""
-    told = {type(figure) for run in store.runs() for figure in run.figures}
-    return {name: write for name, (kind, write) in GROUP_FILES.items() if kind in told}
+    kinds = {type(figure) for run in store.runs() for figure in run.figures}
+    return {name: write for name, (kind, write) in GROUP_FILES.items() if kind in kinds}
 
 
 class UnlabelledError(ReportError):
@@ -329,7 +329,10 @@ def _cells(attributes: Sequence[Attribute], codes: Iterable[float]) -> Iterator[
 
 def _scores(spec: AuditSpec, pair: Pair) -> list[float]:
     """Return the scores of both people as the model's own numbers."""
-    return [told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)]
+    return [
+        own_number(score, spec.mapping, spec.model)
+        for score in (pair.row_score, pair.partner_score)
+    ]
 
 
 def _plausible(pair: Pair) -> tuple[float | None, float | None]:

@@ -32,7 +32,7 @@ from fairdesk.report.export.tables import (
     write_guarded,
     write_rows,
 )
-from fairdesk.report.writing import told
+from fairdesk.report.writing import write_error
 from fairdesk.results.events import Rows
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Trial
 from fairdesk.results.trials import change_of, repair_of, source_of_labels, trial_of, trials_of
@@ -129,7 +129,7 @@ def write_repair(
             writing.write(draft, inside=provenance == "columns")
             return _put(draft, folder)
     except OSError as error:
-        raise told(folder, error) from error
+        raise write_error(folder, error) from error
     finally:
         if new and folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
@@ -310,7 +310,7 @@ def _before_after(
     ends = ("", " low", " high")
     heads = [f"{name}{end}" for name in trials for end in ends]
     changes = [f"change from {name}" for name in ("as imported", "nothing added")]
-    told = [f"{name}{end}" for name in changes for end in (*ends, " p", " test")]
+    columns = [f"{name}{end}" for name in changes for end in (*ends, " p", " test")]
     chosen = trials["repaired"]
 
     def rows() -> Iterator[Sequence[str]]:
@@ -327,7 +327,7 @@ def _before_after(
                 ]
             yield cells
 
-    return ["measure", "on", *heads, *told], rows()
+    return ["measure", "on", *heads, *columns], rows()
 
 
 def _same(measures: Iterable[Measure | Change], wanted: Measure) -> Measure | Change | None:

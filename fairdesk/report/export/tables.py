@@ -261,10 +261,10 @@ def _write(
     table, added, dialect = extended.table, extended.added, extended.table.source.dialect
     spelling = _Spelling(extended)
     extra = added.names[len(table.columns) :]
-    told = spelling.noted(own.rows)
+    noted = spelling.noted(own.rows)
     rows = chain(
         [[*own.header, *extra]] if header else [],
-        ([*row, *extended.also] for row in told) if extra else told,
+        ([*row, *extended.also] for row in noted) if extra else noted,
         _texts(added, dialect, spelling.text),
     )
     with replacing(path) as draft, draft.open("w", encoding=encoding, newline="") as stream:

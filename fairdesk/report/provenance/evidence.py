@@ -68,12 +68,12 @@ def domain_file(spec: AuditSpec) -> str:
 
     Empty when all is.
     """
-    told: Attributes = {
+    bounds: Attributes = {
         attribute.name: limit
         for attribute, column in _with_columns(spec)
         if (limit := _limit(attribute, column)) != Limit()
     }
-    limits = Limits(told, spec.domain.constraints)
+    limits = Limits(bounds, spec.domain.constraints)
     return msgspec.json.encode(limits).decode() if limits != Limits() else ""
 
 
@@ -196,8 +196,8 @@ def _reading(dialect: Dialect) -> Iterator[str]:
         if reading.odd:
             yield _flag("odd-cells", f"{name}={reading.odd}")
         for text, value in reading.cells.items():
-            told = "missing" if value is None else number_text(value)
-            yield _flag("mend", f"{name}:{text}={told}")
+            shown = "missing" if value is None else number_text(value)
+            yield _flag("mend", f"{name}:{text}={shown}")
     if dialect.encoding_mended:
         yield "--mend-encoding"
 

@@ -16,7 +16,7 @@ from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
 from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.details import Choice
-from fairdesk.audit.store.digests import replayed, told_details
+from fairdesk.audit.store.digests import details_facts, replayed
 from fairdesk.audit.store.records import PASSING, LogEntry, RunEnded, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Attribute
@@ -56,13 +56,13 @@ class LogOf(msgspec.Struct, frozen=True):
         How many there are up to that one, passing ones too.
     head : str
         The fingerprint of that one (`fairdesk.audit.store.hash_chain`).
-    told : tuple[LogEntry, ...]
+    lasting : tuple[LogEntry, ...]
         They themselves, without passing ones: exports, which change nothing.
     """
 
     entries: int
     head: str
-    told: tuple[LogEntry, ...]
+    lasting: tuple[LogEntry, ...]
 
 
 class RunOf(msgspec.Struct, frozen=True):
@@ -167,7 +167,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 def manifest(material: Material) -> str:
     """Write the manifest that stands in a report."""
-    details = told_details(material.details)
+    details = details_facts(material.details)
     made = _made(material.spec, material.table, material.runs, material.log, details)
     return _written(msgspec.structs.replace(made, choice=material.choice))
 
@@ -199,16 +199,16 @@ def sidecar(store: Store, files: Mapping[str, Path]) -> bytes:
         When one of them cannot be read.
     """
     try:
-        told = tuple(ExportOf(name, _size(path), sha256(path)) for name, path in files.items())
+        entries = tuple(ExportOf(name, _size(path), sha256(path)) for name, path in files.items())
     except OSError as error:
         raise ReportError(
             f"The exported file “{error.filename}” cannot be read.",
             why=f"The system says: {error.strerror or error}.",
             remedy="Export it once more.",
         ) from error
-    details = told_details(store.details())
+    details = details_facts(store.details())
     made = _made(store.spec, store.table(), store.runs(), store.log_entries(), details)
-    return _written(msgspec.structs.replace(made, files=told)).encode()
+    return _written(msgspec.structs.replace(made, files=entries)).encode()
 
 
 def _size(path: Path) -> int:
@@ -234,7 +234,7 @@ def _made(
         log=LogOf(
             entries=len(lasting),
             head=hash_chain.head(lasting),
-            told=tuple(entry for entry in lasting if entry.kind not in PASSING),
+            lasting=tuple(entry for entry in lasting if entry.kind not in PASSING),
         ),
         data=FileOf(spec.data.path, spec.data.sha256),
         model=FileOf(spec.model.path, spec.model.sha256),

@@ -246,7 +246,7 @@ def check_pdf(document: bytes, roots: Sequence[bytes] = ()) -> tuple[Signature, 
                 # further signatures and time stamps are added to the end of a signed file
                 or (added is not None and added <= ModificationLevel.FORM_FILLING)
             )
-            checked.append(_told(status, status.signer_reported_dt, whole=whole))
+            checked.append(_signature(status, status.signer_reported_dt, whole=whole))
     except (PdfError, *DAMAGE) as error:
         log.warning("a PDF's signatures could not be read: %r", error)
         raise ReportError(
@@ -283,7 +283,7 @@ def check_file(content: bytes, signature: bytes, roots: Sequence[bytes] = ()) ->
             why=f"It is no CMS signature, or it is damaged ({error}).",
             remedy=f"Take the file that ends in {SUFFIX} from where it was made.",
         ) from error
-    return _told(status, status.signer_reported_dt, whole=True)
+    return _signature(status, status.signer_reported_dt, whole=True)
 
 
 def _free_name(writer: IncrementalPdfFileWriter) -> str:
@@ -328,9 +328,9 @@ def _trusting(roots: Sequence[bytes]) -> ValidationContext:
 
 def _named(certificate: Certificate) -> str:
     """Name the holder of a certificate: ``Ada Auditor (Fair & Co)``."""
-    told = certificate.subject.native
-    name = told.get("common_name") or certificate.subject.human_friendly
-    organisation = told.get("organization_name")
+    names = certificate.subject.native
+    name = names.get("common_name") or certificate.subject.human_friendly
+    organisation = names.get("organization_name")
     return f"{name} ({organisation})" if organisation else str(name)
 
 
@@ -346,7 +346,7 @@ def _quietly() -> Iterator[None]:
         library.setLevel(before)
 
 
-def _told(status: SignatureStatus, when: datetime | None, *, whole: bool) -> Signature:
+def _signature(status: SignatureStatus, when: datetime | None, *, whole: bool) -> Signature:
     certificate = status.signing_cert
     intact = bool(status.intact and status.valid)
     trusted = bool(status.trusted)

@@ -63,15 +63,15 @@ def parted(svg: str) -> tuple[str, tuple[Letters, ...]]:
         text = unescape(_TAG.sub("", found[2]))
         if _PLAIN.fullmatch(text):
             return found[0]
-        told = dict(_ATTRIBUTE.findall(found[1]))
+        attributes = dict(_ATTRIBUTE.findall(found[1]))
         letters.append(
             Letters(
-                float(told["x"]),
-                float(told["y"]),
+                float(attributes["x"]),
+                float(attributes["y"]),
                 text,
-                told.get("text-anchor", "start"),
-                told.get("fill", "#000000"),
-                told.get("font-weight", "normal"),
+                attributes.get("text-anchor", "start"),
+                attributes.get("fill", "#000000"),
+                attributes.get("font-weight", "normal"),
             )
         )
         return ""

@@ -75,8 +75,8 @@ def drawing(uri: str) -> str:
 def _checked(content: bytes) -> str:
     """Return a picture's media type when nothing speaks against it."""
     if len(content) > MOST_BYTES:
-        told = f"It has {len(content) / 1e6:.1f} MB; at most {MOST_BYTES // 10**6} MB are kept."
-        raise _NoPictureError(told)
+        what = f"It has {len(content) / 1e6:.1f} MB; at most {MOST_BYTES // 10**6} MB are kept."
+        raise _NoPictureError(what)
     kind = _kind(content)
     if not kind:
         raise _NoPictureError("It is no SVG, PNG or JPEG.")

@@ -100,13 +100,13 @@ def document(report: Report, standard: Standard = "ua-1+a-3a") -> Document:
         (True, standard, ""),
         (True, "none", remark),
     )
-    for system_fonts, kept, told in attempts:
+    for system_fonts, kept, attempt in attempts:
         try:
             content = typst.compile(
                 _MAIN,
                 root=_LOOK,
                 font_paths=_fonts(system=system_fonts),
-                sys_inputs=_inputs(report, standard, told),
+                sys_inputs=_inputs(report, standard, attempt),
                 pdf_standards=_STANDARDS[kept],
                 timestamp=datetime.fromisoformat(report.moment),
             )
@@ -115,7 +115,7 @@ def document(report: Report, standard: Standard = "ua-1+a-3a") -> Document:
             if kept == "none" or not error.message.startswith("PDF/"):
                 raise
         else:
-            return Document(content, kept, told)
+            return Document(content, kept, attempt)
     raise AssertionError("the last attempt returns or raises")
 
 

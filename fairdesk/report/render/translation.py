@@ -37,40 +37,40 @@ def translated(report: Report, kept: Collection[str] = ()) -> Report:
     if not texts:
         return report
 
-    def told(text: str) -> str:
+    def translate(text: str) -> str:
         return text if text in kept else texts.get(text, text)
 
     return msgspec.structs.replace(
         report,
-        kind=told(report.kind),
-        promise=told(report.promise),
-        redacted=told(report.redacted),
-        cover=tuple(_fact(fact, told) for fact in report.cover),
+        kind=translate(report.kind),
+        promise=translate(report.promise),
+        redacted=translate(report.redacted),
+        cover=tuple(_fact(fact, translate) for fact in report.cover),
         sections=tuple(
             msgspec.structs.replace(
                 section,
-                title=told(section.title),
-                blocks=tuple(_block(block, told) for block in section.blocks),
+                title=translate(section.title),
+                blocks=tuple(_block(block, translate) for block in section.blocks),
             )
             for section in report.sections
         ),
     )
 
 
-def _fact(fact: Fact, told: Callable[[str], str]) -> Fact:
-    return Fact(told(fact.name), fact.value, fact.exact)
+def _fact(fact: Fact, translate: Callable[[str], str]) -> Fact:
+    return Fact(translate(fact.name), fact.value, fact.exact)
 
 
-def _block(block: Block, told: Callable[[str], str]) -> Block:
+def _block(block: Block, translate: Callable[[str], str]) -> Block:
     changes: dict[str, object] = {}
     for name in TEXTS.get(str(block.__struct_config__.tag), ()):
         held = getattr(block, name)
-        changes[name] = told(held) if isinstance(held, str) else tuple(map(told, held))
+        changes[name] = translate(held) if isinstance(held, str) else tuple(map(translate, held))
     match block:
         case Facts():
-            changes["facts"] = tuple(_fact(fact, told) for fact in block.facts)
+            changes["facts"] = tuple(_fact(fact, translate) for fact in block.facts)
         case PairCard():
             changes["outcome"] = tuple(
-                msgspec.structs.replace(row, name=told(row.name)) for row in block.outcome
+                msgspec.structs.replace(row, name=translate(row.name)) for row in block.outcome
             )
     return msgspec.structs.replace(block, **changes)

@@ -37,10 +37,10 @@ def odd_cells(material: Material) -> list[Block]:
         for each in column.odd:
             decided = bool(reading.odd) or each.text in reading.cells
             undecided += 0 if decided else each.rows
-            told = _done(each, decided=decided)
+            changes = _done(each, decided=decided)
             place = _place(dialect, each.lines, each.rows)
             text = shown.words(words.in_quotes(each.text), strict=True)
-            rows.append((column.name, text, words.number(each.rows), place, told))
+            rows.append((column.name, text, words.number(each.rows), place, changes))
     count = sum(column.odd_rows for column in odd)
     sentences = [
         say_many(
@@ -125,9 +125,9 @@ def _place(dialect: Dialect, lines: Sequence[int], rows: int) -> str:
     """Say on which lines of the file cells are, or in which rows where it has no lines."""
     shown = ", ".join(words.number(line) for line in lines[:_LINES])
     if dialect.format == "csv":
-        told = say_many(rows, "line {shown}", "lines {shown}", shown=shown)
+        text = say_many(rows, "line {shown}", "lines {shown}", shown=shown)
     else:
-        told = say_many(rows, "row {shown}", "rows {shown}", shown=shown)
+        text = say_many(rows, "row {shown}", "rows {shown}", shown=shown)
     if rows <= _LINES:
-        return told
-    return say("{lines} and {n} more", lines=told, n=words.number(rows - _LINES))
+        return text
+    return say("{lines} and {n} more", lines=text, n=words.number(rows - _LINES))

@@ -261,11 +261,14 @@ def _bars(proven: Proven, of_people: Proven | None, run: int) -> list[Block]:
 
 def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fact]:
     """Return the exact counts, and what they took."""
-    alike, unlike, left = proof_words.proven_fractions(proven)
-    digits = proof_words.digits_of_proof(alike, unlike, left)
+    consistent, discriminatory, left = proof_words.proven_fractions(proven)
+    digits = proof_words.digits_of_proof(consistent, discriminatory, left)
     counts = {
-        say("Certified"): (proven.certified_people, proof_words.percent_down(alike, digits)),
-        say("Falsified"): (proven.falsified_people, proof_words.percent_down(unlike, digits)),
+        say("Certified"): (proven.certified_people, proof_words.percent_down(consistent, digits)),
+        say("Falsified"): (
+            proven.falsified_people,
+            proof_words.percent_down(discriminatory, digits),
+        ),
     }
     facts = [Fact("Everybody", _exactly(int(proven.total or 0)))]
     facts += [
@@ -281,9 +284,12 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
         Fact("Undecided", f"{_exactly(undecided)} ({proof_words.percent_up(left, digits)})")
     )
     if proven.estimated is not None and proven.estimated.people:
-        told = proven.estimated
+        estimate = proven.estimated
         ends = words.interval(
-            told.low, told.high, told.confidence, words.digits_of(told.low, told.high)
+            estimate.low,
+            estimate.high,
+            estimate.confidence,
+            words.digits_of(estimate.low, estimate.high),
         )
         facts.append(
             Fact(
@@ -292,10 +298,10 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
                     "{share} ({ends}) are treated unlike; statistical, not certified: of {people} "
                     "people drawn at random from the undecided boxes {unlike} are, and what is "
                     "proven of these boxes is taken off",
-                    share=words.shown_percent(told.estimate, 1),
+                    share=words.shown_percent(estimate.estimate, 1),
                     ends=ends,
-                    people=words.number(told.people),
-                    unlike=words.number(told.unlike),
+                    people=words.number(estimate.people),
+                    discriminatory=words.number(estimate.discriminatory),
                 ),
             )
         )
@@ -338,11 +344,11 @@ def _alone(run: RunRecord, proven: Proven) -> list[Block]:
 
 
 def _shares(proven: Proven) -> tuple[str, str, str]:
-    alike, unlike, left = proof_words.proven_fractions(proven)
-    digits = proof_words.digits_of_proof(alike, unlike, left)
+    consistent, discriminatory, left = proof_words.proven_fractions(proven)
+    digits = proof_words.digits_of_proof(consistent, discriminatory, left)
     return (
-        proof_words.percent_down(alike, digits),
-        proof_words.percent_down(unlike, digits),
+        proof_words.percent_down(consistent, digits),
+        proof_words.percent_down(discriminatory, digits),
         proof_words.percent_up(left, digits),
     )
 
@@ -380,7 +386,10 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
 def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
     """List the largest boxes that are of one kind, as rules."""
     blocks: list[Block] = []
-    for verdict, what in (("unlike", "is treated unlike"), ("alike", "is treated alike")):
+    for verdict, what in (
+        ("discriminatory", "is treated unlike"),
+        ("consistent", "is treated alike"),
+    ):
         found = [
             each for each in run.figures if isinstance(each, Region) and each.verdict == verdict
         ]

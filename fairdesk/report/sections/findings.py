@@ -60,8 +60,8 @@ def summary(material: Material) -> Section:
     """Say what was found, one sentence per finding with its number first; or how much was tried."""
     spec = material.spec
     blocks: list[Block] = []
-    told = [run for run in material.runs if _is_told(material, run)]
-    for run in told:
+    runs = [run for run in material.runs if _in_summary(material, run)]
+    for run in runs:
         blocks += _statements(material, run)
         if changed := figures.changed_answers(run):
             blocks.append(Callout("Answers changed.", changed))
@@ -69,7 +69,7 @@ def summary(material: Material) -> Section:
             blocks += certification.strip(run)
     if spec.predictions:
         blocks += _without_model(material)
-    elif not told:
+    elif not runs:
         blocks.append(Text("No search has been run yet, so nothing can be said."))
     searched = [run for run in material.searches if figures.tells_of_people(run)]
     if searched and not material.proofs and not any(run.found for run in searched):
@@ -151,7 +151,7 @@ def _most_often(spec: AuditSpec, run: RunRecord) -> str:
     )
 
 
-def _is_told(material: Material, run: RunRecord) -> bool:
+def _in_summary(material: Material, run: RunRecord) -> bool:
     """Whether the summary speaks of a run: of runs that measure groups only of the latest."""
     if METHODS[run.spec.method].answers is QuestionKind.RATES:
         return run is material.measured
@@ -320,11 +320,11 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         )
         if counter
     ]
-    told = (figures.share_of_domain(run.figures), figures.share_of_data(run.figures))
+    measured = (figures.share_of_domain(run.figures), figures.share_of_data(run.figures))
     shares = [each for each in run.figures if isinstance(each, Share)]
     if len(shares) > 1:
         blocks.append(_shares(material, run, shares))
-    elif shares and shares[0] not in told:
+    elif shares and shares[0] not in measured:
         blocks.append(Text(figures.share_statement(spec, shares[0]).sentence))
     others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]

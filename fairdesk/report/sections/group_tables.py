@@ -170,8 +170,8 @@ def blocks(material: Material) -> list[Block]:
     """Make the report's tables."""
     made: list[Block] = []
     for place, whole in enumerate(observed(material.spec, material.table), start=1):
-        told = tuple(map(material.shown.table, whole.outcomes))
-        seen = replace(whole, outcomes=told)
+        tables = tuple(map(material.shown.table, whole.outcomes))
+        seen = replace(whole, outcomes=tables)
         made.append(Heading(seen.title))
         made += statements(seen, material.spec.person)
         made += [

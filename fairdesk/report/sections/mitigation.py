@@ -286,14 +286,14 @@ def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
                 spec, figures, chosen.number, how, by_group=by_group
             )
             if rows:
-                told = mitigation_words.known_text(spec, how) + (", by group" if by_group else "")
+                text = mitigation_words.known_text(spec, how) + (", by group" if by_group else "")
                 blocks.append(
                     Grid(
                         header=mitigation_words.BEFORE_AFTER,
                         rows=_held(rows),
                         widths=_BEFORE_AFTER_WIDTHS,
                         right=mitigation_words.BEFORE_AFTER_NUMBERS,
-                        caption=say("{told}. Before and after: {name}", told=told, name=name)
+                        caption=say("{told}. Before and after: {name}", told=text, name=name)
                         + ("" if how == "proven" else "; the change is that from nothing added"),
                         key=f"{'groups' if by_group else 'after'}-{how}-{run.id}",
                         evidence=how,
@@ -305,11 +305,11 @@ def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
 def _held(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     """Keep each interval on one line; which test of McNemar it is stands among the formulas."""
 
-    def told(cell: str) -> str:
+    def spaced(cell: str) -> str:
         short = cell.replace("(McNemar, exact)", "(McNemar)")
         return _INTERVAL.sub(lambda found: found[0].replace(" ", words.NBSP), short)
 
-    return tuple(tuple(map(told, row)) for row in rows)
+    return tuple(tuple(map(spaced, row)) for row in rows)
 
 
 def _files(material: Material, run: RunRecord) -> list[Block]:
@@ -325,7 +325,7 @@ def _files(material: Material, run: RunRecord) -> list[Block]:
                 (
                     names.get(each.trial, str(each.trial)),
                     each.name,
-                    each.told,
+                    each.remark,
                     words.number(each.size) if each.size else "–",
                     each.sha256 or "–",
                 )

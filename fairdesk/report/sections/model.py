@@ -94,7 +94,7 @@ def model(material: Material) -> Section:
         if beside.trusted
     )
     blocks.extend(_fitted(material))
-    blocks.extend(Callout("Fed so.", told) for told in card.hints.told)
+    blocks.extend(Callout("Fed so.", told) for told in card.hints.notes)
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
     if card.repeatability is not None and not card.repeatability.holds:
         told = figures.repeatability_sentence(card.repeatability)

@@ -199,8 +199,8 @@ def _rules(
     first = leaders[0]
     rule = rule_phrase(spec, first.conditions)
     if rule not in said:
-        told = subgroup_words.evidence_sentence(spec, first, mined)
-        blocks.append(Text(words.capital(told), lead=f"{words.capital(rule)}."))
+        text = subgroup_words.evidence_sentence(spec, first, mined)
+        blocks.append(Text(words.capital(text), lead=f"{words.capital(rule)}."))
     examined.append(
         Text(subgroup_words.margin_sentence(first), lead="The paper’s confidence beside it.")
     )

@@ -29,7 +29,7 @@ def filled(material: Material, fields: Sequence[Field]) -> tuple[Fact, ...]:
     return facts(fields, material.choice.template, material.details, final=material.final)
 
 
-def told(material: Material, *keys: str) -> tuple[Fact, ...]:
+def facts_of(material: Material, *keys: str) -> tuple[Fact, ...]:
     """Return what was filled in under some keys, in their order; in a draft also what is to be."""
     template = material.choice.template
     return filled(material, [FIELDS[key] for key in keys if template in FIELDS[key].used_by])
@@ -66,7 +66,7 @@ def system(material: Material) -> Section:
     template = material.choice.template
     fields = [field for field in fields_of(template) if field.group == _SYSTEM]
     blocks: list[Block] = [Text(_TOLD), *_facts(filled(material, fields))]
-    about = told(material, "auditor", "organisation", "commissioner", "independence")
+    about = facts_of(material, "auditor", "organisation", "commissioner", "independence")
     if about:
         blocks += [Text("", lead=f"{say(_WHO)}."), Facts(about)]
     return Section(_SYSTEM, tuple(blocks))

@@ -31,9 +31,9 @@ from fairdesk.wording.language import fixed, say
 _OUTSIDE = fixed("Not part of this audit:")
 
 
-def _told(material: Material, *keys: str) -> Block:
+def _filled(material: Material, *keys: str) -> Block:
     """Return what people told; in a draft also what they have not told yet."""
-    known = system.told(material, *keys)
+    known = system.facts_of(material, *keys)
     return Facts(known) if known else Text("Nothing was filled in here.")
 
 
@@ -50,13 +50,13 @@ def general(material: Material) -> Section:
                 "test report."
             ),
             Heading("Intended purpose, provider and version (a)"),
-            _told(
+            _filled(
                 material,
                 *("system", "system_version", "provider", "purpose", "decision", "favourable"),
                 *("affected", "how_many", "in_use_since", "versions"),
             ),
             Heading("Interactions (b)"),
-            _told(material, "interactions"),
+            _filled(material, "interactions"),
             Heading("Software, forms, hardware, interface, instructions (c to h)"),
             Text(
                 "the versions of software and firmware, the forms in which the system is placed on "
@@ -65,7 +65,7 @@ def general(material: Material) -> Section:
                 lead=_OUTSIDE,
             ),
             Heading("Who made this audit"),
-            _told(material, "auditor", "organisation", "commissioner", "independence"),
+            _filled(material, "auditor", "organisation", "commissioner", "independence"),
         ),
         fresh=True,
     )
@@ -82,12 +82,12 @@ def elements(material: Material) -> Section:
                 lead=_OUTSIDE,
             ),
             Heading("Design specifications (b)"),
-            _told(material, "design_choices"),
+            _filled(material, "design_choices"),
             *_design(material),
             Heading("Architecture (c)"),
             *_architecture(material),
             Heading("Data requirements and training data (d)"),
-            _told(
+            _filled(
                 material,
                 *("training_provenance", "training_scope", "training_labelling"),
                 "training_cleaning",
@@ -100,7 +100,7 @@ def elements(material: Material) -> Section:
                 )
             ),
             Heading("Human oversight (e)"),
-            _told(material, "oversight", "human_review"),
+            _filled(material, "oversight", "human_review"),
             Heading("Pre-determined changes (f)"),
             Text("changes to the system that were determined beforehand.", lead=_OUTSIDE),
             Heading("Validation and testing (g)"),
@@ -179,7 +179,7 @@ def _testing(material: Material) -> list[Block]:
                 Fact(say("File"), spec.data.path, exact=True),
                 Fact(say("SHA-256"), spec.data.sha256, exact=True),
                 Fact(say("Rows"), words.number(spec.data.rows)),
-                *system.told(
+                *system.facts_of(
                     material,
                     *("data_source", "data_period", "data_kind", "test_data_why"),
                     *("test_data_made", "sampling", "labels", "cleaning"),
@@ -244,7 +244,7 @@ def functioning(material: Material) -> Section:
     """Point 3: what the system can do and for whom it does it less well."""
     blocks: list[Block] = [
         Heading("Accuracy, also for specific persons or groups"),
-        _told(material, "accuracy_limits"),
+        _filled(material, "accuracy_limits"),
     ]
     overall = shared.accuracy(material)
     blocks += [overall] if overall is not None else []
@@ -277,7 +277,7 @@ def functioning(material: Material) -> Section:
         )
     blocks += [
         Heading("Foreseeable unintended outcomes, and sources of risks"),
-        _told(material, "unintended"),
+        _filled(material, "unintended"),
         Text(
             say(
                 "What this audit found of discrimination stands under point 2 (g); what it cannot "
@@ -303,7 +303,7 @@ def appropriate(material: Material) -> Section:
     return Section(
         "Appropriateness of the performance metrics",
         (
-            _told(material, "metrics_chosen"),
+            _filled(material, "metrics_chosen"),
             Text(
                 "No single figure says whether people are treated alike: equal rates of groups and "
                 "equal error rates can exclude each other, and neither says anything of single "
@@ -334,7 +334,7 @@ def changes(material: Material) -> Section:
     spec = material.spec
     which = spec.data if spec.predictions else spec.model
     blocks: list[Block] = [
-        _told(material, "changes"),
+        _filled(material, "changes"),
         Text(
             say(
                 "What is said here is of one state of the system: that of the file with the "
@@ -361,7 +361,7 @@ def standards(material: Material) -> Section:
     return Section(
         "Standards applied",
         (
-            _told(material, "standards"),
+            _filled(material, "standards"),
             Text(
                 say(
                     "What this document goes by, and where it can be read, stands among the notes "
@@ -378,7 +378,7 @@ def declaration(material: Material) -> Section:
     return Section(
         "EU declaration of conformity",
         (
-            _told(material, "declaration"),
+            _filled(material, "declaration"),
             Callout("No declaration.", "This document is not the declaration, nor a part of it."),
         ),
     )

@@ -64,8 +64,8 @@ _EXCLUDED = "left out †"
 
 def categories_of(material: Material) -> Categories:
     """Return the auditor's categories; where there are none, what is proposed by names."""
-    told = material.details.categories
-    return told if told.sex or told.race else propose_categories(material.spec)
+    categories = material.details.categories
+    return categories if categories.sex or categories.race else propose_categories(material.spec)
 
 
 def published(material: Material) -> tuple[Published, ...]:
@@ -82,13 +82,13 @@ def _least_share(material: Material) -> float:
 
 def about(material: Material) -> Section:
     """Return which tool was audited, by whom and when, and what each table says, in a sentence."""
-    told = system.told(
+    filled = system.facts_of(
         material,
         *("system", "system_version", "audit_date", "auditor", "organisation", "independence"),
         *("distribution_date", "purpose", "decision"),
     )
     made = published(material)
-    blocks: list[Block] = [Facts(told)]
+    blocks: list[Block] = [Facts(filled)]
     blocks += [statement for table in made if (statement := _statement(material, table))]
     if material.measured is None:
         blocks.append(not_run(_NOT_MEASURED))
@@ -143,7 +143,7 @@ def _percent(line: Line) -> str:
 def source(material: Material) -> Section:
     """Return where the data come from, what they are, and from when."""
     spec = material.spec
-    told = system.told(
+    filled = system.facts_of(
         material,
         *("data_source", "data_kind", "data_period", "test_data_why", "test_data_made"),
         *("sampling", "cleaning"),
@@ -155,7 +155,7 @@ def source(material: Material) -> Section:
         Fact(say("Rows"), words.counted(spec.data.rows, spec.person)),
         Fact(say("What was decided"), _decided(material)),
     )
-    return Section("Source and explanation of the data", (Facts((*told, *counted)),))
+    return Section("Source and explanation of the data", (Facts((*filled, *counted)),))
 
 
 def _decided(material: Material) -> str:
@@ -200,10 +200,10 @@ def rates(material: Material) -> Section:
 
 
 def _heading(material: Material, of: str, outcome: str) -> str:
-    told = outcome_text(material.spec, outcome)
+    text = outcome_text(material.spec, outcome)
     if of == "scores":
-        return say("Scores for “{outcome}”", outcome=told)
-    return say("Selection: “{outcome}”", outcome=told)
+        return say("Scores for “{outcome}”", outcome=text)
+    return say("Selection: “{outcome}”", outcome=text)
 
 
 def _explained(spec: AuditSpec, table: Published) -> str:
@@ -323,8 +323,8 @@ def _absent(material: Material, made: tuple[Published, ...]) -> Iterator[Block]:
 
 def _unsettled(material: Material) -> Iterator[Block]:
     """Say that categories were proposed and not chosen."""
-    told = material.details.categories
-    if not (told.sex or told.race):
+    names = material.details.categories
+    if not (names.sex or names.race):
         yield Callout(
             "Proposed categories.",
             "The auditor has not said which attributes tell sex and race or ethnicity, nor what "
@@ -352,14 +352,14 @@ def unknown(material: Material) -> Section:
     blocks: list[Block] = []
     if made:
         blocks.append(_unknown_grid(made))
-    blocks += [Facts(told)] if (told := system.told(material, "unknown_categories")) else []
+    blocks += [Facts(filled)] if (filled := system.facts_of(material, "unknown_categories")) else []
     small = [line for table in made for line in table.lines if line.excluded]
     if small:
         blocks += [
             Heading("Categories left out of the impact ratios"),
             _small_grid(material.spec, made),
         ]
-    blocks += [Facts(told)] if (told := system.told(material, "small_categories")) else []
+    blocks += [Facts(filled)] if (filled := system.facts_of(material, "small_categories")) else []
     blocks += _mapping(material)
     if not blocks:
         blocks.append(Text("Nothing was counted yet, so nothing is known of categories."))
@@ -421,8 +421,10 @@ def _mapping(material: Material) -> list[Block]:
         if name not in held:
             continue
         column, counts = material.table.column(name), material.table.counts(name)
-        told = {value: category(named, name, value) for value in material.shown.values(column)}
-        several = Counter(told.values())
+        categories = {
+            value: category(named, name, value) for value in material.shown.values(column)
+        }
+        several = Counter(categories.values())
         rows += [
             (
                 name,
@@ -431,7 +433,7 @@ def _mapping(material: Material) -> list[Block]:
                 words.number(counts.get(value, 0)),
                 say("merged") if called and several[called] > 1 else "",
             )
-            for value, called in told.items()
+            for value, called in categories.items()
         ]
     if not rows:
         return []

@@ -47,7 +47,7 @@ def details(material: Material) -> Section:
             Fact(say("SHA-256"), card.sha256, exact=True),
         )
     )
-    people = system.told(
+    people = system.facts_of(
         material,
         *("system", "system_version", "developer", "model_date", "training_method"),
         *("reference", "licence", "contact"),
@@ -58,7 +58,7 @@ def details(material: Material) -> Section:
 
 def use(material: Material) -> Section:
     """Return what the model is for, and what not."""
-    known = system.told(material, "purpose", "intended_users", "affected", "out_of_scope")
+    known = system.facts_of(material, "purpose", "intended_users", "affected", "out_of_scope")
     return Section("Intended use", _facts(known))
 
 
@@ -71,7 +71,7 @@ def factors(material: Material) -> Section:
     names = words.grouping_names(material.spec.domain)
     texts = [material.spec.domain.names[i] for i in material.spec.domain.texts.tolist()]
     blocks: list[Block] = []
-    if known := system.told(material, "factors"):
+    if known := system.facts_of(material, "factors"):
         blocks.append(Facts(known))
     if names:
         blocks.append(
@@ -113,7 +113,9 @@ def metrics(material: Material) -> Section:
 def evaluation(material: Material) -> Section:
     """Say on which data the figures were measured."""
     spec = material.spec
-    known = system.told(material, "data_source", "data_period", "sampling", "labels", "cleaning")
+    known = system.facts_of(
+        material, "data_source", "data_period", "sampling", "labels", "cleaning"
+    )
     return Section(
         "Evaluation data",
         (
@@ -130,7 +132,7 @@ def evaluation(material: Material) -> Section:
 
 def training(material: Material) -> Section:
     """Say on which data the model was trained, as far as people know."""
-    known = system.told(material, "training_provenance", "training_scope")
+    known = system.facts_of(material, "training_provenance", "training_scope")
     return Section(
         "Training data",
         (
@@ -187,12 +189,12 @@ def _named(spec: AuditSpec, table: GroupTable) -> tuple[str, str]:
 
 def ethics(material: Material) -> Section:
     """Return what is at stake."""
-    return Section("Ethical considerations", _facts(system.told(material, "ethics")))
+    return Section("Ethical considerations", _facts(system.facts_of(material, "ethics")))
 
 
 def caveats(material: Material) -> Section:
     """Return what else is to be known, and where the whole audit stands."""
-    known = system.told(material, "caveats", "known_limits")
+    known = system.facts_of(material, "caveats", "known_limits")
     said = [words.EXAMPLES] if material.one_by_one and material.searches else []
     said += [words.ESTIMATED_GROUPS] if material.subtle else []
     said += [words.OBSERVED]

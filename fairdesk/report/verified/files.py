@@ -53,11 +53,11 @@ class _Given:
 
     path: Path
     sha256: str
-    told: ExportedFile | None
+    recorded: ExportedFile | None
 
     @property
     def same(self) -> bool:
-        return self.told is not None and self.told.sha256 == self.sha256
+        return self.recorded is not None and self.recorded.sha256 == self.sha256
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,15 @@ def check_files(
     listed = () if manifest is None else _listed(manifest)
     names = {each.name for each in logged}
     # an audit on a read-only disk logs nothing: then the manifest alone tells
-    told = (*logged, *(each for each in listed if each.name not in names))
-    if not told and not given and manifest is None:
+    recorded = (*logged, *(each for each in listed if each.name not in names))
+    if not recorded and not given and manifest is None:
         return
     strange = [each for each in listed if each.name in names and not _among(each, logged)]
-    there = list(_given(told, given) if given else _found(told, audit))
+    there = list(_given(recorded, given) if given else _found(recorded, audit))
     named = {path for path in given if path.is_file()}
     # who names single files does not ask about others
     only = bool(given) and len(named) == len(given)
-    yield _compared(told, there, strange, listed if given else (), named=named, only=only)
+    yield _compared(recorded, there, strange, listed if given else (), named=named, only=only)
     reports = [
         _Read(each, form, _content(each.path)) for each in there if (form := _form(each.path))
     ]
@@ -144,8 +144,8 @@ def anchor_of(manifest: Path) -> Anchor:
     ReportError
         When it is neither.
     """
-    told = _read(manifest)
-    return Anchor(told.log.entries, told.log.head, manifest.name, told.audit)
+    text = _read(manifest)
+    return Anchor(text.log.entries, text.log.head, manifest.name, text.audit)
 
 
 class _Log(msgspec.Struct):
@@ -163,14 +163,14 @@ class _Sidecar(msgspec.Struct):
 
 
 def _read(manifest: Path) -> _Sidecar:
-    told = _told_by(manifest)
-    if told is None:
+    content = _manifest_bytes(manifest)
+    if content is None:
         raise ReportError(
             f"“{manifest.name}” has no manifest in it.",
             remedy="Give the manifest that was exported beside the report.",
         )
     try:
-        return msgspec.json.decode(told, type=_Sidecar)
+        return msgspec.json.decode(content, type=_Sidecar)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ReportError(
             f"“{manifest.name}” is no manifest of an audit.",
@@ -179,7 +179,7 @@ def _read(manifest: Path) -> _Sidecar:
         ) from error
 
 
-def _told_by(manifest: Path) -> bytes | None:
+def _manifest_bytes(manifest: Path) -> bytes | None:
     """Return a manifest, or the one in a report."""
     content, form = _content(manifest), _form(manifest)
     return _manifest_in(content, form) if form else content
@@ -195,13 +195,13 @@ def _listed(manifest: Path) -> tuple[ExportedFile, ...]:
     )
 
 
-def _among(told: ExportedFile, logged: Sequence[ExportedFile]) -> bool:
-    return any((each.name, each.sha256) == (told.name, told.sha256) for each in logged)
+def _among(file: ExportedFile, logged: Sequence[ExportedFile]) -> bool:
+    return any((each.name, each.sha256) == (file.name, file.sha256) for each in logged)
 
 
-def _found(told: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
+def _found(files: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
     """Look for exported files beside the audit, and where they were written."""
-    latest = {(each.name, each.path): each for each in told}
+    latest = {(each.name, each.path): each for each in files}
     for each in latest.values():
         places = (audit.parent / base_name(each.path), audit.parent / each.name, Path(each.path))
         place = next((path for path in places if path.is_file()), None)
@@ -209,10 +209,12 @@ def _found(told: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
             yield _Given(place, _fingerprint(place), each)
 
 
-def _given(told: Sequence[ExportedFile], given: Sequence[Path]) -> Iterator[_Given]:
+def _given(recorded: Sequence[ExportedFile], given: Sequence[Path]) -> Iterator[_Given]:
     """Find what the log tells of files: by their fingerprints, else by their names."""
-    by_content = {each.sha256: each for each in told}
-    by_name = {base_name(each.path): each for each in told} | {each.name: each for each in told}
+    by_content = {each.sha256: each for each in recorded}
+    by_name = {base_name(each.path): each for each in recorded} | {
+        each.name: each for each in recorded
+    }
     for path in given:
         files = [path]
         if path.is_dir():
@@ -223,7 +225,7 @@ def _given(told: Sequence[ExportedFile], given: Sequence[Path]) -> Iterator[_Giv
 
 
 def _compared(
-    told: Sequence[ExportedFile],
+    files: Sequence[ExportedFile],
     there: Sequence[_Given],
     strange: Sequence[ExportedFile],
     listed: Sequence[ExportedFile],
@@ -245,17 +247,17 @@ def _compared(
                 f"“{each.path.name}” is not the one that the manifest tells of: that has the "
                 f"fingerprint {meant.sha256[:12]}…."
             )
-        if each.told is None:
+        if each.recorded is None:
             if each.path in named and not _accompanies(each.path):
                 tally.differ(f"“{each.path.name}” is no file that the log tells of.")
         elif each.same:
             tally.agree()
-        elif not _begins_as(each.path, each.told):
+        elif not _begins_as(each.path, each.recorded):
             tally.differ(
-                f"“{each.path.name}” was exported with the fingerprint {each.told.sha256[:12]}…; "
-                f"it is {each.sha256[:12]}… now."
+                f"“{each.path.name}” was exported with the fingerprint "
+                f"{each.recorded.sha256[:12]}…; it is {each.sha256[:12]}… now."
             )
-        elif _signed_since(_content(each.path), each.told.size):
+        elif _signed_since(_content(each.path), each.recorded.size):
             tally.agree()
             tally.remark(f"“{each.path.name}” is as it was exported, and was signed since.")
         else:
@@ -263,10 +265,10 @@ def _compared(
                 f"“{each.path.name}” begins as it was exported; what was added to it is more than "
                 "signatures that hold and cannot be seen: it may show something else."
             )
-    names = {each.told.name for each in there if each.told is not None}
-    for name in sorted({each.name for each in told} - names) if not only else ():
+    names = {each.recorded.name for each in there if each.recorded is not None}
+    for name in sorted({each.name for each in files} - names) if not only else ():
         tally.leave(f"“{name}” was exported, and is not here.")
-    if not told:
+    if not files:
         tally.remark("The log tells of no file that was exported.")
     return tally.check()
 
@@ -276,18 +278,18 @@ def _accompanies(path: Path) -> bool:
     return path.suffix == signing.SUFFIX or path.name.endswith("manifest.json")
 
 
-def _begins_as(path: Path, told: ExportedFile) -> bool:
+def _begins_as(path: Path, file: ExportedFile) -> bool:
     """Return whether a PDF begins with an exported one: signatures are added at the end."""
-    if _form(path) != "pdf" or path.stat().st_size <= told.size:
+    if _form(path) != "pdf" or path.stat().st_size <= file.size:
         return False
     with path.open("rb") as stream:
-        return hashlib.sha256(stream.read(told.size)).hexdigest() == told.sha256
+        return hashlib.sha256(stream.read(file.size)).hexdigest() == file.sha256
 
 
-def _is(each: _Given, told: ExportedFile) -> bool:
+def _is(each: _Given, file: ExportedFile) -> bool:
     """Return whether a file is one that is told of, or was signed since."""
-    return each.sha256 == told.sha256 or (
-        _begins_as(each.path, told) and _signed_since(_content(each.path), told.size)
+    return each.sha256 == file.sha256 or (
+        _begins_as(each.path, file) and _signed_since(_content(each.path), file.size)
     )
 
 
@@ -329,7 +331,7 @@ def _signatures(
         else:
             tally.remark(f"No signature “{beside.name}” stands beside the manifest.")
     check = tally.check()
-    if check.tried or check.told:
+    if check.tried or check.remarks:
         yield check
 
 
@@ -339,12 +341,12 @@ def _attached(
     """Hold the manifest that was given, and those in reports, against the audit."""
     tally = Tally(ATTACHED)
     if manifest is not None:
-        compare_manifest(tally, manifest.name, _told_by(manifest) or b"", store, entries)
+        compare_manifest(tally, manifest.name, _manifest_bytes(manifest) or b"", store, entries)
     for each in reports:
         found = _manifest_in(each.content, each.form)
         if found is None:
             tally.leave(f"“{each.name}” has no manifest in it.")
-        elif each.given.told is not None or _sidecar(found) is not None:
+        elif each.given.recorded is not None or _sidecar(found) is not None:
             # what came of a check is a report, too, and no report of the audit
             compare_manifest(tally, each.name, found, store, entries)
     return tally.check()
@@ -355,12 +357,12 @@ def _remade(store: Store, entries: Sequence[LogEntry], reports: Sequence[_Read])
     tally = Tally(REMADE)
     other = [f"{name} {was} then, {there} now" for name, was, there in other_versions(store.spec)]
     for each in reports:
-        name, content, told = each.name, each.content, each.given.told
-        if told is None:
+        name, content, recorded = each.name, each.content, each.given.recorded
+        if recorded is None:
             tally.leave(f"“{name}” is no report that the log tells of.")
             continue
         inside = _sidecar(_manifest_in(content, each.form) or b"")
-        if _went_on(entries, told, inside):
+        if _went_on(entries, recorded, inside):
             tally.leave(f"The audit has gone on since “{name}” was made.")
             continue
         choice = (inside.choice if inside is not None else None) or store.choice()
@@ -390,7 +392,7 @@ def _again(store: Store, choice: Choice, form: Format) -> bytes:
             return structured(make_report(store, choice))
 
 
-def _went_on(entries: Sequence[LogEntry], told: ExportedFile, inside: _Sidecar | None) -> bool:
+def _went_on(entries: Sequence[LogEntry], file: ExportedFile, inside: _Sidecar | None) -> bool:
     """Return whether anything was decided or done after a file was exported.
 
     An audit that could not be written to logs no export: then the file itself says when it was.
@@ -399,7 +401,7 @@ def _went_on(entries: Sequence[LogEntry], told: ExportedFile, inside: _Sidecar |
         (
             place
             for place, entry in enumerate(entries, start=1)
-            if any(each == told for each in exported_files([entry]))
+            if any(each == file for each in exported_files([entry]))
         ),
         default=0 if inside is None else max(inside.log.entries, 0),
     )

@@ -59,50 +59,53 @@ def compare_manifest(
     """
     try:
         document = msgspec.json.decode(content, type=dict[str, Any])
-        told = msgspec.convert(document, Manifest)
+        manifest = msgspec.convert(document, Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         tally.differ(f"The manifest in “{name}” cannot be read.")
         return
     identity = evidence.identity(store.spec)
     if not tally.compare(
-        told.audit == identity, f"“{name}” is of the audit {told.audit}, and this is {identity}."
+        manifest.audit == identity,
+        f"“{name}” is of the audit {manifest.audit}, and this is {identity}.",
     ):
         return
     if not tally.compare(
-        0 < told.log.entries <= len(entries)
-        and hash_chain.head(entries[: told.log.entries]) == told.log.head,
+        0 < manifest.log.entries <= len(entries)
+        and hash_chain.head(entries[: manifest.log.entries]) == manifest.log.head,
         f"“{name}” was made of another log than the audit has.",
     ):
         return
-    again = as_of(store, told.log.entries)
+    again = as_of(store, manifest.log.entries)
     if sentence := document.get("redacted"):
         kind = next((key for key, said in SENTENCES.items() if said == sentence), None)
         if kind is None:
             tally.leave(f"What “{name}” leaves out is told in words that are not known here.")
             return
         again = RedactedJson(Shown(kind, store.spec, store.table())).manifest(again)
-    _compare(tally, name, told, msgspec.json.decode(again, type=Manifest), store)
+    _compare(tally, name, manifest, msgspec.json.decode(again, type=Manifest), store)
 
 
-def _compare(tally: Tally, name: str, told: Manifest, again: Manifest, store: Store) -> None:
+def _compare(tally: Tally, name: str, manifest: Manifest, again: Manifest, store: Store) -> None:
     for member, what in _TOLD.items():
-        tally.compare(getattr(told, member) == getattr(again, member), f"“{name}” tells of {what}.")
+        tally.compare(
+            getattr(manifest, member) == getattr(again, member), f"“{name}” tells of {what}."
+        )
     runs = {run.id: run for run in again.runs}
     had = {run.id for run in again.runs if run.sha256 is not None}
-    for number in sorted(had - {run.id for run in told.runs}):
+    for number in sorted(had - {run.id for run in manifest.runs}):
         tally.differ(f"“{name}” does not tell of run {number}.")
-    for run in told.runs:
+    for run in manifest.runs:
         tally.compare(
             run.id in runs and _same_run(run, runs[run.id]),
             f"“{name}” tells of run {run.id} otherwise.",
         )
-    written = all(getattr(told, member) == getattr(again, member) for member in _WRITTEN)
+    written = all(getattr(manifest, member) == getattr(again, member) for member in _WRITTEN)
     if written or not other_versions(store.spec):
         tally.compare(written, f"“{name}” has other command lines that ask the same again.")
     else:
         tally.leave(f"The command lines in “{name}” are those of other versions.")
 
 
-def _same_run(told: RunOf, again: RunOf) -> bool:
+def _same_run(run: RunOf, again: RunOf) -> bool:
     members = _OF_RUN if again.sha256 is not None else _OF_OPEN_RUN
-    return all(getattr(told, each) == getattr(again, each) for each in members)
+    return all(getattr(run, each) == getattr(again, each) for each in members)

@@ -149,15 +149,15 @@ def _account(what: str, spec: AuditSpec, file: Path, checks: Sequence[Check]) ->
     )
 
 
-def summary(told: VerificationReport) -> str:
+def summary(verification: VerificationReport) -> str:
     """Say in two sentences whether anything differs, and how much could not be compared."""
-    tried = sum(each.tried - each.unknown for each in told.checks if each.tried)
-    failed = sum(each.failed for each in told.checks)
-    bad = sum(1 for each in told.checks if each.failed)
-    left = sum(1 for each in told.checks if each.unknown)
+    tried = sum(each.tried - each.unknown for each in verification.checks if each.tried)
+    failed = sum(each.failed for each in verification.checks)
+    bad = sum(1 for each in verification.checks if each.failed)
+    left = sum(1 for each in verification.checks if each.unknown)
     said = (
         f"{words.number(failed)} of {words.number(tried)} comparisons "
-        f"{'differs' if failed == 1 else 'differ'}, in {bad} of {len(told.checks)} checks."
+        f"{'differs' if failed == 1 else 'differ'}, in {bad} of {len(verification.checks)} checks."
         if failed
         else f"Nothing differs, in {words.number(tried)} comparisons."
     )
@@ -188,76 +188,82 @@ def counts(check: Check) -> str:
     return ", ".join(parts)
 
 
-def text(told: VerificationReport) -> str:
+def text(verification: VerificationReport) -> str:
     """Say what came of it in lines."""
-    width = max((len(state(each)) for each in told.checks), default=0) + 2
-    lines = [f"{_kind(told)} {words.quoted(told.title)} ({told.audit}).", summary(told), ""]
-    for each in told.checks:
+    width = max((len(state(each)) for each in verification.checks), default=0) + 2
+    lines = [
+        f"{_kind(verification)} {words.quoted(verification.title)} ({verification.audit}).",
+        summary(verification),
+        "",
+    ]
+    for each in verification.checks:
         how = counts(each)
         lines.append(f"{state(each):<{width}}{each.name}" + (f": {how}." if how else "."))
-        lines += [f"{'':<{width}}{said}" for said in each.told]
-    changed = _changed(told)
+        lines += [f"{'':<{width}}{said}" for said in each.remarks]
+    changed = _changed(verification)
     if changed:
         lines += ["", "Versions that are others than then:"]
         lines += [f"{'':<{width}}{name}: {was}, now {there}" for name, was, there in changed]
-    return "\n".join((*lines, "", summary(told)))
+    return "\n".join((*lines, "", summary(verification)))
 
 
-def figures(told: VerificationReport) -> dict[str, object]:
+def figures(verification: VerificationReport) -> dict[str, object]:
     """Return the same for programs."""
     return {
-        "what": told.what,
-        "holds": told.holds,
-        "summary": summary(told),
-        "audit": told.audit,
-        "title": told.title,
-        "file": told.file,
-        "at": told.at,
-        "compared": sum(each.tried - each.unknown for each in told.checks if each.tried),
-        "differences": sum(each.failed for each in told.checks),
-        "not_checked": [each.name for each in told.checks if each.unknown],
-        "checks": msgspec.to_builtins(told.checks),
-        "versions": {"then": told.then, "now": told.now},
+        "what": verification.what,
+        "holds": verification.holds,
+        "summary": summary(verification),
+        "audit": verification.audit,
+        "title": verification.title,
+        "file": verification.file,
+        "at": verification.at,
+        "compared": sum(each.tried - each.unknown for each in verification.checks if each.tried),
+        "differences": sum(each.failed for each in verification.checks),
+        "not_checked": [each.name for each in verification.checks if each.unknown],
+        "checks": msgspec.to_builtins(verification.checks),
+        "versions": {"then": verification.then, "now": verification.now},
     }
 
 
-def report(told: VerificationReport) -> Report:
+def report(verification: VerificationReport) -> Report:
     """Make a report of it, to be set as pages or written as HTML."""
-    differing = [each for each in told.checks if each.failed]
-    left = [each for each in told.checks if each.unknown and not each.failed]
+    differing = [each for each in verification.checks if each.failed]
+    left = [each for each in verification.checks if each.unknown and not each.failed]
     sections = [
         Section(
             "Result",
             (
-                Callout("In short", summary(told)),
-                Text(LIMITS if told.what == "verified" else _AGAIN),
-                *(_told("Differs", differing)),
-                *(_told("Could not be checked", left)),
+                Callout("In short", summary(verification)),
+                Text(LIMITS if verification.what == "verified" else _AGAIN),
+                *(_check_texts("Differs", differing)),
+                *(_check_texts("Could not be checked", left)),
             ),
             key="result",
         ),
-        Section("What was compared", (_grid(told),), key="checks"),
-        Section("Remarks", tuple(_remarks(told)), key="remarks"),
-        Section("Versions", (_versions(told),), key="versions"),
+        Section("What was compared", (_grid(verification),), key="checks"),
+        Section("Remarks", tuple(_remarks(verification)), key="remarks"),
+        Section("Versions", (_versions(verification),), key="versions"),
     ]
     return Report(
-        title=told.title,
-        header=told.title if len(told.title) <= 80 else f"{told.title[:79].rstrip()}…",
-        kind=_kind(told).removesuffix(":"),
+        title=verification.title,
+        header=verification.title
+        if len(verification.title) <= 80
+        else f"{verification.title[:79].rstrip()}…",
+        kind=_kind(verification).removesuffix(":"),
         status="Final",
-        identity=told.audit,
+        identity=verification.audit,
         cover=(
-            Fact("Audit", told.audit),
-            Fact("File", told.file),
-            Fact("Checked", evidence.date_text(evidence.moment(told.at))),
-            Fact("Result", summary(told)),
-            Fact("Made with", f"FairDesk {told.then.get('FairDesk', '')}".strip()),
-            Fact("Checked with", f"FairDesk {told.now.get('FairDesk', '')}".strip()),
+            Fact("Audit", verification.audit),
+            Fact("File", verification.file),
+            Fact("Checked", evidence.date_text(evidence.moment(verification.at))),
+            Fact("Result", summary(verification)),
+            Fact("Made with", f"FairDesk {verification.then.get('FairDesk', '')}".strip()),
+            Fact("Checked with", f"FairDesk {verification.now.get('FairDesk', '')}".strip()),
         ),
         promise="What was compared, how it came out, and what could not be compared.",
         sections=tuple(each for each in sections if each.blocks),
-        manifest=_json(told).decode(),
-        moment=told.at,
+        manifest=_json(verification).decode(),
+        moment=verification.at,
     )
 
 
@@ -277,7 +283,7 @@ def check_ending(path: Path) -> None:
         )
 
 
-def write(told: VerificationReport, path: Path) -> None:
+def write(verification: VerificationReport, path: Path) -> None:
     """Write it as JSON, HTML, PDF or text, by the ending of the file's name.
 
     Raises
@@ -288,28 +294,28 @@ def write(told: VerificationReport, path: Path) -> None:
     check_ending(path)
     match path.suffix.lower():
         case ".json":
-            content = _json(told)
+            content = _json(verification)
         case ".txt":
-            content = f"{text(told)}\n".encode()
+            content = f"{text(verification)}\n".encode()
         case ".pdf":
-            content = pages.pdf(report(told))
+            content = pages.pdf(report(verification))
         case _:
-            content = html.page(report(told)).encode()
+            content = html.page(report(verification)).encode()
     with replacing(path) as draft:
         draft.write_bytes(content)
 
 
-def _json(told: VerificationReport) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(figures(told)), indent=1) + b"\n"
+def _json(verification: VerificationReport) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(figures(verification)), indent=1) + b"\n"
 
 
-def _kind(told: VerificationReport) -> str:
-    return "Audit checked again:" if told.what == "verified" else "Audit run again:"
+def _kind(verification: VerificationReport) -> str:
+    return "Audit checked again:" if verification.what == "verified" else "Audit run again:"
 
 
-def _told(head: str, checks: list[Check]) -> list[Text]:
+def _check_texts(head: str, checks: list[Check]) -> list[Text]:
     return [
-        Text(" ".join((f"{_counted(each)}.", *each.told)), lead=f"{head}: {each.name}.")
+        Text(" ".join((f"{_counted(each)}.", *each.remarks)), lead=f"{head}: {each.name}.")
         for each in checks
     ]
 
@@ -319,15 +325,15 @@ def _counted(check: Check) -> str:
     return how[:1].upper() + how[1:] if how else "Nothing was compared"
 
 
-def _remarks(told: VerificationReport) -> list[Text]:
+def _remarks(verification: VerificationReport) -> list[Text]:
     return [
-        Text(" ".join(each.told), lead=f"{each.name}.")
-        for each in told.checks
-        if each.told and not each.failed and not each.unknown
+        Text(" ".join(each.remarks), lead=f"{each.name}.")
+        for each in verification.checks
+        if each.remarks and not each.failed and not each.unknown
     ]
 
 
-def _grid(told: VerificationReport) -> Grid:
+def _grid(verification: VerificationReport) -> Grid:
     rows = tuple(
         (
             each.name,
@@ -336,7 +342,7 @@ def _grid(told: VerificationReport) -> Grid:
             words.number(each.failed),
             words.number(each.unknown),
         )
-        for each in told.checks
+        for each in verification.checks
     )
     return Grid(
         ("Check", "Result", "Compared", "Other", "Not checked"),
@@ -348,9 +354,14 @@ def _grid(told: VerificationReport) -> Grid:
     )
 
 
-def _versions(told: VerificationReport) -> Grid | Facts:
-    names = [*told.then, *(name for name in told.now if name not in told.then)]
-    rows = tuple((name, told.then.get(name, "–"), told.now.get(name, "–")) for name in names)
+def _versions(verification: VerificationReport) -> Grid | Facts:
+    names = [
+        *verification.then,
+        *(name for name in verification.now if name not in verification.then),
+    ]
+    rows = tuple(
+        (name, verification.then.get(name, "–"), verification.now.get(name, "–")) for name in names
+    )
     return Grid(
         ("Of", "Then", "Now"),
         rows,
@@ -360,10 +371,10 @@ def _versions(told: VerificationReport) -> Grid | Facts:
     )
 
 
-def _changed(told: VerificationReport) -> list[tuple[str, str, str]]:
+def _changed(verification: VerificationReport) -> list[tuple[str, str, str]]:
     # what was not looked at then may have been there
     return [
-        (name, was, told.now[name])
-        for name, was in sorted(told.then.items())
-        if name in told.now and told.now[name] != was
+        (name, was, verification.now[name])
+        for name, was in sorted(verification.then.items())
+        if name in verification.now and verification.now[name] != was
     ]

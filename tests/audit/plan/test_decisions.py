@@ -61,7 +61,7 @@ def test_they_stand_in_the_log_from_the_beginning(tmp_path, spec, table):
     assert first.kind == "begun"
     assert {entry.kind for entry in log} == {"decided"}
     assert [entry.what for entry in log] == said(spec, table)
-    assert {"protected": ["sex"]} in [json.loads(entry.told) for entry in log]
+    assert {"protected": ["sex"]} in [json.loads(entry.facts) for entry in log]
 
 
 def test_trust_is_told_with_the_fingerprint(spec, table):
@@ -92,7 +92,7 @@ def test_ranges_values_steps_and_constraints(trusting, table):
     asides = narrowed.domain.set_aside(table)
     assert len(told) == 3 + len(asides)
     assert f"{asides[0].rows} rows were set aside: a value of “age” that is not allowed." in told
-    data = [each.told for each in decisions(narrowed, table)]
+    data = [each.facts for each in decisions(narrowed, table)]
     assert {"attribute": "age", "low": 30.0, "high": 50.0, "step": 5.0} in data
     assert income.low < 1
 
@@ -159,9 +159,9 @@ def test_how_the_model_is_fed_and_decides(trusting, table, card):
     edited = msgspec.structs.replace(first, attribute="income")
     mapping = msgspec.structs.replace(trusting.mapping, inputs=(edited, *others))
     told = decisions(msgspec.structs.replace(trusting, mapping=mapping), table)
-    (one,) = (each for each in told if "inputs" in each.told)
+    (one,) = (each for each in told if "inputs" in each.facts)
     assert one.what == "1 input of the model is made otherwise than proposed: “input 1”."
-    assert one.told["inputs"] == (edited,)
+    assert one.facts["inputs"] == (edited,)
     moved = match(card, table, LABEL, FAVOURABLE, threshold=0.4)
     assert "The model’s decision changes at 0.4, not at one half." in more(
         msgspec.structs.replace(trusting, mapping=moved), table
@@ -217,7 +217,7 @@ def test_how_cells_were_read_is_told_where_it_was_decided(tmp_path, card):
     assert "These cells of “age”, which holds numbers, count as missing: “O”." in told
     assert "Texts in another encoding than the rest of the file were mended." in told
     with Store.create(tmp_path / "new.fairdesk", spec, mended) as store:
-        facts = [json.loads(entry.told) for entry in store.log_entries()]
+        facts = [json.loads(entry.facts) for entry in store.log_entries()]
         assert {"column": "age", "reading": {"odd": "mended"}} in facts
         assert store.spec.data.dialect == mended.source.dialect
         assert store.spec.columns == mended.columns
@@ -227,10 +227,10 @@ def test_scaling_that_was_fitted_on_the_table_is_a_decision(trusting, table, tmp
     """It is no input that was made otherwise, but numbers that nobody gave with the model."""
     mapping = fitted(trusting.mapping, table, read_key("range-numbers"))
     prepared = msgspec.structs.replace(trusting, mapping=mapping)
-    (decision,) = [each for each in decisions(prepared, table) if "fitted" in each.told]
+    (decision,) = [each for each in decisions(prepared, table) if "fitted" in each.facts]
     scaled = [item for item in mapping.inputs if item.fitted is not None]
     assert scaled
-    assert decision.told == {"fitted": Fit.RANGE, "inputs": tuple(scaled)}
+    assert decision.facts == {"fitted": Fit.RANGE, "inputs": tuple(scaled)}
     assert "No scaler came with the model" in decision.what
     assert "of the audited table" in decision.what
     assert "may differ" in decision.what
@@ -247,7 +247,7 @@ def test_scaling_that_was_fitted_on_the_table_is_a_decision(trusting, table, tmp
     )
     found = check_scaling(forged, table)
     assert (found.tried, found.failed) == (len(scaled), 1)
-    assert first.name in found.told[0]
+    assert first.name in found.remarks[0]
     # the report says so too
     with Store.create(tmp_path / "told.fairdesk", prepared, table) as store:
         told = structured(make_report(store)).decode()

@@ -314,7 +314,7 @@ def test_a_repair_is_kept_whole_and_found_again(prepared):
             "model.joblib": 7,
             "model.onnx": 0,
         }
-        assert files["model.onnx"].told == "This is model.onnx."
+        assert files["model.onnx"].remark == "This is model.onnx."
         assert again.model(record.id, 3, "model.joblib") == b"a model"
         assert again.models(record.id, 2) == {}
         assert again.model(record.id, 2, "model.joblib") == b""

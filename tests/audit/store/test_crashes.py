@@ -93,7 +93,7 @@ def differing(path):
         for run in store.certified_runs():
             header, _ = store.certificate(run)
             checks.append(check_proven(store, run, certificate.decoded(header)))
-    wrong = [(each.name, each.told) for each in checks if each.failed]
+    wrong = [(each.name, each.remarks) for each in checks if each.failed]
     return wrong, {each.name for each in checks if each.tried > each.unknown}
 
 

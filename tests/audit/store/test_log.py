@@ -208,11 +208,11 @@ def test_details_and_choice_are_replayed(store):
     store.write_details(first)
     store.write_choice(Choice(paper="us-letter"))
     store.write_choice(Choice(paper="us-letter"))
-    assert said(store).details == digests.told_details(store.details())
+    assert said(store).details == digests.details_facts(store.details())
     last = Details({"auditor": "Grace"}, logo=b"<svg></svg>")
     store.write_details(last)
     replayed = said(store)
-    assert replayed.details == digests.told_details(last)
+    assert replayed.details == digests.details_facts(last)
     assert set(replayed.details) == {"auditor", "logo"}
     assert replayed.choice == store.choice() == Choice(paper="us-letter")
     assert [kind for kind, _ in told(store)].count("details") == 2
@@ -233,7 +233,7 @@ def test_details_and_choice_are_replayed(store):
 def test_an_entry_that_tells_something_else_is_named(kind, document):
     good = LogEntry("2026-01-01T00:00:00+00:00", "Hello.", "decided", "")
     with pytest.raises(StoreError, match="Entry 2 ") as caught:
-        digests.replayed([good, msgspec.structs.replace(good, kind=kind, told=document)])
+        digests.replayed([good, msgspec.structs.replace(good, kind=kind, facts=document)])
     assert caught.value.remedy
 
 
@@ -272,13 +272,13 @@ def test_two_windows_lose_nothing_and_keep_the_chain_whole(store, run):
     log = store.log_entries()
     assert hash_chain.broken(log) is None
     for name in ("one", "other"):
-        own = [entry.what for entry in log if entry.kind == "decided" and name in entry.told]
+        own = [entry.what for entry in log if entry.kind == "decided" and name in entry.facts]
         assert own == [f"{name} {i}" for i in range(count)]
     replayed = digests.replayed(log)
     pairs = list(store.each_pair(PairQuery()))
     assert {pair.id: pair.mark for pair in pairs if pair.mark} == replayed.marks
     assert {pair.id: pair.note for pair in pairs if pair.note} == replayed.notes
-    assert replayed.details == digests.told_details(store.details())
+    assert replayed.details == digests.details_facts(store.details())
 
 
 def test_a_removed_changed_or_added_entry_shows(store, run, tmp_path):
@@ -310,5 +310,5 @@ def test_a_clock_that_was_set_back_is_mentioned_and_is_no_tampering(store, monke
     assert [log[place].what for place in hash_chain.set_back(log)] == ["Two."]
     found = {each.name: each for each in check_record(store, None)}
     assert not any(each.failed for each in found.values())
-    (said,) = (each for each in found[CHAIN].told if "clock was set back" in each)
+    (said,) = (each for each in found[CHAIN].remarks if "clock was set back" in each)
     assert "2031-05-05T09:30:00+00:00 after 2031-05-05T10:00:00+00:00" in said

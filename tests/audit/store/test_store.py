@@ -581,7 +581,7 @@ def test_files_of_models_are_kept_by_trial_and_name(filled, monkeypatch):
     monkeypatch.setattr(artifacts, "MOST_FILE_BYTES", 100)
     made(2, "model.keras", bytes(101))
     assert filled.model(run.id, 2, "model.keras") == b""
-    assert "101 bytes" in filled.models(run.id, 2)["model.keras"].told
+    assert "101 bytes" in filled.models(run.id, 2)["model.keras"].remark
 
 
 @pytest.mark.parametrize("step", [1, 7])
@@ -727,4 +727,4 @@ def test_the_log_calls_what_was_filled_in_by_its_label(tmp_path, spec, table):
         store.write_details(Details(texts={"data_source": "a bank"}), {"data_source": "Source"})
         entry = store.log_entries()[-1]
     assert entry.what == "The report’s details were changed: Source."
-    assert "data_source" in entry.told
+    assert "data_source" in entry.facts

@@ -314,14 +314,14 @@ def test_whatever_is_cut_off_or_flipped_it_is_read_or_refused(full, data):
     broken = full.with_name("broken.fairdesk")
     broken.write_bytes(content)
     try:
-        error = told_of(broken)
+        error = read_state(broken)
         assert error is None or error.remedy
     finally:
         for path in (broken, *schema.beside(broken)):
             path.unlink(missing_ok=True)
 
 
-def told_of(path):
+def read_state(path):
     """Read everything; gives what is told of a file that cannot be."""
     try:
         with Store.open(path) as store:

@@ -81,7 +81,7 @@ def test_a_model_that_treats_all_alike_differs_in_every_pair(audit):
 
     found = checks(store, blind)
     assert found[ASKED_AGAIN].failed == found[ASKED_AGAIN].tried
-    assert "otherwise than is told" in found[ASKED_AGAIN].told[0]
+    assert "otherwise than is told" in found[ASKED_AGAIN].remarks[0]
     assert {ASKED_AGAIN, SCORES, ALONE} <= failed(found)
 
 
@@ -127,10 +127,10 @@ def test_two_who_are_decided_alike_are_a_pair_by_their_scores(tmp_path, monkeypa
         building.run_into(store, "aequitas-random", options=options)
         model = building.Formula(store.spec.domain)
         pairs = list(store.each_pair(PairQuery()))
-        alike = [pair for pair in pairs if pair.row_class == pair.partner_class]
-        assert alike
+        consistent = [pair for pair in pairs if pair.row_class == pair.partner_class]
+        assert consistent
         assert failed(checks(store, model.predict)) == set()
-        place = alike[0].id
+        place = consistent[0].id
         audited.change(
             tmp_path / "audit.fairdesk",
             "UPDATE finding SET partner_score = row_score, y1 = x1 WHERE id = ?",
@@ -142,5 +142,5 @@ def test_two_who_are_decided_alike_are_a_pair_by_their_scores(tmp_path, monkeypa
             tmp_path / "audit.fairdesk", "UPDATE run SET spec = replace(spec, '0.15', '0.0')"
         )
         found = checks(store, model.predict)
-        assert found[ASKED_AGAIN].failed >= len(alike) - 1
-        assert "decided about alike" in " ".join(found[ASKED_AGAIN].told)
+        assert found[ASKED_AGAIN].failed >= len(consistent) - 1
+        assert "decided about alike" in " ".join(found[ASKED_AGAIN].remarks)

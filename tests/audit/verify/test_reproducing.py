@@ -156,7 +156,7 @@ def test_what_was_changed_since_comes_out_otherwise(worker, path, sql, name, wor
     audited.change(path, sql)
     found = checks(worker, path, runs=(int(name.split()[1]),))
     assert failed(found) == {name}
-    assert words in " ".join(found[name].told)
+    assert words in " ".join(found[name].remarks)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_the_longer_of_two_begins_with_the_shorter_where_time_ended_one(worker, 
     found = checks(worker, path, runs=(1,))
     assert failed(found) == set()
     assert found[name].tried == 30
-    assert "the longer begins with the shorter" in " ".join(found[name].told)
+    assert "the longer begins with the shorter" in " ".join(found[name].remarks)
     # without such an end it would be a difference
     audited.change(path, "UPDATE run SET message = '', state = 'done' WHERE id = 1")
     assert failed(checks(worker, path, runs=(1,))) == {name}
@@ -188,7 +188,7 @@ def test_other_versions_are_told_with_what_differs(worker, path, monkeypatch):
     here = reproducing.versions()
     monkeypatch.setattr(reproducing, "versions", lambda: here | {"numpy": "0.1"})
     found = checks(worker, path, runs=(1,))
-    told = " ".join(found["Run 1 (MAFT): the same findings in the same order"].told)
+    told = " ".join(found["Run 1 (MAFT): the same findings in the same order"].remarks)
     assert f"numpy {here['numpy']} then, 0.1 now" in told
 
 
@@ -196,7 +196,7 @@ def test_a_run_that_failed_is_told_and_not_repeated(worker, path):
     audited.change(path, "UPDATE run SET state = 'failed', message = 'It broke.' WHERE id = 3")
     (only,) = (each for name, each in checks(worker, path, runs=(3,)).items() if "Run" in name)
     assert (only.failed, only.unknown) == (0, 1)
-    assert "It broke." in only.told[0]
+    assert "It broke." in only.remarks[0]
 
 
 def test_figures_are_compared_field_by_field_without_times(made):

@@ -123,7 +123,7 @@ def test_an_untouched_audit_agrees_and_is_not_changed(worker, made):
     assert found[SAME_TABLE].tried == 60 * 4
     # what only a whole run can tell is said, and is no failure
     (left,) = (
-        each for each in found.values() if "reproduce" in " ".join(each.told) and not each.tried
+        each for each in found.values() if "reproduce" in " ".join(each.remarks) and not each.tried
     )
     assert left.unknown == 1
 
@@ -133,8 +133,8 @@ def test_what_was_not_given_is_told_as_not_checked(worker, made):
     assert failed(found) == set()
     for name in (SAME_DATA, SAME_TABLE, SAME_MODEL, ASKED_AGAIN, GROUPS, RULE_SETS):
         assert (found[name].tried, found[name].unknown) == (0, 1)
-    assert "--model" in found[SAME_MODEL].told[0]
-    assert "--data" in found[SAME_DATA].told[0]
+    assert "--model" in found[SAME_MODEL].remarks[0]
+    assert "--data" in found[SAME_DATA].remarks[0]
     assert SCORES not in found
     # what the file says of itself needs neither
     assert found[CHAIN].tried > 5
@@ -145,7 +145,7 @@ def test_what_was_not_given_is_told_as_not_checked(worker, made):
 def test_a_stated_sample_of_pairs_is_drawn_by_its_seed(worker, made):
     found = checks(worker, made / "audit.fairdesk", sample=25, seed=7)
     assert found[ASKED_AGAIN].tried == found[PEOPLE].tried == 25
-    said = " ".join(found[PEOPLE].told)
+    said = " ".join(found[PEOPLE].remarks)
     assert "25 of the" in said
     assert "(seed 7)" in said
     assert failed(found) == set()
@@ -168,7 +168,7 @@ def test_one_byte_of_the_model(worker, path):
     found = checks(worker, path)
     assert failed(found) == {SAME_MODEL}
     # another model is not even opened
-    assert found[ASKED_AGAIN].told == (
+    assert found[ASKED_AGAIN].remarks == (
         "Another model is not asked: what it says tells nothing of this audit.",
     )
 
@@ -299,7 +299,7 @@ def test_a_log_that_was_written_anew_shows_against_a_manifest(path):
 def test_without_a_manifest_it_is_said_what_the_chain_cannot_show(path):
     with Store.read(path) as store:
         (told,) = (each for each in check_record(store, None) if each.name == CHAIN)
-    assert "written anew as a whole" in " ".join(told.told)
+    assert "written anew as a whole" in " ".join(told.remarks)
 
 
 def test_a_log_that_no_longer_tells_what_it_should(path):
@@ -324,7 +324,7 @@ def test_a_run_that_was_changed_and_told_to_have_ended_again(path, run):
     with Store.read(path) as store:
         found = {each.name: each for each in check_record(store, anchor)}
     assert failed(found) == {RUNS}
-    assert f"more than once how run {run} began" in " ".join(found[RUNS].told)
+    assert f"more than once how run {run} began" in " ".join(found[RUNS].remarks)
 
 
 @pytest.mark.parametrize("state", ["running", "done"])
@@ -354,7 +354,7 @@ def test_what_was_learned_and_told_otherwise_later_is_remarked(path):
     with Store.read(path) as store:
         found = {each.name: each for each in check_record(store, None)}
     assert failed(found) == set()
-    assert any("“nearer” of pair 2" in said for said in found[LEARNED].told)
+    assert any("“nearer” of pair 2" in said for said in found[LEARNED].remarks)
 
 
 class Anchored(msgspec.Struct):
@@ -375,7 +375,7 @@ def test_what_fairdesk_never_writes_is_told(path, sql, said):
     with Store.read(path) as store:
         found = {each.name: each for each in check_record(store, None)}
     assert failed(found) == {SOUND}
-    assert said in found[SOUND].told[0]
+    assert said in found[SOUND].remarks[0]
 
 
 def test_an_index_that_fairdesk_makes_is_no_stranger(path):

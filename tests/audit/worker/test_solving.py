@@ -9,7 +9,7 @@ from fairdesk.audit.worker import frames, wire
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.server import Guest
 from fairdesk.certify.proof import certificate
-from fairdesk.certify.proof.certificate import ALIKE, UNLIKE
+from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY
 from fairdesk.certify.proof.reproof_check import BY_POINT
 from fairdesk.errors import WorkerError
 from tests.certify import networks
@@ -33,11 +33,11 @@ def asked(case):
     parts = certificate.leaves(arrays)
     part = certificate.Leaves(*(np.concatenate(each) for each in zip(*parts, strict=True)))
     verdict = arrays["verdict"][part.nodes]
-    whole = (verdict == ALIKE) | (verdict == UNLIKE)
+    whole = (verdict == CONSISTENT) | (verdict == DISCRIMINATORY)
     roots = arrays["root_low"], arrays["root_high"]
     boxes = part.low[whole], part.high[whole]
     group = np.zeros(int(whole.sum()), dtype=np.int64)
-    return header, roots, boxes, group, verdict[whole] == UNLIKE
+    return header, roots, boxes, group, verdict[whole] == DISCRIMINATORY
 
 
 def whole(*places):
@@ -47,12 +47,12 @@ def whole(*places):
 
 def ask(model, asked):
     """Let a guest with an open model answer, and give what it writes."""
-    header, roots, boxes, group, unlike = asked
+    header, roots, boxes, group, discriminatory = asked
     outgoing = io.BytesIO()
     guest = Guest(outgoing)
     guest._opened = model
     named = wire.Boxes(certificate.encoded(header).decode(), *whole(*roots, *boxes, group))
-    guest.answer(frames.Frame(7, wire.Solve(named, unlike, 10.0)))
+    guest.answer(frames.Frame(7, wire.Solve(named, discriminatory, 10.0)))
     outgoing.seek(0)
     return wire.read_from_guest(outgoing)
 
@@ -69,13 +69,13 @@ class Answering(Worker):
 
 
 def test_what_is_proven_is_found_true_and_what_is_not_is_refuted(case, asked):
-    header, roots, boxes, group, unlike = asked
+    header, roots, boxes, group, discriminatory = asked
     frame = ask(case.fed.opened, asked)
-    answers = Answering(frame).solve(header, roots, *boxes, group, unlike, 10.0)
+    answers = Answering(frame).solve(header, roots, *boxes, group, discriminatory, 10.0)
     assert len(answers.verdict) >= 3
     assert not answers.verdict.any()
-    frame = ask(case.fed.opened, (*asked[:4], ~unlike))
-    answers = Answering(frame).solve(header, roots, *boxes, group, ~unlike, 10.0)
+    frame = ask(case.fed.opened, (*asked[:4], ~discriminatory))
+    answers = Answering(frame).solve(header, roots, *boxes, group, ~discriminatory, 10.0)
     assert (answers.verdict == 1).all()
 
 
@@ -95,15 +95,15 @@ def test_a_model_that_cannot_be_looked_into_is_no_defect(case, asked):
     ],
 )
 def test_answers_that_cannot_be_are_refused(asked, told):
-    header, roots, boxes, group, unlike = asked
+    header, roots, boxes, group, discriminatory = asked
     frame = frames.Frame(1, wire.Solved(*told(len(group), boxes[0])))
     with pytest.raises(WorkerError):
-        Answering(frame).solve(header, roots, *boxes, group, unlike, 1.0)
+        Answering(frame).solve(header, roots, *boxes, group, discriminatory, 1.0)
 
 
 def test_boxes_are_proven_once_more_by_the_guest(case, asked):
-    header, roots, boxes, group, unlike = asked
-    stated = np.column_stack((~unlike, unlike)).astype(np.float64)
+    header, roots, boxes, group, discriminatory = asked
+    stated = np.column_stack((~discriminatory, discriminatory)).astype(np.float64)
     for claims, contradicted in ((stated, 0), (1.0 - stated, BY_POINT)):
         outgoing = io.BytesIO()
         guest = Guest(outgoing)
@@ -115,7 +115,10 @@ def test_boxes_are_proven_once_more_by_the_guest(case, asked):
         found = Answering(frame).reprove(header, roots, *boxes, group, claims, 10.0)
         assert (found.contradicted == contradicted).all()
         if not contradicted:
-            assert np.column_stack((found.alike, found.unlike)).tolist() == stated.tolist()
+            assert (
+                np.column_stack((found.consistent, found.discriminatory)).tolist()
+                == stated.tolist()
+            )
 
 
 @pytest.mark.parametrize(
@@ -130,8 +133,8 @@ def test_boxes_are_proven_once_more_by_the_guest(case, asked):
     ],
 )
 def test_proofs_that_cannot_be_are_refused(asked, told):
-    header, roots, boxes, group, unlike = asked
-    stated = np.column_stack((~unlike, unlike)).astype(np.float64)
+    header, roots, boxes, group, discriminatory = asked
+    stated = np.column_stack((~discriminatory, discriminatory)).astype(np.float64)
     frame = frames.Frame(1, wire.Reproved(*told(len(group), boxes[0])))
     with pytest.raises(WorkerError):
         Answering(frame).reprove(header, roots, *boxes, group, stated, 1.0)

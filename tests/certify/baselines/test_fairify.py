@@ -42,16 +42,16 @@ def test_partitions_without_unlike_people_are_certified_and_no_others(seed):
     told, events = run(case)
     space = case.encoded.space
     points = everywhere(space)
-    unlike = truth(case, space, points)
+    discriminatory = truth(case, space, points)
     partitions = Partitions(space, np.arange(1), 3)
-    alike = examples = 0
+    consistent = examples = 0
     for low, high, _ in partitions.shuffled(np.random.default_rng(0)):
         inside = ((points >= low) & (points <= high)).all(axis=1)
-        alike += int(inside.sum()) if not unlike[inside].any() else 0
-        examples += int(unlike[inside].any())
+        consistent += int(inside.sum()) if not discriminatory[inside].any() else 0
+        examples += int(discriminatory[inside].any())
     assert told.total == str(len(points))
     # what is within rounding of the border may stay undecided; here nothing is
-    assert told.certified_people == str(alike)
+    assert told.certified_people == str(consistent)
     assert told.falsified_people == str(examples)
     assert told.boxes == partitions.count
     found = [event for event in events if isinstance(event, Found)]
@@ -144,14 +144,14 @@ def test_an_example_that_the_model_does_not_confirm_counts_for_nothing(monkeypat
     case = case_of(0)
     space = case.encoded.space
     points = everywhere(space)
-    alike = points[~truth(case, space, points)][0]
+    consistent = points[~truth(case, space, points)][0]
 
     class Lying:
         def __init__(self, *_, **__):
             pass
 
         def run(self):
-            return Answer("sat", alike, (0, 1))
+            return Answer("sat", consistent, (0, 1))
 
         def stop(self):
             pass

@@ -44,8 +44,8 @@ def run(case, seed=0, **options):
 
 def counted(case):
     space = space_of(case.domain, case.people)
-    unlike = truth(case, space, everywhere(space))
-    return int((~unlike).sum()), int(unlike.sum())
+    discriminatory = truth(case, space, everywhere(space))
+    return int((~discriminatory).sum()), int(discriminatory.sum())
 
 
 @given(
@@ -59,16 +59,16 @@ def counted(case):
 def test_shares_are_never_above_the_truth(seed, classes, activation, spread, depths):
     case = drawn(seed, classes=classes, activation=activation, spread=spread)
     told, _ = run(case, seed, min_sample_depth=depths[0], max_refinement_depth=depths[1])
-    alike, unlike = counted(case)
+    consistent, discriminatory = counted(case)
     certified, falsified = int(told.certified_people), int(told.falsified_people)
-    assert int(told.total) == alike + unlike
-    assert certified <= alike
-    assert falsified <= unlike
-    assert told.certified <= certified / (alike + unlike)
-    assert told.falsified <= falsified / (alike + unlike)
+    assert int(told.total) == consistent + discriminatory
+    assert certified <= consistent
+    assert falsified <= discriminatory
+    assert told.certified <= certified / (consistent + discriminatory)
+    assert told.falsified <= falsified / (consistent + discriminatory)
     if depths[0] == 100:  # nothing is tried, and everything is halved to single points
         assert told.exact
-    assert told.exact == (certified + falsified == alike + unlike)
+    assert told.exact == (certified + falsified == consistent + discriminatory)
 
 
 @pytest.mark.parametrize("spread", [1e-30, 1e-41, 1e12, 1e37])
@@ -81,13 +81,13 @@ def test_weights_that_single_precision_hardly_holds(spread):
                 each.weights[:] = (each.weights.astype(np.float64) * spread).astype(np.float32)
             each.weights[~np.isfinite(each.weights)] = np.float32(3e38)
         try:
-            alike, unlike = counted(case)
+            consistent, discriminatory = counted(case)
             told, _ = run(case, min_sample_depth=100, max_refinement_depth=100)
         except ModelError:  # it has no answer for some, and says so
             continue
         compared += 1
-        assert int(told.certified_people) <= alike
-        assert int(told.falsified_people) <= unlike
+        assert int(told.certified_people) <= consistent
+        assert int(told.falsified_people) <= discriminatory
     assert compared > 3
 
 
@@ -125,11 +125,11 @@ def test_rounding_of_the_model_itself_is_allowed_for(layers):
     """In exact arithmetic whoever has n = m is unlike; as the model computes, some are alike."""
     attributes = (number("n", 2), number("sex", 2, role=Role.PROTECTED), number("m", 2))
     case = Small(fed_with(attributes, layers()), case_domain(attributes), people_of(attributes))
-    alike, unlike = counted(case)
-    assert (alike, unlike) == (3, 1)
+    consistent, discriminatory = counted(case)
+    assert (consistent, discriminatory) == (3, 1)
     told, _ = run(case)
-    assert int(told.certified_people) <= alike
-    assert int(told.falsified_people) <= unlike
+    assert int(told.certified_people) <= consistent
+    assert int(told.falsified_people) <= discriminatory
     # single points were asked of the model
     assert told.exact
     assert told.margin > 0.5
@@ -299,7 +299,7 @@ def test_shares_are_rounded_down_and_counts_are_exact():
     tally = Tally(space)
     low, high = space.low.copy(), space.high.copy()
     high[0, 0] = 332
-    tally.add(low, high, np.zeros(1, dtype=np.intp), unlike=False)
+    tally.add(low, high, np.zeros(1, dtype=np.intp), discriminatory=False)
     told = tally.figures()[0]
     assert told.total == str(10**18)
     assert told.certified_people == str(333 * 10**15)

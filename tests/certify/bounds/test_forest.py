@@ -65,15 +65,15 @@ def proven(model, domain, rows, *, steps=100_000, order=True):
 def agrees(refinery, model, *, whole=True):
     """Compare what is proven with everybody's answers."""
     told = truth(refinery.space, model)
-    unlike = sum(told.values())
-    assert refinery.unlike <= unlike
-    assert refinery.alike <= len(told) - unlike
+    discriminatory = sum(told.values())
+    assert refinery.discriminatory <= discriminatory
+    assert refinery.consistent <= len(told) - discriminatory
     assert refinery.space.total == len(told)
     if whole:
         assert refinery.undecided == 0
     for places in refinery.examples:
         assert all(told[tuple(point)] for point in places.tolist())
-    return unlike
+    return discriminatory
 
 
 @settings(max_examples=15, deadline=None)
@@ -186,9 +186,9 @@ def test_numbers_with_too_many_values_to_list():
         points = np.clip(np.concatenate([rest, at]), 0, [3_001_000, 5])
         everyone = domain.similar(refinery.space.rows(points))
         said = model.predict(everyone.reshape(-1, 3)).reshape(len(points), 2) > 0.5
-        unlike = said[:, 0] != said[:, 1]
+        discriminatory = said[:, 0] != said[:, 1]
         told = verdicts(refinery, points)
-        assert (told == unlike).all()
+        assert (told == discriminatory).all()
 
 
 def final_thresholds(final):
@@ -202,7 +202,7 @@ def verdicts(refinery, points):
     leaves = refinery.tree.leaves
     for leaf, low, high in zip(leaves, *refinery.tree.boxes(leaves), strict=True):
         inside = ((points >= low) & (points <= high)).all(axis=1)
-        share = refinery.tree.unlike[leaf]
+        share = refinery.tree.discriminatory[leaf]
         verdict = int(refinery.tree.verdict[leaf])
         assert verdict in (1, 2) or not inside.any()
         told[inside] = verdict == 2 or (verdict == 3 and share == 1)

@@ -59,11 +59,11 @@ def count_linear(encoded, fed):
                 np.prod([axis.mass(low[i], high[i]) for i, axis in enumerate(space.axes)])
             )
             total = LinearCount(
-                total.alike + part.alike,
-                total.unlike + part.unlike,
+                total.consistent + part.consistent,
+                total.discriminatory + part.discriminatory,
                 total.undecided + part.undecided,
-                total.population_alike + mass * part.population_alike,
-                total.population_unlike + mass * part.population_unlike,
+                total.population_consistent + mass * part.population_consistent,
+                total.population_discriminatory + mass * part.population_discriminatory,
                 np.concatenate([total.examples, part.examples[:8]]),
                 total.queries + part.queries,
             )
@@ -100,10 +100,10 @@ def test_counts_are_exact(seed, kind, constrained):
     told = truth(encoded.space, model)
     total = last(count_linear(encoded, model))
     assert total.undecided == 0
-    assert total.unlike == sum(told.values())
-    assert total.alike == len(told) - total.unlike
+    assert total.discriminatory == sum(told.values())
+    assert total.consistent == len(told) - total.discriminatory
     assert all(told[tuple(point)] for point in total.examples.tolist())
-    assert (len(total.examples) > 0) == (total.unlike > 0)
+    assert (len(total.examples) > 0) == (total.discriminatory > 0)
 
 
 @settings(max_examples=6, deadline=None)
@@ -113,14 +113,14 @@ def test_sums_that_are_put_together_are_never_too_much(seed, most):
     model = fitted(LogisticRegression(max_iter=500), *people(rng))
     encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
     told = truth(encoded.space, model)
-    unlike = sum(told.values())
+    discriminatory = sum(told.values())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linear, "_MOST_SUMS", most)
         patch.setattr(linear, "_MOST_CELLS", most)
         total = last(count_linear(encoded, model))
-    assert total.unlike <= unlike
-    assert total.alike <= len(told) - unlike
-    assert total.alike + total.unlike + total.undecided == len(told)
+    assert total.discriminatory <= discriminatory
+    assert total.consistent <= len(told) - discriminatory
+    assert total.consistent + total.discriminatory + total.undecided == len(told)
 
 
 @settings(max_examples=12, deadline=None)
@@ -136,7 +136,7 @@ def test_halves_beyond_whole_numbers_are_never_too_much(seed, points, values, si
     model = fitted(LogisticRegression(max_iter=500), *people(rng))
     encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
     told = truth(encoded.space, model)
-    unlike = sum(told.values())
+    discriminatory = sum(told.values())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linear, "_MOST_POINTS", 1 << points)
         patch.setattr(linear, "_MOST_VALUES", values)
@@ -147,12 +147,12 @@ def test_halves_beyond_whole_numbers_are_never_too_much(seed, points, values, si
         first = last(count_linear(encoded, model))
         refinery = Refinery(encoded.space, LinearExaminer(encoded, model))
         for _ in range(30):
-            assert refinery.unlike <= unlike
-            assert refinery.alike <= len(told) - unlike
+            assert refinery.discriminatory <= discriminatory
+            assert refinery.consistent <= len(told) - discriminatory
             refinery.step()
-    assert first.unlike <= unlike
-    assert first.alike <= len(told) - unlike
-    assert first.alike + first.unlike + first.undecided == len(told)
+    assert first.discriminatory <= discriminatory
+    assert first.consistent <= len(told) - discriminatory
+    assert first.consistent + first.discriminatory + first.undecided == len(told)
     assert refinery.undecided <= first.undecided
 
 
@@ -176,15 +176,15 @@ def test_axes_of_very_many_values_are_decided_nearly_wholly():
     encoded = encoded_over(model, domain, rows)
     space, total = encoded.space, last(count_linear(encoded, model))
     assert space.total > 1 << 124
-    assert total.alike + total.unlike + total.undecided == space.total
+    assert total.consistent + total.discriminatory + total.undecided == space.total
     assert total.undecided < 0.02 * space.total
     drawn = space.rows(rng.integers(0, space.counts, size=(5_000, len(space.axes))))
     decided = labels(model.predict(domain.similar(drawn).reshape(-1, len(attributes))))
-    unlike = int((np.ptp(decided.reshape(len(drawn), -1), axis=1) > 0).sum())
-    low, high = clopper_pearson(unlike, len(drawn), 1 - 1e-6)
-    assert total.unlike / space.total <= high
-    assert 1 - total.alike / space.total >= low
-    assert total.unlike / space.total > 0.02
+    discriminatory = int((np.ptp(decided.reshape(len(drawn), -1), axis=1) > 0).sum())
+    low, high = clopper_pearson(discriminatory, len(drawn), 1 - 1e-6)
+    assert total.discriminatory / space.total <= high
+    assert 1 - total.consistent / space.total >= low
+    assert total.discriminatory / space.total > 0.02
 
 
 def test_a_box_far_from_the_border_is_certain_however_many_are_in_it(monkeypatch):
@@ -195,7 +195,7 @@ def test_a_box_far_from_the_border_is_certain_however_many_are_in_it(monkeypatch
     monkeypatch.setattr(linear, "_MOST_CELLS", 8)
     monkeypatch.setattr(linear, "_MOST_SUMS", 8)
     total = last(count_linear(encoded, model))
-    assert (total.alike, total.unlike, total.undecided) == (encoded.space.total, 0, 0)
+    assert (total.consistent, total.discriminatory, total.undecided) == (encoded.space.total, 0, 0)
 
 
 def test_others_are_compared_in_halves_that_were_made_before(monkeypatch):
@@ -209,7 +209,7 @@ def test_others_are_compared_in_halves_that_were_made_before(monkeypatch):
     monkeypatch.setattr(linear, "_put_together", None)
     monkeypatch.setattr(linear, "_added", None)
     again = examiner.comparing(fewer).count(space.low[0], space.high[0], 0)
-    assert (again.alike, again.unlike) == (alone.alike, alone.unlike)
+    assert (again.consistent, again.discriminatory) == (alone.consistent, alone.discriminatory)
 
 
 def test_ties_are_asked_of_the_model():
@@ -223,7 +223,7 @@ def test_ties_are_asked_of_the_model():
     told = truth(encoded.space, model)
     total = last(count_linear(encoded, model))
     assert total.queries > 0
-    assert (total.unlike, total.undecided) == (sum(told.values()), 0)
+    assert (total.discriminatory, total.undecided) == (sum(told.values()), 0)
 
 
 def test_an_engine_takes_it_as_an_examiner():
@@ -239,7 +239,7 @@ def test_an_engine_takes_it_as_an_examiner():
     assert refinery.over
     assert type(LinearExaminer(encoded, model).margin) is float
     assert refinery.undecided == 0
-    assert refinery.unlike == sum(told.values())
+    assert refinery.discriminatory == sum(told.values())
     masses = {
         point: prod(
             float(axis.mass(np.array([place]), np.array([place]))[0])
@@ -247,9 +247,9 @@ def test_an_engine_takes_it_as_an_examiner():
         )
         for point in told
     }
-    share = sum(masses[point] for point, unlike in told.items() if unlike)
-    assert refinery.population_unlike == pytest.approx(share, abs=1e-7)
-    assert refinery.population_unlike <= share + 1e-12
+    share = sum(masses[point] for point, discriminatory in told.items() if discriminatory)
+    assert refinery.population_discriminatory == pytest.approx(share, abs=1e-7)
+    assert refinery.population_discriminatory <= share + 1e-12
 
 
 def test_large_domains_are_counted_by_halves(monkeypatch):
@@ -274,14 +274,14 @@ def test_large_domains_are_counted_by_halves(monkeypatch):
     monkeypatch.setattr(linear, "_MOST_CELLS", 1 << 15)
     total = last(count_linear(encoded, model))
     points = 21**14 * 3_000_001 * 1000
-    assert total.alike + total.unlike + total.undecided == points
+    assert total.consistent + total.discriminatory + total.undecided == points
     assert total.undecided < 0.05 * points
     everyone = encoded.space.rows(
         rng.integers(0, encoded.space.counts, size=(5_000, len(encoded.space.axes)))
     )
     scores = model.predict(domain.similar(everyone).reshape(-1, 17)).reshape(-1, 2) > 0.5
     share = (scores[:, 0] != scores[:, 1]).mean()
-    assert abs(share - total.unlike / points) < 0.05
+    assert abs(share - total.discriminatory / points) < 0.05
 
 
 def test_estimates_are_counted_at_their_threshold():
@@ -294,8 +294,8 @@ def test_estimates_are_counted_at_their_threshold():
     encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
     total = last(count_linear(encoded, model))
     told = truth(encoded.space, model)
-    assert (total.unlike, total.undecided) == (sum(told.values()), 0)
-    assert total.unlike > 0
+    assert (total.discriminatory, total.undecided) == (sum(told.values()), 0)
+    assert total.discriminatory > 0
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

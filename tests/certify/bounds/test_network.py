@@ -64,7 +64,7 @@ def check(case, rng, may_be=None, encoded=None):
     low, high = boxes_in(space, rng)
     found = examiner.examine(low, high, np.zeros(len(low), dtype=np.intp))
     points = everywhere(space)
-    unlike = truth(case, space, points, may_be)
+    discriminatory = truth(case, space, points, may_be)
     mass = np.ones(len(points))
     for i, axis in enumerate(space.axes):
         mass *= axis.mass(points[:, i], points[:, i])
@@ -75,23 +75,23 @@ def check(case, rng, may_be=None, encoded=None):
         assert (found.low[b] <= found.high[b]).all()
         whole = within(points, low[b], high[b])
         left = within(points, found.low[b], found.high[b])
-        assert not unlike[whole & ~left].any()
-        size, bad = left.sum(), unlike[left].sum()
-        assert found.alike[b] * size <= size - bad + 1e-9 * size
-        assert found.unlike[b] * size <= bad + 1e-9 * size
-        people, treated = mass[left].sum(), mass[left & unlike].sum()
-        assert found.population_alike[b] * people <= people - treated + 1e-9
-        assert found.population_unlike[b] * people <= treated + 1e-9
-        assert found.unlike_sets[b] == -1
-        certain = found.alike[b] >= 1.0 or found.unlike[b] >= 1.0
+        assert not discriminatory[whole & ~left].any()
+        size, bad = left.sum(), discriminatory[left].sum()
+        assert found.consistent[b] * size <= size - bad + 1e-9 * size
+        assert found.discriminatory[b] * size <= bad + 1e-9 * size
+        people, treated = mass[left].sum(), mass[left & discriminatory].sum()
+        assert found.population_consistent[b] * people <= people - treated + 1e-9
+        assert found.population_discriminatory[b] * people <= treated + 1e-9
+        assert found.discriminatory_sets[b] == -1
+        certain = found.consistent[b] >= 1.0 or found.discriminatory[b] >= 1.0
         wide = (found.high[b] > found.low[b]).any()
         assert (found.axis[b] >= 0) == (wide and not certain)
         if found.axis[b] >= 0:
             i = found.axis[b]
             assert found.low[b, i] <= found.cut[b] < found.high[b, i]
-        decided += found.alike[b] + found.unlike[b]
+        decided += found.consistent[b] + found.discriminatory[b]
     for example in found.examples:
-        assert unlike[(points == example).all(axis=1)].all()
+        assert discriminatory[(points == example).all(axis=1)].all()
     return decided / len(low)
 
 
@@ -161,7 +161,7 @@ def test_margins_that_rounding_decides_are_not_certain():
     case = case._replace(domain=Domain(tuple(attributes)))
     examiner = NetworkExaminer(case.encoded, case.fed, threads=1)
     found = examiner.examine(np.array([[0]]), np.array([[0]]), np.zeros(1, dtype=np.intp))
-    assert found.alike[0] == found.unlike[0] == 0.0
+    assert found.consistent[0] == found.discriminatory[0] == 0.0
     assert found.axis[0] == -1
     assert examiner.margin > 0.0
 
@@ -185,7 +185,7 @@ def test_rounding_inside_is_allowed_for(deep):
     assert truth(case, case.encoded.space, points)[both].all()
     examiner = NetworkExaminer(case.encoded, case.fed, threads=1)
     found = examiner.examine(points[both], points[both], np.zeros(1, dtype=np.intp))
-    assert found.alike[0] == 0.0
+    assert found.consistent[0] == 0.0
 
 
 def test_what_comes_after_the_last_layer_rounds_too():
@@ -199,7 +199,7 @@ def test_what_comes_after_the_last_layer_rounds_too():
     assert truth(case, case.encoded.space, points).all()
     examiner = NetworkExaminer(case.encoded, case.fed, threads=1)
     found = examiner.examine(points, points, np.zeros(len(points), dtype=np.intp))
-    assert not found.alike.any()
+    assert not found.consistent.any()
 
 
 def test_a_long_table_is_bounded_by_its_extremes(monkeypatch):
@@ -235,7 +235,7 @@ def test_combinations_that_are_the_same_to_the_model_are_alike():
     fed = fed_with(attributes, [layer(weights, first.bias, RELU), *case.fed.opened.layers[1:]])
     examiner = NetworkExaminer(case._replace(fed=fed).encoded, fed, threads=1)
     found = examiner.examine(np.array([[0]]), np.array([[4]]), np.zeros(1, dtype=np.intp))
-    assert found.alike[0] == 1.0
+    assert found.consistent[0] == 1.0
 
 
 def test_small_boxes_are_asked_about_point_by_point(monkeypatch):
@@ -244,7 +244,7 @@ def test_small_boxes_are_asked_about_point_by_point(monkeypatch):
     space = case.encoded.space
     examiner = NetworkExaminer(case.encoded, case.fed)
     found = examiner.examine(space.low, space.high, np.zeros(1, dtype=np.intp))
-    assert found.unlike_sets[0] == truth(case, space, everywhere(space)).sum()
+    assert found.discriminatory_sets[0] == truth(case, space, everywhere(space)).sum()
     assert found.queries > 0
 
 
@@ -257,5 +257,8 @@ def test_everything_is_decided_in_the_end(monkeypatch, seed):
     refinery = Refinery(case.encoded.space, examiner)
     while not refinery.over:
         refinery.step()
-    assert refinery.unlike == truth(case, case.encoded.space, everywhere(case.encoded.space)).sum()
+    assert (
+        refinery.discriminatory
+        == truth(case, case.encoded.space, everywhere(case.encoded.space)).sum()
+    )
     assert refinery.undecided == 0

@@ -58,9 +58,11 @@ def check(fed, encoded, rng, *, may_be=None, compiled=True, idle=()):
         inside = ((points >= low[b]) & (points <= high[b])).all(axis=1)
         members = np.flatnonzero(space.may_be[group[b]])
         own = told[inside][:, members]
-        unlike = (own != own[:, :1]).any(axis=1)
-        assert counted.unlike[b] == unlike.sum()
-        assert_shares(space, points[inside], unlike, [part[b] for part in counted.population])
+        discriminatory = (own != own[:, :1]).any(axis=1)
+        assert counted.discriminatory[b] == discriminatory.sum()
+        assert_shares(
+            space, points[inside], discriminatory, [part[b] for part in counted.population]
+        )
         for c, d in combinations(range(len(members)), 2):
             pairs[members[c], members[d]] += (own[:, c] != own[:, d]).sum()
         same = np.prod((high - low + 1)[b, list(idle)])
@@ -68,18 +70,18 @@ def check(fed, encoded, rng, *, may_be=None, compiled=True, idle=()):
     np.testing.assert_array_equal(everyone.pairs, pairs)
     assert everyone.points == sum(sizes(low, high))
     assert counted.queries == queries
-    assert_examples(fed, space, counted.examples, any(counted.unlike))
+    assert_examples(fed, space, counted.examples, any(counted.discriminatory))
     return counted
 
 
-def assert_shares(space, points, unlike, population):
+def assert_shares(space, points, discriminatory, population):
     """The population's shares are the true ones, but for rounding downwards."""
     mass = np.ones(len(points))
     for i, axis in enumerate(space.axes):
         mass *= axis.mass(points[:, i], points[:, i])
     if not mass.sum():
         return
-    share = mass[unlike].sum() / mass.sum()
+    share = mass[discriminatory].sum() / mass.sum()
     for told, true in zip(population, (1.0 - share, share), strict=True):
         assert true - 1e-8 <= told <= true + 1e-15
 
@@ -132,12 +134,12 @@ def remapped(case, **changes):
 
 def test_another_threshold():
     case = remapped(drawn(29), threshold=0.3)
-    assert check(case.fed, case.encoded, np.random.default_rng(0)).unlike.any()
+    assert check(case.fed, case.encoded, np.random.default_rng(0)).discriminatory.any()
 
 
 def test_several_favourable_classes():
     case = remapped(drawn(29, classes=4), together=(0, 3))
-    assert check(case.fed, case.encoded, np.random.default_rng(0)).unlike.any()
+    assert check(case.fed, case.encoded, np.random.default_rng(0)).discriminatory.any()
 
 
 @pytest.mark.parametrize("beyond", [False, True])
@@ -154,7 +156,7 @@ def test_an_estimated_number_at_its_threshold(beyond):
         threshold=9.0,
         beyond=beyond,
     )
-    assert check(case.fed, case.encoded, np.random.default_rng(0)).unlike.any()
+    assert check(case.fed, case.encoded, np.random.default_rng(0)).discriminatory.any()
 
 
 def test_axes_that_the_model_does_not_look_at():
@@ -170,7 +172,7 @@ def test_axes_that_the_model_does_not_look_at():
         fed.opened, msgspec.structs.replace(fed.mapping, inputs=inputs), tuple(attributes)
     )
     case = case._replace(fed=fed)
-    assert check(fed, case.encoded, rng, idle=[1]).unlike.any()
+    assert check(fed, case.encoded, rng, idle=[1]).discriminatory.any()
 
 
 def test_a_large_box_is_shared_out():
@@ -185,7 +187,7 @@ def test_a_large_box_is_shared_out():
         patch.setattr(module, "_AT_ONCE", 5_000)
         one = ours.count(space.low, space.high, group)
     other = plain.count(space.low, space.high, group)
-    assert one.unlike[0] == other.unlike[0] > 0
+    assert one.discriminatory[0] == other.discriminatory[0] > 0
     assert one.queries == other.queries == 90_000
     np.testing.assert_array_equal(ours.pairs, plain.pairs)
     np.testing.assert_allclose(one.population, other.population, rtol=1e-8)
@@ -245,7 +247,7 @@ def test_axes_of_very_many_places_are_cut():
     case = small(attributes, [7, 4], np.random.default_rng(6), spread=0.2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_MOST_PLACES", 64)
-        assert check(case.fed, case.encoded, np.random.default_rng(2)).unlike.any()
+        assert check(case.fed, case.encoded, np.random.default_rng(2)).discriminatory.any()
 
 
 def test_a_model_that_looks_at_nothing_but_what_is_protected():
@@ -256,4 +258,4 @@ def test_a_model_that_looks_at_nothing_but_what_is_protected():
     fed = FedModel(fed.opened, fed.mapping, tuple(attributes))
     case = small(attributes, [2], np.random.default_rng(0))._replace(fed=fed)
     told = check(fed, case.encoded, np.random.default_rng(0), idle=[0, 1])
-    assert told.unlike[0] == 12
+    assert told.discriminatory[0] == 12

@@ -22,15 +22,15 @@ class Part:
 
     batch, margin, notes = 8, 0.0, ()
 
-    def __init__(self, points, unlike, proven):
-        self._points, self._unlike, self._proven = points, unlike, proven
+    def __init__(self, points, discriminatory, proven):
+        self._points, self._discriminatory, self._proven = points, discriminatory, proven
 
     def examine(self, low, high, group):
         n, a = low.shape
         shares = np.zeros((2, n))
         for b in range(n):
             inside = ((self._points >= low[b]) & (self._points <= high[b])).all(axis=1)
-            share = self._unlike[inside].mean()
+            share = self._discriminatory[inside].mean()
             shares[:, b] = self._proven * np.array([1.0 - share, share])
         axis = (high - low).argmax(axis=1)
         cut = (low + high)[np.arange(n), axis] // 2
@@ -47,7 +47,7 @@ class Case:
     fed: object
     space: object
     points: np.ndarray
-    unlike: np.ndarray
+    discriminatory: np.ndarray
 
 
 @pytest.fixture(scope="module")
@@ -57,18 +57,18 @@ def case():
     one = small(attributes, [5, 4], np.random.default_rng(4))
     space = one.encoded.space
     points = everywhere(space)
-    unlike = truth(one, space, points)
-    assert 0.05 < unlike.mean() < 0.6
-    return Case(one.fed, space, points, unlike)
+    discriminatory = truth(one, space, points)
+    assert 0.05 < discriminatory.mean() < 0.6
+    return Case(one.fed, space, points, discriminatory)
 
 
 @pytest.mark.parametrize("proven", [0.0, 0.4, 0.8])
 def test_the_interval_of_what_is_undecided_holds_as_often_as_told(case, proven):
-    refinery = Refinery(case.space, Part(case.points, case.unlike, proven))
+    refinery = Refinery(case.space, Part(case.points, case.discriminatory, proven))
     for _ in range(3):
         refinery.step()
     undecided = refinery.undecided
-    rest = (case.unlike.sum() - refinery.unlike) / undecided
+    rest = (case.discriminatory.sum() - refinery.discriminatory) / undecided
     assert 0.0 < rest < 1.0
     held, trials = 0, 200
     with pytest.MonkeyPatch.context() as patch:
@@ -83,7 +83,7 @@ def test_the_interval_of_what_is_undecided_holds_as_often_as_told(case, proven):
 
 
 def test_more_people_make_it_narrower(case):
-    refinery = Refinery(case.space, Part(case.points, case.unlike, 0.3))
+    refinery = Refinery(case.space, Part(case.points, case.discriminatory, 0.3))
     told = remainder(refinery, case.fed, np.random.default_rng(0))
     assert told.people == module._PEOPLE
     assert told.high - told.low < 0.05
@@ -91,7 +91,7 @@ def test_more_people_make_it_narrower(case):
 
 
 def test_only_undecided_boxes_are_drawn_from(case):
-    refinery = Refinery(case.space, Part(case.points, case.unlike, 0.0))
+    refinery = Refinery(case.space, Part(case.points, case.discriminatory, 0.0))
     for _ in range(6):
         refinery.step()
     tree = refinery.tree
@@ -99,20 +99,20 @@ def test_only_undecided_boxes_are_drawn_from(case):
     low, high = tree.boxes(leaves)
     shares = np.array(
         [
-            case.unlike[((case.points >= a) & (case.points <= b)).all(axis=1)].mean()
+            case.discriminatory[((case.points >= a) & (case.points <= b)).all(axis=1)].mean()
             for a, b in zip(low, high, strict=True)
         ]
     )
-    tree.verdict[leaves[shares > 0]] = Verdict.UNLIKE
+    tree.verdict[leaves[shares > 0]] = Verdict.DISCRIMINATORY
     assert (shares == 0).any()
     told = remainder(refinery, case.fed, np.random.default_rng(0))
-    assert told.unlike == 0
+    assert told.discriminatory == 0
     assert told.low == 0.0
 
 
 def test_nothing_is_told_where_nothing_is_undecided(case):
-    refinery = Refinery(case.space, Part(case.points, case.unlike, 0.0))
-    refinery.tree.verdict[: refinery.tree.count] = Verdict.ALIKE
+    refinery = Refinery(case.space, Part(case.points, case.discriminatory, 0.0))
+    refinery.tree.verdict[: refinery.tree.count] = Verdict.CONSISTENT
     assert remainder(refinery, case.fed, np.random.default_rng(0)) is None
 
 
@@ -126,20 +126,20 @@ def test_the_rest_follows_from_the_whole():
 def test_who_may_not_be_is_not_compared(case):
     may_be = np.array([[True, True, False]])
     space = replace(case.space, may_be=may_be)
-    refinery = Refinery(space, Part(case.points, case.unlike, 0.0))
+    refinery = Refinery(space, Part(case.points, case.discriminatory, 0.0))
     told = remainder(refinery, case.fed, np.random.default_rng(0))
     similar = space.domain.similar(space.rows(case.points))[:, [0, 1]]
     scores = case.fed.predict(similar.reshape(-1, similar.shape[2])).reshape(-1, 2)
     share = ((scores[:, 0] > 0.5) != (scores[:, 1] > 0.5)).mean()
     assert told.low <= share <= told.high
-    assert share < case.unlike.mean()
+    assert share < case.discriminatory.mean()
 
 
 def test_in_unclear_roots_the_constraints_are_asked(case):
     space = replace(case.space, unclear=np.ones(1, dtype=np.bool_))
     domain = msgspec.structs.replace(space.domain, constraints=("a <= race",))
     space = replace(space, domain=domain)
-    refinery = Refinery(space, Part(case.points, case.unlike, 0.0))
+    refinery = Refinery(space, Part(case.points, case.discriminatory, 0.0))
     told = remainder(refinery, case.fed, np.random.default_rng(0))
     similar = domain.similar(space.rows(case.points))
     rows = similar.reshape(-1, similar.shape[2])
@@ -148,7 +148,7 @@ def test_in_unclear_roots_the_constraints_are_asked(case):
     most, least = (np.where(np.isnan(decided), end, decided) for end in (-1.0, 2.0))
     share = (most.max(axis=1) > least.min(axis=1)).mean()
     assert told.low <= share <= told.high
-    assert 0.0 < share < 0.5 * case.unlike.mean()
+    assert 0.0 < share < 0.5 * case.discriminatory.mean()
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -157,13 +157,13 @@ def test_rows_of_the_data_are_asked_about_one_by_one(seed):
     rng = np.random.default_rng(seed)
     people = one.domain.sample(rng, 200)
     *_, share = rows_asked(one.context, people)
-    unlike = np.array(
+    discriminatory = np.array(
         [len(set(map(bytes, one.context.ask(row[None]).labels[0][:, None]))) > 1 for row in people]
     )
     assert share.people == 200
     assert (share.whom, share.exhaustive) == ("data", True)
-    assert share.hits == unlike.sum()
-    assert share.estimate == share.low == share.high == unlike.mean()
+    assert share.hits == discriminatory.sum()
+    assert share.estimate == share.low == share.high == discriminatory.mean()
     assert share.attributes == tuple(one.domain.names[i] for i in one.domain.protected)
 
 

@@ -97,14 +97,14 @@ TREES = {
     "a leaf that has none": lambda a: bent(a, "verdict", leaf(a), -1),
     "no axis": lambda a: bent(a, "axis", inner(a), 7),
     "a leaf's axis that is none": lambda a: bent(a, "axis", leaf(a), -2),
-    "shares above 1": lambda a: bent(a, "unlike", leaf(a), 0.9),
-    "a share below 0": lambda a: bent(a, "alike", leaf(a, certificate.COUNTED), -0.1),
-    "no number": lambda a: bent(a, "alike", leaf(a), np.nan),
+    "shares above 1": lambda a: bent(a, "discriminatory", leaf(a), 0.9),
+    "a share below 0": lambda a: bent(a, "consistent", leaf(a, certificate.COUNTED), -0.1),
+    "no number": lambda a: bent(a, "consistent", leaf(a), np.nan),
     "a root beyond its axis": lambda a: bent(a, "root_high", (0, 0), 4),
     "a root that is inside out": lambda a: bent(a, "root_low", (0, 0), 4),
     "arrays of different lengths": lambda a: a | {"cut": a["cut"][:-1]},
-    "whole numbers for shares": lambda a: a | {"alike": a["axis"]},
-    "shares for whole numbers": lambda a: a | {"first": a["alike"]},
+    "whole numbers for shares": lambda a: a | {"consistent": a["axis"]},
+    "shares for whole numbers": lambda a: a | {"first": a["consistent"]},
 }
 
 
@@ -192,15 +192,17 @@ FILES = {
     ),
     "another array": lambda e: archive(entries(e) | {"first.npy": npy(np.array(["x"]))}),
     "an array of arrays": lambda e: archive(entries(e) | {"first.npy": npy(np.zeros((2, 2), int))}),
-    "complex numbers": lambda e: archive(entries(e) | {"alike.npy": npy(np.zeros(3, complex))}),
+    "complex numbers": lambda e: archive(
+        entries(e) | {"consistent.npy": npy(np.zeros(3, complex))}
+    ),
     "an array that breaks off": lambda e: archive(
-        entries(e) | {"alike.npy": entries(e)["alike.npy"][:-1]}
+        entries(e) | {"consistent.npy": entries(e)["consistent.npy"][:-1]}
     ),
     "a header of an array that breaks off": lambda e: archive(
-        entries(e) | {"alike.npy": entries(e)["alike.npy"][:20]}
+        entries(e) | {"consistent.npy": entries(e)["consistent.npy"][:20]}
     ),
     "an array larger than its bytes": lambda e: archive(
-        entries(e) | {"alike.npy": huge(entries(e)["alike.npy"])}
+        entries(e) | {"consistent.npy": huge(entries(e)["consistent.npy"])}
     ),
 }
 

@@ -95,7 +95,7 @@ def agrees(space, model, rng, *, decided=0.9):
         claims = np.tile([1.0 - stated, stated], (len(low), 1))
         found = prove(low, high, group, claims, 60.0)
         true = share == stated
-        proven = found.unlike if stated else found.alike
+        proven = found.discriminatory if stated else found.consistent
         assert not found.contradicted[true].any()
         assert (proven[~true] < 1.0).all()
         assert (found.contradicted[~true] != 2).all()
@@ -108,8 +108,8 @@ def agrees(space, model, rng, *, decided=0.9):
     # shares that are told of boxes
     found = prove(low, high, group, np.column_stack((1.0 - share, share)), 60.0)
     assert not found.contradicted.any()
-    assert (found.alike <= 1.0 - share + 1e-9).all()
-    assert (found.unlike <= share + 1e-9).all()
+    assert (found.consistent <= 1.0 - share + 1e-9).all()
+    assert (found.discriminatory <= share + 1e-9).all()
     return differ.count
 
 
@@ -185,10 +185,10 @@ def test_linear_models_are_counted(bounds_only, monkeypatch):
             stated = np.array([[1.0 - share + off, share - off]])
             found = prove(space.low, space.high, np.zeros(1, np.int64), stated, 60.0)
             # a grid tells nearly all; one hundredth more than there is contradicts it
-            assert found.alike[0] == pytest.approx(1.0 - share, abs=1e-3)
-            assert found.unlike[0] == pytest.approx(share, abs=1e-3)
-            assert found.alike[0] <= 1.0 - share
-            assert found.unlike[0] <= share
+            assert found.consistent[0] == pytest.approx(1.0 - share, abs=1e-3)
+            assert found.discriminatory[0] == pytest.approx(share, abs=1e-3)
+            assert found.consistent[0] <= 1.0 - share
+            assert found.discriminatory[0] <= share
             assert found.contradicted[0] == (2 if off else 0)
         assert differ.count == 0
         agrees(space, model, rng, decided=0.9)
@@ -201,4 +201,4 @@ def test_what_is_not_done_in_time_is_not_proven():
     low, high, group = boxes_of(space, np.random.default_rng(0))
     found = prove(low, high, group, np.tile([1.0, 0.0], (len(low), 1)), 0.0)
     assert not found.contradicted.any()
-    assert not found.alike.any()
+    assert not found.consistent.any()

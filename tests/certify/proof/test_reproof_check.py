@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from fairdesk.certify import certify
 from fairdesk.certify.certify import CertifyOptions
 from fairdesk.certify.proof import certificate, reproof_check, verify
-from fairdesk.certify.proof.certificate import ALIKE, COUNTED, UNDECIDED, UNLIKE
+from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, DISCRIMINATORY, UNDECIDED
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.results.events import Certificate
@@ -80,7 +80,7 @@ def test_an_honest_certificate_is_proven_again(proof):
     assert not any(each.failed for each in checks.values())
     again = checks[AGAIN]
     assert again.tried > 0
-    said = again.told[0]
+    said = again.remarks[0]
     assert said.startswith("Re-proved: ")
     assert "of the certified share" in said
     # of a linear model a grid tells all but a little
@@ -93,24 +93,24 @@ def forgeries(arrays):
     for part in certificate.leaves(arrays):
         for node, low, high in zip(part.nodes, part.low, part.high, strict=True):
             sizes[int(node)] = math.prod((high - low + 1).tolist())
-    for verdict, other in ((ALIKE, UNLIKE), (UNLIKE, ALIKE)):
+    for verdict, other in ((CONSISTENT, DISCRIMINATORY), (DISCRIMINATORY, CONSISTENT)):
         own = sorted((n for n in sizes if arrays["verdict"][n] == verdict), key=sizes.get)
         for node in {*own[:1], *own[-1:], *own[len(own) // 2 :][:1]}:
             yield changed(arrays, "verdict", node, other)
     own = sorted((n for n in sizes if arrays["verdict"][n] == COUNTED), key=sizes.get)
     for node in {*own[:1], *own[-1:]}:
-        hits = round(sizes[node] * float(arrays["unlike"][node]))
+        hits = round(sizes[node] * float(arrays["discriminatory"][node]))
         if sizes[node] <= 4_096:
             # by one person only
             told = (hits + 1 if hits < sizes[node] else hits - 1) / sizes[node]
-            forged = changed(arrays, "unlike", node, told)
-            yield changed(forged, "alike", node, 1 - told)
+            forged = changed(arrays, "discriminatory", node, told)
+            yield changed(forged, "consistent", node, 1 - told)
     own = [n for n in sizes if arrays["verdict"][n] in (COUNTED, UNDECIDED) and sizes[n] > 4_096]
     for node in sorted(own, key=sizes.get)[-1:]:
-        told = max(float(arrays["unlike"][node]) - 0.001, 0.0)
-        if told < float(arrays["unlike"][node]):
-            forged = changed(arrays, "unlike", node, told)
-            yield changed(forged, "alike", node, 1 - told)
+        told = max(float(arrays["discriminatory"][node]) - 0.001, 0.0)
+        if told < float(arrays["discriminatory"][node]):
+            forged = changed(arrays, "discriminatory", node, told)
+            yield changed(forged, "consistent", node, 1 - told)
 
 
 def test_every_changed_box_is_found(proof):
@@ -125,7 +125,7 @@ def test_every_changed_box_is_found(proof):
         assert found[AGAIN].failed == 1
         # and nothing of it is told to be proven
         again = found[AGAIN].tried - found[AGAIN].unknown - 1
-        (said,) = (each for each in found[AGAIN].told if each.startswith("Re-proved: "))
+        (said,) = (each for each in found[AGAIN].remarks if each.startswith("Re-proved: "))
         assert f"({again:,} of {found[AGAIN].tried:,} boxes)" in said
         assert "100 %" not in said
         tried += 1
@@ -134,9 +134,9 @@ def test_every_changed_box_is_found(proof):
 
 def test_a_falsified_box_is_always_asked_about(proof):
     model, header, arrays = proof
-    own = np.flatnonzero(arrays["verdict"] == ALIKE)
+    own = np.flatnonzero(arrays["verdict"] == CONSISTENT)
     for node in own[:5].tolist():
-        forged = changed(arrays, "verdict", node, UNLIKE)
+        forged = changed(arrays, "verdict", node, DISCRIMINATORY)
         found = checked(model, summed(header, forged), forged, everything=False, sample=100)
         assert found[FALSIFIED].failed == 1
         assert AGAIN not in found
@@ -148,11 +148,11 @@ def test_what_there_is_no_time_for_is_told_and_contradicts_nothing(proof, monkey
     again = checked(model, header, arrays, everything=False, seconds=1e-9)[AGAIN]
     assert not again.failed
     assert again.unknown == again.tried
-    assert again.told[0].startswith("Re-proved: 0 % of the certified share")
-    assert "(0 of " in again.told[0]
-    assert "checked by sums and samples only" in again.told[1]
-    if "Any box" in again.told[2]:
-        assert again.told[2].endswith("at least 0 %.")
+    assert again.remarks[0].startswith("Re-proved: 0 % of the certified share")
+    assert "(0 of " in again.remarks[0]
+    assert "checked by sums and samples only" in again.remarks[1]
+    if "Any box" in again.remarks[2]:
+        assert again.remarks[2].endswith("at least 0 %.")
 
 
 def test_a_model_that_cannot_be_looked_into_is_told(proof):
@@ -172,19 +172,19 @@ def test_a_model_that_cannot_be_looked_into_is_told(proof):
     )
     (again,) = (each for each in found if each.name == AGAIN)
     assert (again.failed, again.unknown) == (0, again.tried)
-    assert again.told == ("It cannot be looked into.",)
+    assert again.remarks == ("It cannot be looked into.",)
 
 
 def test_constraints_leave_who_may_be_to_the_model(proof):
     """Where it is not known who may be, only what is asked point by point is proven."""
     model, header, arrays = proof
     prove = verify.reproving(header, arrays, model)
-    node = leaf(arrays, ALIKE) if ALIKE in arrays["verdict"] else leaf(arrays, COUNTED)
+    node = leaf(arrays, CONSISTENT) if CONSISTENT in arrays["verdict"] else leaf(arrays, COUNTED)
     part = next(each for each in certificate.leaves(arrays) if node in each.nodes)
     at = int(np.flatnonzero(part.nodes == node)[0])
     low = part.low[at : at + 1]
     stated = np.array([[1.0, 0.0]])
     blind = prove(low, low, np.array([-1]), stated, 5.0)
     known = prove(low, low, np.array([0]), stated, 5.0)
-    assert blind.alike.tolist() == known.alike.tolist()
+    assert blind.consistent.tolist() == known.consistent.tolist()
     assert blind.contradicted.tolist() == known.contradicted.tolist()

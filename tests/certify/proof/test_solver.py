@@ -42,8 +42,11 @@ def test_the_solver_says_what_counting_says(seed):
     low, high = box(encoded.space, rng)
     inside = ((points >= low) & (points <= high)).all(axis=1)
     everyone = np.ones(len(case.domain.combinations), dtype=np.bool_)
-    unlike = truth(case, encoded.space, points)
-    for sought, there in (("unlike", unlike & inside), ("alike", ~unlike & inside)):
+    discriminatory = truth(case, encoded.space, points)
+    for sought, there in (
+        ("discriminatory", discriminatory & inside),
+        ("consistent", ~discriminatory & inside),
+    ):
         answer = check_box(
             encoded, low, high, everyone, margin=0.0, soft_seconds=20.0, sought=sought
         )

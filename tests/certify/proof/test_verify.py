@@ -7,7 +7,13 @@ import pytest
 from fairdesk.certify.domain.encoded import encode
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.proof import certificate, verify
-from fairdesk.certify.proof.certificate import ALIKE, COUNTED, NOBODY, UNDECIDED, UNLIKE
+from fairdesk.certify.proof.certificate import (
+    CONSISTENT,
+    COUNTED,
+    DISCRIMINATORY,
+    NOBODY,
+    UNDECIDED,
+)
 from fairdesk.errors import SpecError
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.models.structure.types import structure_of
@@ -16,12 +22,12 @@ from tests.certify.proofs import (
     LESS,
     Options,
     decide,
+    discriminatory,
     divide,
     domain,
     everybody,
     honest,
     read,
-    unlike,
 )
 
 RULES = ("job = pilot implies debts <= 4", "sex = m or income >= 20", "income != 33")
@@ -61,7 +67,7 @@ def leaf(arrays, verdict, nth=0):
 
 def summed(header, arrays):
     """Let a header state what its leaves say, as an able forger would."""
-    proven = {"alike": 0, "unlike": 0}
+    proven = {"consistent": 0, "discriminatory": 0}
     total = 0
     for part in certificate.leaves(arrays):
         for node, low, high in zip(part.nodes, part.low, part.high, strict=True):
@@ -69,24 +75,24 @@ def summed(header, arrays):
             size = int(np.prod(high - low + 1))
             total += size if verdict != NOBODY else 0
             if verdict == COUNTED:
-                hits = round(size * float(arrays["unlike"][node]))
-                proven["unlike"] += hits
-                proven["alike"] += size - hits
+                hits = round(size * float(arrays["discriminatory"][node]))
+                proven["discriminatory"] += hits
+                proven["consistent"] += size - hits
             elif verdict == UNDECIDED:
                 for kind in proven:
                     proven[kind] += int(size * float(arrays[kind][node]) * LESS)
             elif verdict != NOBODY:
-                proven["alike" if verdict == ALIKE else "unlike"] += size
-    alike, unlike = proven["alike"], proven["unlike"]
+                proven["consistent" if verdict == CONSISTENT else "discriminatory"] += size
+    consistent, discriminatory = proven["consistent"], proven["discriminatory"]
     return msgspec.structs.replace(
         header,
         total=str(total),
-        certified=str(alike),
-        falsified=str(unlike),
-        undecided=str(total - alike - unlike),
-        certified_share=certificate.share_down(alike, total),
-        falsified_share=certificate.share_down(unlike, total),
-        undecided_share=certificate.share_up(total - alike - unlike, total),
+        certified=str(consistent),
+        falsified=str(discriminatory),
+        undecided=str(total - consistent - discriminatory),
+        certified_share=certificate.share_down(consistent, total),
+        falsified_share=certificate.share_down(discriminatory, total),
+        undecided_share=certificate.share_up(total - consistent - discriminatory, total),
     )
 
 
@@ -98,7 +104,13 @@ def test_a_true_certificate_holds(event):
     # and not because nothing was tried
     assert all(each.tried for each in checks.values())
     assert len(checks) == 9
-    assert not set(arrays["verdict"].tolist()) - {-1, UNDECIDED, ALIKE, UNLIKE, COUNTED}
+    assert not set(arrays["verdict"].tolist()) - {
+        -1,
+        UNDECIDED,
+        CONSISTENT,
+        DISCRIMINATORY,
+        COUNTED,
+    }
 
 
 def test_a_true_certificate_with_constraints_holds(ruled):
@@ -146,10 +158,10 @@ def test_changed_totals_are_caught(event, forged, caught):
 @pytest.mark.parametrize(
     ("before", "after", "caught"),
     [
-        (UNLIKE, ALIKE, CERTIFIED),
-        (ALIKE, UNLIKE, FALSIFIED),
-        (UNDECIDED, ALIKE, CERTIFIED),
-        (COUNTED, UNLIKE, FALSIFIED),
+        (DISCRIMINATORY, CONSISTENT, CERTIFIED),
+        (CONSISTENT, DISCRIMINATORY, FALSIFIED),
+        (UNDECIDED, CONSISTENT, CERTIFIED),
+        (COUNTED, DISCRIMINATORY, FALSIFIED),
     ],
 )
 def test_a_changed_verdict_is_caught_by_its_totals_and_by_the_model(event, before, after, caught):
@@ -164,11 +176,11 @@ def is_true(header, arrays):
     space = space_of(header.domain, np.empty((0, 4)))
     for part in certificate.leaves(arrays):
         for node, low, high in zip(part.nodes, part.low, part.high, strict=True):
-            share = unlike(space, everybody(low, high)).mean()
-            stated = {ALIKE: 0.0, UNLIKE: 1.0, COUNTED: arrays["unlike"][node]}
+            share = discriminatory(space, everybody(low, high)).mean()
+            stated = {CONSISTENT: 0.0, DISCRIMINATORY: 1.0, COUNTED: arrays["discriminatory"][node]}
             verdict = int(arrays["verdict"][node])
             if verdict == UNDECIDED:
-                least, most = arrays["unlike"][node], 1 - arrays["alike"][node]
+                least, most = arrays["discriminatory"][node], 1 - arrays["consistent"][node]
                 if not least <= share <= most:
                     return False
             elif abs(share - stated[verdict]) > 1e-9:
@@ -193,15 +205,15 @@ def test_a_changed_cut_is_caught_unless_what_it_says_is_still_true(event):
 
 def test_a_wrong_count_is_caught(event):
     header, arrays = read(event)
-    forged = changed(arrays, "unlike", leaf(arrays, COUNTED), 0.0)
-    forged = changed(forged, "alike", leaf(arrays, COUNTED), 1.0)
+    forged = changed(arrays, "discriminatory", leaf(arrays, COUNTED), 0.0)
+    forged = changed(forged, "consistent", leaf(arrays, COUNTED), 1.0)
     assert SMALL in failing(summed(header, forged), forged)
 
 
-@pytest.mark.parametrize("what", ["alike", "unlike"])
+@pytest.mark.parametrize("what", ["consistent", "discriminatory"])
 def test_shares_of_undecided_boxes_that_are_too_large_are_caught(event, what):
     header, arrays = read(event)
-    other = {"alike": "unlike", "unlike": "alike"}[what]
+    other = {"consistent": "discriminatory", "discriminatory": "consistent"}[what]
     places = np.flatnonzero(arrays["verdict"] == UNDECIDED)
     forged = changed(changed(arrays, other, places, 0.0), what, places, 0.97)
     assert SHARES in failing(summed(header, forged), forged)
@@ -245,10 +257,10 @@ def test_roots_that_share_points_or_leave_some_out_are_caught(event):
             "axis": np.full(2, -1),
             "cut": np.zeros(2, int),
             "verdict": np.zeros(2, int),
-            "alike": np.zeros(2),
-            "unlike": np.zeros(2),
-            "population_alike": np.zeros(2),
-            "population_unlike": np.zeros(2),
+            "consistent": np.zeros(2),
+            "discriminatory": np.zeros(2),
+            "population_consistent": np.zeros(2),
+            "population_discriminatory": np.zeros(2),
         }
         forged = msgspec.structs.replace(header, groups=(0, 0))
         assert failing(summed(forged, whole), whole, sample=0) == {ROOTS}
@@ -333,7 +345,7 @@ def test_real_people_are_asked_about_too(event):
     found = checked(header, arrays, people=people)
     assert found["The data’s own people in certified and falsified boxes"].tried > 100
     assert not any(each.failed for each in found.values())
-    forged = changed(arrays, "verdict", leaf(arrays, UNLIKE), ALIKE)
+    forged = changed(arrays, "verdict", leaf(arrays, DISCRIMINATORY), CONSISTENT)
     told = checked(header, forged, people=everyone(header))
     assert told["The data’s own people in certified and falsified boxes"].failed
 
@@ -387,7 +399,7 @@ SOLVED = "Boxes, asked of a solver in exact arithmetic"
 
 def test_a_solver_finds_nobody_in_true_boxes_and_somebody_in_forged_ones(network):
     header, arrays = proof_of(network)
-    assert {ALIKE, UNLIKE} <= set(arrays["verdict"].tolist())
+    assert {CONSISTENT, DISCRIMINATORY} <= set(arrays["verdict"].tolist())
     solve = verify.solver(header, arrays, network.fed)
     predict = network.fed.predict
     (found,) = [
@@ -406,13 +418,13 @@ def test_a_solver_finds_nobody_in_true_boxes_and_somebody_in_forged_ones(network
     assert found.tried >= 4
     assert not found.failed
     assert not found.unknown
-    for before, after in ((UNLIKE, ALIKE), (ALIKE, UNLIKE)):
+    for before, after in ((DISCRIMINATORY, CONSISTENT), (CONSISTENT, DISCRIMINATORY)):
         # the largest one, which is surely among those that are drawn
         own = np.flatnonzero(arrays["verdict"] == before)
         forged = changed(arrays, "verdict", own, after)
         told = checked(summed(header, forged), forged, predict, sample=0, solve=solve, seconds=30.0)
         assert told[SOLVED].failed
-        assert "somebody with" in told[SOLVED].told[0]
+        assert "somebody with" in told[SOLVED].remarks[0]
 
 
 def test_boxes_are_found_again_where_names_have_another_order(network):
@@ -427,7 +439,7 @@ def test_boxes_are_found_again_where_names_have_another_order(network):
     straight = verify.solver(header, arrays, network.fed)
     for part in certificate.leaves(arrays):
         for i in range(min(6, len(part.nodes))):
-            opposite = np.array([arrays["verdict"][part.nodes[i]] == UNLIKE])
+            opposite = np.array([arrays["verdict"][part.nodes[i]] == DISCRIMINATORY])
             one, other = part.low[i : i + 1], part.high[i : i + 1]
             mirrored = [one.copy(), other.copy()]
             mirrored[0][:, 1], mirrored[1][:, 1] = last - other[:, 1], last - one[:, 1]

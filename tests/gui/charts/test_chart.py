@@ -13,7 +13,7 @@ from fairdesk.gui.charts.drawn import DrawnChart
 
 X = np.linspace(0, 10, 5000)
 TRIED = Line("tried", X, np.cumsum(np.ones(5000)), "undecided", dashed=True)
-FOUND = Line("found", X, np.floor(TRIED.y / 3), "unlike")
+FOUND = Line("found", X, np.floor(TRIED.y / 3), "discriminatory")
 DRAWING = Drawing("Found and tried over time", "seconds", "people", (TRIED, FOUND), x_digits=1)
 
 
@@ -40,7 +40,7 @@ def test_the_twin_has_the_numbers_of_the_chart():
     _, few = DRAWING.table(200)
     assert len(few) <= 200
     assert (few[0], few[-1]) == (rows[0], rows[-1])
-    apart = Drawing("t", "x", "y", (TRIED, Line("b", X[:9].copy(), X[:9], "alike")))
+    apart = Drawing("t", "x", "y", (TRIED, Line("b", X[:9].copy(), X[:9], "consistent")))
     header, rows = apart.table()
     assert header == ("line", "x", "y")
     assert {row[0] for row in rows} == {"tried", "b"}
@@ -142,7 +142,7 @@ def test_every_mark_is_drawn_within_the_axes(chart, mark):
 def test_an_interval_is_read_and_tabled(qtbot, chart):
     x = np.array([10.0, 20.0, 30.0])
     y = np.array([3.0, 4.0, 5.0])
-    line = Line("estimate", x, y, "unlike", low=y - 1, high=y + 2)
+    line = Line("estimate", x, y, "discriminatory", low=y - 1, high=y + 2)
     drawing = Drawing("t", "asked", "share", (line,))
     chart.draw(drawing)
     chart.setFocus()

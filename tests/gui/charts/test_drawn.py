@@ -144,8 +144,8 @@ def test_a_saved_picture_is_light_and_like_the_one_on_the_screen(plot, tmp_path,
     assert QColor(image.pixel(image.width() - 3, image.height() - 3)) == QColor("white")
     written = (tmp_path / "rates.svg").read_text(encoding="utf-8")
     assert ">White</text>" in written
-    assert theme.LIGHT.alike in written
-    assert theme.DARK.alike not in written
+    assert theme.LIGHT.consistent in written
+    assert theme.DARK.consistent not in written
 
 
 def test_it_tells_itself_in_words_for_those_who_do_not_see_it(plot):

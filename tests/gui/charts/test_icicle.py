@@ -107,7 +107,7 @@ def test_colours_are_those_of_the_verdicts(themed, icicle):
     box = box_of(icicle, 4)
     ratio = picture.devicePixelRatio()
     at = QPointF(box.right() - 8, box.top() + 5) * ratio
-    assert picture.pixelColor(at.toPoint()).name().upper() == theme.colours().unlike
+    assert picture.pixelColor(at.toPoint()).name().upper() == theme.colours().discriminatory
 
 
 def test_it_is_told_to_those_who_do_not_see_it(qtbot, icicle):

@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from fairdesk.models.decisions.rule import decided, names_around, names_of_groups, told, told_text
+from fairdesk.models.decisions.rule import (
+    decided,
+    names_around,
+    names_of_groups,
+    own_number,
+    own_number_text,
+)
 from fairdesk.models.model import Mapping, ModelCard, Takes, favourable_scores, labels
 
 
@@ -106,7 +112,7 @@ def test_estimates_are_told_again(favourable):
     values = np.array([[50.0], [49.0], [75.5], [-1e6], [3e7]])
     mapping = estimating(50.0, favourable=favourable)
     fed = favourable_scores(decided(values, mapping, ESTIMATES), favourable)
-    own = [told(score, mapping, ESTIMATES) for score in fed.tolist()]
+    own = [own_number(score, mapping, ESTIMATES) for score in fed.tolist()]
     np.testing.assert_allclose(own, values[:, 0], rtol=0.3)
     np.testing.assert_allclose(own[:3], values[:3, 0], rtol=1e-6)
 
@@ -116,26 +122,26 @@ def test_probabilities_are_told_again(favourable):
     scores = np.array([[0.0], [0.1], [0.3], [0.8], [1.0]], np.float32)
     mapping = Mapping((), "", favourable, threshold=0.3)
     fed = favourable_scores(decided(scores, mapping, card()), favourable)
-    own = [told(score, mapping, card()) for score in fed.tolist()]
+    own = [own_number(score, mapping, card()) for score in fed.tolist()]
     np.testing.assert_allclose(own, favourable_scores(scores, favourable), atol=1e-7)
     plain = msgspec.structs.replace(mapping, threshold=None)
-    assert told(0.3, plain, card()) == 0.3
+    assert own_number(0.3, plain, card()) == 0.3
 
 
 def test_numbers_are_written_so_that_their_side_of_the_border_shows():
     fed = decided(np.array([[50.0], [49.999]]), estimating(50.0), ESTIMATES)
     mapping = estimating(50.0)
-    at, below = (told_text(score, mapping, ESTIMATES) for score in fed[:, 0].tolist())
+    at, below = (own_number_text(score, mapping, ESTIMATES) for score in fed[:, 0].tolist())
     assert at == "50"
     assert below == "49.999"
-    assert told_text(0.5000001, Mapping((), "", 1), card()) == "0.500000100"
-    assert told_text(0.5, Mapping((), "", 1), card()) == "0.500"
-    assert told_text(0.25, Mapping((), "", 1, threshold=0.2), card()) == "0.100"
+    assert own_number_text(0.5000001, Mapping((), "", 1), card()) == "0.500000100"
+    assert own_number_text(0.5, Mapping((), "", 1), card()) == "0.500"
+    assert own_number_text(0.25, Mapping((), "", 1, threshold=0.2), card()) == "0.100"
 
 
 @given(st.floats(0, 1, width=32))
 def test_a_score_is_never_written_on_the_other_side_of_one_half(score):
-    text = float(told_text(score, Mapping((), "", 1), card()))
+    text = float(own_number_text(score, Mapping((), "", 1), card()))
     assert (text > 0.5) == (score > 0.5) or abs(score - 0.5) < 1e-9
     assert text == pytest.approx(score, abs=5e-4)
 

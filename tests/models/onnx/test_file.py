@@ -577,7 +577,7 @@ def test_what_the_author_notes_is_told(tmp_path):
     hints = open_model(path).card.hints
     assert hints.features == ("age", "sex", "debt")
     assert hints.classes == ("bad", "good")
-    assert "age, sex, debt" in hints.told[0]
+    assert "age, sex, debt" in hints.notes[0]
 
 
 def chain_of(*operations):

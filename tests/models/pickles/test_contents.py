@@ -101,10 +101,10 @@ def test_what_breaks_off_is_told_as_far_as_it_goes(tmp_path):
     whole = pickle.dumps([MODEL, json.loads])
     path.write_bytes(whole[:-5])
     contents = look_into(path)
-    assert any("to its end" in sentence for sentence in contents.told)
+    assert any("to its end" in sentence for sentence in contents.notes)
     assert "sklearn.linear_model._logistic.LogisticRegression" in named(contents, "known")
     path.write_bytes(gzip.compress(whole)[:-20])
-    assert look_into(path).told
+    assert look_into(path).notes
 
 
 def test_any_bytes_end_in_contents_or_a_sentence(tmp_path):
@@ -134,7 +134,7 @@ def test_keras_and_broken_archives(tmp_path):
         archive.writestr("model.weights.h5", b"")
     contents = look_into(path)
     assert contents.saved_with == {"keras": "3.1.0"}
-    assert contents.told == ("It is made of: “Sequential”, “Dense”, “Lambda”.",)
+    assert contents.notes == ("It is made of: “Sequential”, “Dense”, “Lambda”.",)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", "[" * 100_000)
         archive.writestr("model.weights.h5", b"")
@@ -156,7 +156,7 @@ def test_what_is_no_model_has_its_format_only(tmp_path):
 @needs_shared
 def test_real_files_tell_what_made_them():
     assert look_into(SHARED / "models" / "AC-1.h5").saved_with["keras"].startswith("2.")
-    told = look_into(SHARED / "models" / "diabetes.onnx").told
+    told = look_into(SHARED / "models" / "diabetes.onnx").notes
     assert any("skl2onnx" in sentence for sentence in told)
 
 
@@ -177,7 +177,7 @@ def test_a_version_that_is_searched_for_ends_where_its_text_ends(tmp_path, proto
     contents = look_into(path)
     assert contents.format == "pickle"
     assert contents.saved_with == {"scikit-learn": "0.20.4"}
-    assert contents.told == (
+    assert contents.notes == (
         "It could not be read to its end: UnpicklingError: it holds bytes that are no pickle’s.",
     )
 
@@ -195,7 +195,7 @@ def test_arrays_of_the_joblib_inside_old_scikit_learn_are_read(tmp_path):
     changed[place : place + len(mark)] = longer
     path.write_bytes(changed)
     contents = look_into(path)
-    assert not contents.told
+    assert not contents.notes
     assert not named(contents, "unknown") | named(contents, "dangerous")
     read = rebuild(path)
     np.testing.assert_array_equal(read["weights"], np.arange(50.0))

@@ -154,7 +154,7 @@ def test_one_model_among_other_things_is_used(tmp_path):
     for content in ({"model": model, "features": ["a"]}, ("x", model), [model, {"accuracy": 1.0}]):
         opened = open_model(saved(tmp_path / "m.joblib", content))
         assert decided(opened, NUMBERS) == model.predict(NUMBERS).tolist()
-        assert "several things" in opened.card.hints.told[0]
+        assert "several things" in opened.card.hints.notes[0]
     opened = open_model(saved(tmp_path / "m.joblib", {"model": model, "features": ["a"]}))
     assert "names 1 columns" in opened.card.warnings[0]
 

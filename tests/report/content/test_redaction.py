@@ -189,8 +189,8 @@ def test_in_bands_nobody_stands_alone(store, reports):
     told = shown_people(reports["bands"])
     assert told
     for person in told:
-        alike = sum(row == person for row in rows)
-        assert alike == 0 or alike >= FEWEST
+        consistent = sum(row == person for row in rows)
+        assert consistent == 0 or consistent >= FEWEST
     age = spec.domain.names.index("age")
     assert all(re.fullmatch(r"under .*|.* or more|.* to .*", person[age]) for person in told)
 
@@ -440,7 +440,7 @@ def speak_of_rare(store):
     note = (f"Of {RARE[0]} little is known.",)
     proven = Proven("domain", ("job", "faith"), 0.5, 0.2, 0.3, "1000", "500", "200", notes=note)
     pair = PairShare(("job", "faith"), (0.0, 0.0), (float(code), float(god)), 0.1, 0.2)
-    box = Region("unlike", (Condition("job", codes=(float(code),)),), 0.2, "200", 0.1)
+    box = Region("discriminatory", (Condition("job", codes=(float(code),)),), 0.2, "200", 0.1)
     held = Condition("faith", codes=(float(god),))
     rule = RuleSet((held,), "y", 0.3, 0.1, 0.4, 0.02, 0.95, 0.1, 500, 50, 450, 0.1, 0.5, 0.001)
     line = LinearGroup(
@@ -506,9 +506,9 @@ def test_entries_with_a_rare_name_are_left_out_of_the_log(rare):
         entry
         for entry in told
         for name in RARE
-        if entry.kind != "details" and name in entry.what + entry.told
+        if entry.kind != "details" and name in entry.what + entry.facts
     ]
-    assert all(entry.told == "" for entry in told if entry.what == NAMED)
+    assert all(entry.facts == "" for entry in told if entry.what == NAMED)
     assert hash_chain.head(told) == hash_chain.head(rare.log_entries())
 
 
@@ -520,7 +520,7 @@ def test_what_is_left_out_makes_no_difference_to_a_check(rare, tmp_path, way):
     beside = paths[0].with_name(f"{paths[0].name}.manifest.json")
     with Store.read(rare.path) as read:
         checks = list(check_files(read, rare.path, paths, beside))
-    assert not [told for check in checks if check.failed for told in check.told]
+    assert not [told for check in checks if check.failed for told in check.remarks]
     manifest = json.loads(make_report(rare, Choice(redaction=way)).manifest)
     assert all(run["sha256"] for run in manifest["runs"])
 

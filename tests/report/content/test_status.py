@@ -59,7 +59,7 @@ def test_any_log_is_final_exactly_until_something_changes(log, template):
     marks = [
         place
         for place, each in enumerate(log)
-        if each.kind in ("final", "draft") and each.told and template in each.told
+        if each.kind in ("final", "draft") and each.facts and template in each.facts
     ]
     found = status(log, template)
     if not marks or log[marks[-1]].kind == "draft":
@@ -68,8 +68,8 @@ def test_any_log_is_final_exactly_until_something_changes(log, template):
     before = [Choice(template)]
     changed = []
     for place, each in enumerate(log):
-        if each.kind == "choice" and each.told:
-            choice = msgspec.json.decode(each.told, type=Choice)
+        if each.kind == "choice" and each.facts:
+            choice = msgspec.json.decode(each.facts, type=Choice)
             if place < marks[-1]:
                 before += [choice] if choice.template == template else []
             elif choice.template == template and choice != before[-1]:
@@ -77,7 +77,7 @@ def test_any_log_is_final_exactly_until_something_changes(log, template):
         elif (
             place > marks[-1]
             and each.kind not in PASSING
-            and not (each.kind in ("final", "draft") and each.told)
+            and not (each.kind in ("final", "draft") and each.facts)
         ):
             changed.append(each.what)
     assert found.word == ("Draft" if changed else "Final")
@@ -206,7 +206,7 @@ def test_an_entry_written_by_hand_makes_no_report_final_and_is_told(store):
     assert make_report(store).status == whole_report(store).status == "Draft"
     (check,) = check_marks(store.log_entries())
     assert check.failed == 1
-    assert f"Entry {len(store.log_entries())} of the log" in check.told[0]
+    assert f"Entry {len(store.log_entries())} of the log" in check.remarks[0]
 
 
 def test_a_mark_that_is_as_it_should_be_is_no_difference(store):
@@ -217,7 +217,7 @@ def test_a_mark_that_is_as_it_should_be_is_no_difference(store):
     store.log("x", "final", {"template": "nothing"})
     (check,) = check_marks(store.log_entries())
     assert (check.tried, check.failed) == (len(TEMPLATES) + 1, 1)
-    assert "which report" in check.told[0]
+    assert "which report" in check.remarks[0]
 
 
 def test_details_that_vanish_make_it_a_draft(store):

@@ -53,7 +53,7 @@ def test_it_names_question_files_runs_versions_and_decisions(store):
     assert ran["sha256"] == fingerprints
     log = store.log_entries()
     assert (told["log"]["entries"], told["log"]["head"]) == (len(log), hash_chain.head(log))
-    assert [each["what"] for each in told["log"]["told"]] == [each.what for each in log]
+    assert [each["what"] for each in told["log"]["lasting"]] == [each.what for each in log]
     # documented as a struct: nothing more, nothing less
     decoded = msgspec.json.decode(of(store), type=Manifest)
     assert json.loads(msgspec.json.encode(decoded)) == told
@@ -82,7 +82,7 @@ def test_a_report_is_the_same_before_and_after_it_is_exported(store, tmp_path):
     # what passed before a lasting entry is counted, for its place in the chain, and not told
     told, log = read(store)["log"], store.log_entries()
     assert told["entries"] == len(log)
-    assert len(told["told"]) == len(log) - 2
+    assert len(told["lasting"]) == len(log) - 2
     assert log[told["entries"] - 1].link == told["head"]
 
 
@@ -113,7 +113,7 @@ def test_how_the_report_is_wanted_is_in_the_log(store):
     store.write_choice(Choice(paper="us-letter"))
     after = read(store)
     assert after["log"]["entries"] == before["log"]["entries"] + 1
-    assert json.loads(after["log"]["told"][-1]["told"])["paper"] == "us-letter"
+    assert json.loads(after["log"]["lasting"][-1]["facts"])["paper"] == "us-letter"
 
 
 def test_what_only_names_rows_is_left_out(store):

@@ -14,7 +14,7 @@ from tests.report.building import people_store, run_into
 from tests.report.reading import blocks_of, section_of, words_of
 
 TOTAL = 12_345_678_901_234_567_890
-ALIKE, UNLIKE = 11_102_469_035_880_246_904, 851_851_844_185_185_185
+CONSISTENT, DISCRIMINATORY = 11_102_469_035_880_246_904, 851_851_844_185_185_185
 DOMAIN = Proven(
     of="domain",
     attributes=("sex", "job"),
@@ -22,8 +22,8 @@ DOMAIN = Proven(
     falsified=0.069,
     undecided=0.0317,
     total=str(TOTAL),
-    certified_people=str(ALIKE),
-    falsified_people=str(UNLIKE),
+    certified_people=str(CONSISTENT),
+    falsified_people=str(DISCRIMINATORY),
     boxes=1_234_567,
     seconds=61.0,
     margin=1.3e-5,
@@ -71,13 +71,13 @@ FIGURES = (
     PairShare(("sex", "job"), (0.0, 0.0), (1.0, 0.0), 0.031, 0.95),
     PairShare(("sex", "job"), (0.0, 1.0), (1.0, 3.0), 0.06, 0.94, exact=True),
     Region(
-        "unlike",
+        "discriminatory",
         (Condition("age", low=25.0), Condition("debts", high=4.0)),
         0.0412,
         str(TOTAL // 24),
         0.013,
     ),
-    Region("alike", (Condition("income", low=40.5, high=80.0),), 0.61, str(TOTAL // 2), 0.4),
+    Region("consistent", (Condition("income", low=40.5, high=80.0),), 0.61, str(TOTAL // 2), 0.4),
 )
 
 

@@ -103,7 +103,7 @@ def test_one_byte_of_an_exported_file(folder, name):
     assert failed(found) == {FILES}
     # who names one file does not ask about others
     assert (found[FILES].tried, found[FILES].unknown) == (1, 0)
-    assert name in " ".join(found[FILES].told)
+    assert name in " ".join(found[FILES].remarks)
 
 
 def test_one_byte_of_the_report(folder):
@@ -123,7 +123,7 @@ def test_a_report_whose_audit_was_written_anew(folder):
     audited.chained_anew(audit)
     found = checks(folder, folder / "report.pdf")
     assert ATTACHED in failed(found)
-    assert "another log" in " ".join(found[ATTACHED].told)
+    assert "another log" in " ".join(found[ATTACHED].remarks)
 
 
 def test_an_audit_that_has_gone_on_makes_another_report_and_that_is_no_difference(folder):
@@ -132,7 +132,7 @@ def test_an_audit_that_has_gone_on_makes_another_report_and_that_is_no_differenc
     found = checks(folder, folder / "report.pdf")
     assert failed(found) == set()
     assert found[REMADE].unknown == 1
-    assert "gone on since" in found[REMADE].told[0]
+    assert "gone on since" in found[REMADE].remarks[0]
 
 
 def test_a_report_that_another_version_made_is_not_made_again(folder):
@@ -144,7 +144,7 @@ def test_a_report_that_another_version_made_is_not_made_again(folder):
     )
     found = checks(folder, folder / "report.pdf")
     assert found[REMADE].unknown == 1
-    assert "FairDesk 0.0.7 then" in found[REMADE].told[0]
+    assert "FairDesk 0.0.7 then" in found[REMADE].remarks[0]
     assert REMADE not in failed(found)
 
 
@@ -152,7 +152,7 @@ def test_a_file_that_was_never_exported(folder, tmp_path):
     (tmp_path / "mine.csv").write_text("a,b\n")
     found = checks(folder, tmp_path / "mine.csv")
     assert failed(found) == {FILES}
-    assert "no file that the log tells of" in found[FILES].told[0]
+    assert "no file that the log tells of" in found[FILES].remarks[0]
 
 
 def test_a_folder_of_files_some_of_which_are_gone(folder, tmp_path):
@@ -162,7 +162,7 @@ def test_a_folder_of_files_some_of_which_are_gone(folder, tmp_path):
     found = checks(folder, tmp_path / "files")
     assert failed(found) == set()
     assert (found[FILES].tried, found[FILES].unknown) == (4, 3)
-    assert "“report.pdf” was exported, and is not here." in found[FILES].told
+    assert "“report.pdf” was exported, and is not here." in found[FILES].remarks
 
 
 def test_a_file_that_is_not_there(folder, tmp_path):
@@ -203,7 +203,7 @@ def test_an_export_that_was_written_anew_into_the_log_is_told_by_the_manifest(fo
     assert FILES not in failed(checks(folder, report))
     found = checks(folder, report, manifest=manifest)
     assert FILES in failed(found)
-    assert "the log does not" in found[FILES].told[0]
+    assert "the log does not" in found[FILES].remarks[0]
 
 
 def test_a_signed_report(folder):
@@ -214,8 +214,8 @@ def test_a_signed_report(folder):
     found = checks(folder, report)
     assert failed(found) == set()
     assert found[SIGNATURES].tried == 1
-    assert "Ada Auditor" in " ".join(found[SIGNATURES].told)
-    assert "was signed since" in " ".join(found[FILES].told)
+    assert "Ada Auditor" in " ".join(found[SIGNATURES].remarks)
+    assert "was signed since" in " ".join(found[FILES].remarks)
     report.write_bytes(signed.replace(b"/Lang", b"/Lamg", 1))
     assert failed(checks(folder, report)) == {FILES, SIGNATURES, REMADE}
 
@@ -228,7 +228,7 @@ def test_whoever_signed_goes_back_to_whom_the_reader_trusts(folder, tmp_path):
     other.write_bytes(make_key("Eve")[1])
     vouched = checks(folder, report, vouching=[own])
     assert failed(vouched) == set()
-    assert "goes back to one that is trusted" in " ".join(vouched[SIGNATURES].told)
+    assert "goes back to one that is trusted" in " ".join(vouched[SIGNATURES].remarks)
     assert failed(checks(folder, report, vouching=[other])) == {SIGNATURES}
     with pytest.raises(ReportError, match="no-such"):
         checks(folder, report, vouching=[tmp_path / "no-such.pem"])
@@ -286,8 +286,8 @@ def test_whatever_a_manifest_tells_otherwise_is_caught(folder, member):
         lambda told: told["runs"][0].update(found=1),
         lambda told: told["runs"][0]["sha256"].update(findings="0" * 64),
         lambda told: told["runs"].append(told["runs"][0] | {"id": 9}),
-        lambda told: told["log"].update(told=[]),
-        lambda told: told["log"]["told"][1].update(what="Nothing."),
+        lambda told: told["log"].update(lasting=[]),
+        lambda told: told["log"]["lasting"][1].update(what="Nothing."),
         lambda told: told["log"].update(entries=0, head=hash_chain.GENESIS),
         lambda told: told["log"].update(entries=-1),
         lambda told: told.update(audit="FD-0000-0000-0000"),
@@ -317,7 +317,7 @@ def test_the_manifest_of_another_audit_is_told_as_that(folder, tmp_path):
     told = verified.verify(None, asked, (), tmp_path / "other.json", lambda _said: None)
     (found,) = (each for each in told.checks if each.failed)
     assert found.name == ATTACHED
-    assert "is of the audit FD-" in found.told[0]
+    assert "is of the audit FD-" in found.remarks[0]
     assert ANCHOR not in {each.name for each in told.checks}
 
 
@@ -336,7 +336,7 @@ def test_a_report_of_an_audit_that_could_not_be_written_to(folder, tmp_path):
         store.mark(1, "flagged")
     found = checks(folder, report, manifest=given)
     assert failed(found) == set()
-    assert "gone on since" in found[REMADE].told[0]
+    assert "gone on since" in found[REMADE].remarks[0]
 
 
 @pytest.mark.parametrize("form", ["html", "json"])
@@ -358,7 +358,7 @@ def test_pages_and_json_are_made_again_too(folder, form):
     manifest = report.with_name(report.name + ".manifest.json")
     found = checks(folder, report, manifest=manifest)
     assert failed(found) == {FILES, REMADE}
-    assert "not the one that the manifest tells of" in found[FILES].told[0]
+    assert "not the one that the manifest tells of" in found[FILES].remarks[0]
 
 
 def test_what_was_added_to_a_report_and_is_no_signature(folder):
@@ -371,7 +371,7 @@ def test_what_was_added_to_a_report_and_is_no_signature(folder):
         report.write_bytes(key.sign_pdf(content, "Mine.") if signed else content)
         found = checks(folder, report)
         assert failed(found) == {FILES, REMADE}
-        assert "more than signatures" in " ".join(found[FILES].told)
+        assert "more than signatures" in " ".join(found[FILES].remarks)
     report.write_bytes(before + b"\n% hello")
     assert failed(checks(folder, report)) == {FILES, REMADE}
     report.write_bytes(rewritten(key.sign_pdf(before, "Mine."), blank))

@@ -217,12 +217,12 @@ class ModelPage(Page):
         open_still = not isinstance(fed, Mapping) and (fed.answer is None or None in fed.inputs)
         if wrong or open_still:
             state.forget_mapping()
-            self._show_problems(self._told(fed, wrong))
+            self._show_problems(self._problems_of(fed, wrong))
             return
         self._show_problems(())
         state.set_mapping(fed if isinstance(fed, Mapping) else fed.mapping())
 
-    def _told(self, fed: Fed, wrong: tuple[str, ...]) -> tuple[str, ...]:
+    def _problems_of(self, fed: Fed, wrong: tuple[str, ...]) -> tuple[str, ...]:
         """Gather what is to be told: of what is missing once, as long as it is true."""
         if isinstance(fed, Mapping) or not fed.problems:
             return wrong
@@ -743,18 +743,18 @@ class ModelPage(Page):
         for line in held(result.confinement):
             self._held.body.addWidget(line)
 
-    def _show_problems(self, told: tuple[str, ...]) -> None:
+    def _show_problems(self, problems: tuple[str, ...]) -> None:
         clear(self._problems.body)
-        self._problems.setVisible(bool(told))
-        if not told:
+        self._problems.setVisible(bool(problems))
+        if not problems:
             return
         self._problems.body.addWidget(heading("Not yet: the model is not fed as it must be"))
-        for sentence in told[:_PROBLEMS]:
+        for sentence in problems[:_PROBLEMS]:
             shown = Words(f"!  {short(sentence, _LETTERS)}")
             shown.setToolTip(tips.plain(sentence))
             self._problems.body.addWidget(shown)
-        if len(told) > _PROBLEMS:
-            self._problems.body.addWidget(quiet(f"and {len(told) - _PROBLEMS} more"))
+        if len(problems) > _PROBLEMS:
+            self._problems.body.addWidget(quiet(f"and {len(problems) - _PROBLEMS} more"))
         if not self._column:
             self._problems.body.addWidget(
                 quiet(
@@ -762,7 +762,7 @@ class ModelPage(Page):
                     "that tells."
                 )
             )
-        self._problems.setAccessibleName(" ".join(told))
+        self._problems.setAccessibleName(" ".join(problems))
 
     def _columns(self) -> tuple[str, ...]:
         state = self.state
@@ -829,7 +829,7 @@ class ModelPage(Page):
         clear(self._warnings)
         clear(self._confusion)
         warnings = list(state.card.warnings) if state.card else []
-        notes = [*(state.card.hints.told if state.card else ()), *self._notes]
+        notes = [*(state.card.hints.notes if state.card else ()), *self._notes]
         if state.mapping is not None:
             notes += [
                 scaling_sentence(fit, names) for fit, names in refitted(state.mapping).items()
@@ -918,9 +918,9 @@ def _opened_sentence(card: ModelCard) -> str:
 
 def _more(proof: InputCheck) -> list[str]:
     """Say what else is known of how the model fares."""
-    told = [f"Always guessing the commonest value would give {percent(proof.majority, 1)}."]
+    sentences = [f"Always guessing the commonest value would give {percent(proof.majority, 1)}."]
     if proof.auc is not None:
-        told.append(f"The area under the ROC curve is {proof.auc:.3f}.")
+        sentences.append(f"The area under the ROC curve is {proof.auc:.3f}.")
     if proof.predictions:
         most = sorted(proof.predictions, key=lambda each: -each[1])
         shares = [
@@ -928,14 +928,14 @@ def _more(proof: InputCheck) -> list[str]:
         ]
         if rest := len(most) - len(shares):
             shares.append(f"{rest} others less often")
-        told.append(f"Decided: {', '.join(shares)}.")
+        sentences.append(f"Decided: {', '.join(shares)}.")
     if proof.left_out:
-        told.append(f"{proof.left_out:,} rows were left out: {_lacking(proof)}.")
+        sentences.append(f"{proof.left_out:,} rows were left out: {_lacking(proof)}.")
     if proof.checked_against and proof.said_alike is not None:
-        told.append(
+        sentences.append(
             f"It says the same as “{proof.checked_against}” in {percent(proof.said_alike, 1)}."
         )
-    return told
+    return sentences
 
 
 def _lacking(proof: InputCheck) -> str:

@@ -229,16 +229,16 @@ class ConstraintsEditor(QWidget):
         if isinstance(found, SpecError):
             return Words(str(found), tone="wrong")
         holds = found.total - found.broken
-        told = f"True for {number(holds)} of {number(found.total)} rows"
+        sentence = f"True for {number(holds)} of {number(found.total)} rows"
         if found.undecided:
-            told += f" ({number(found.undecided)} of them cannot be decided: a cell is missing)"
+            sentence += f" ({number(found.undecided)} of them cannot be decided: a cell is missing)"
         if found.broken:
             first = [number(each) for each in found.first[:5]]
             rest = found.broken - len(first)
             rows = [*first, f"{number(rest)} more"] if rest else first
             word = "row" if found.broken == 1 else "rows"
-            told += f"; broken by {percent(found.broken, found.total)}: {word} {joined(rows)}"
-        return Words(f"{told}.", tone="wrong" if found.share > _MANY else "quiet")
+            sentence += f"; broken by {percent(found.broken, found.total)}: {word} {joined(rows)}"
+        return Words(f"{sentence}.", tone="wrong" if found.share > _MANY else "quiet")
 
 
 def _same(one: _Question, other: _Question) -> bool:

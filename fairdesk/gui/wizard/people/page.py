@@ -32,7 +32,7 @@ from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.people.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.preview import KINDS, TinyChart
 from fairdesk.gui.wizard.state.domain import compared_choices, compared_text
-from fairdesk.gui.wizard.state.examining import Examined, examine, told
+from fairdesk.gui.wizard.state.examining import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import listed, plural, quoted
 
@@ -143,12 +143,12 @@ class PeoplePage(Page):
         for row, name in enumerate(seen, start=1):
             self._add(row, table.column(name))
         if unseen:
-            told = quiet(
+            note = quiet(
                 "The model is not given these columns. Protected, they tell groups apart: how such "
                 "groups fare can be measured and compared."
             )
-            told.setContentsMargins(0, theme.GAP, 0, 0)
-            self._rows.addWidget(told, len(seen) + 1, 0, 1, 5)
+            note.setContentsMargins(0, theme.GAP, 0, 0)
+            self._rows.addWidget(note, len(seen) + 1, 0, 1, 5)
         for row, name in enumerate(unseen, start=len(seen) + 2):
             self._add(row, table.column(name), seen=False)
         self._inside.show()
@@ -325,7 +325,7 @@ class PeoplePage(Page):
         domain, table = examined.domain, examined.table
         if domain is None:
             return
-        self._start.setText(told(examined, self.state.person))
+        self._start.setText(rows_sentence(examined, self.state.person))
         if domain.obstacle and domain.grouping:
             self._off.setText(
                 f"Searches for single {plural(self.state.person)} and proofs are off: "

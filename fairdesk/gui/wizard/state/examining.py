@@ -79,7 +79,7 @@ def examine(
     return Examined(table, attributes, constraints, unseen, domain, aside=aside)
 
 
-def told(examined: Examined, person: str) -> str:
+def rows_sentence(examined: Examined, person: str) -> str:
     """Say how many rows can be asked about, and what becomes of the others: it adds up."""
     rows = len(examined.table.codes)
     if not examined.aside:

@@ -74,8 +74,8 @@ def course_of(proven: Proven) -> Drawing:
     seconds = course[:, 0]
     lines = (
         Line("undecided", seconds, 100 - certified - falsified, "undecided", dashed=True),
-        Line("certified", seconds, certified, "alike"),
-        Line("falsified", seconds, falsified, "unlike"),
+        Line("certified", seconds, certified, "consistent"),
+        Line("falsified", seconds, falsified, "discriminatory"),
     )
     return Drawing(
         title="How the proven shares grew",
@@ -94,7 +94,7 @@ def region_rows(spec: AuditSpec, regions: Iterable[Region]) -> list[tuple[Cell, 
     return [
         (
             Cell(_sentence_case(rule_words.rule_text(spec, each.conditions)), -place),
-            Cell(shown("alike", Fraction(str(each.share))), each.share),
+            Cell(shown("consistent", Fraction(str(each.share))), each.share),
             Cell(f"{int(each.people):,}", float(each.people)),
             Cell(proof_words.about_percent(each.population), each.population),
         )
@@ -114,14 +114,14 @@ def pair_rows(spec: AuditSpec, pairs: Iterable[PairShare]) -> list[tuple[Cell, .
 
     rows: list[tuple[Cell, ...]] = []
     for place, each in enumerate(sorted(pairs, key=lambda pair: -pair.falsified)):
-        unlike, alike = Fraction(str(each.falsified)), Fraction(str(each.certified))
-        left = Fraction(0) if each.exact else max(1 - unlike - alike, Fraction(0))
+        discriminatory, consistent = Fraction(str(each.falsified)), Fraction(str(each.certified))
+        left = Fraction(0) if each.exact else max(1 - discriminatory - consistent, Fraction(0))
         rows.append(
             (
                 Cell(group(each.attributes, each.first), -place),
                 Cell(group(each.attributes, each.second), -place),
-                Cell(shown("unlike", unlike), each.falsified),
-                Cell(shown("alike", alike), each.certified),
+                Cell(shown("discriminatory", discriminatory), each.falsified),
+                Cell(shown("consistent", consistent), each.certified),
                 Cell(shown("undecided", left), float(left)),
             )
         )
@@ -166,8 +166,8 @@ class ProofPage(RunPage):
         self.refinement = RefinementView(session)
         self.refinement.show_examples.connect(self.show_examples)
         regions = ("Rule", "Of all possible", "How many", "Population")
-        self.unlike = RuleTable("Largest falsified regions", regions)
-        self.alike = RuleTable("Largest certified regions", regions)
+        self.discriminatory = RuleTable("Largest falsified regions", regions)
+        self.consistent = RuleTable("Largest certified regions", regions)
         self.pairs = RuleTable(
             "Pairs of protected values", ("Between", "and", "Unlike", "Alike", "Undecided"), wide=2
         )
@@ -215,7 +215,7 @@ class ProofPage(RunPage):
             margin=theme.PAGE,
             spacing=theme.GAP,
         )
-        for widget, name, what in self._told_of():
+        for widget, name, what in self._parts_below():
             words_above = [parts.heading(name), parts.quiet(what)] if name else []
             self._sections[widget] = (*words_above, widget)
             column.addSpacing(theme.NEAR)
@@ -224,7 +224,7 @@ class ProofPage(RunPage):
         column.addStretch(1)
         return parts.scrolled(inside)
 
-    def _told_of(self) -> tuple[tuple[QWidget, str, str], ...]:
+    def _parts_below(self) -> tuple[tuple[QWidget, str, str], ...]:
         """Return what follows below the bars, each with its heading, and what it is."""
         many, when = self._session.many, words.when_changes(self._session.spec.domain)
         return (
@@ -236,13 +236,13 @@ class ProofPage(RunPage):
                 _WHERE.format(many=many),
             ),
             (
-                self.unlike,
-                f"{MARKS['unlike']} Largest falsified regions",
+                self.discriminatory,
+                f"{MARKS['discriminatory']} Largest falsified regions",
                 f"Proven: everybody in such a region gets another decision {when}.",
             ),
             (
-                self.alike,
-                f"{MARKS['alike']} Largest certified regions",
+                self.consistent,
+                f"{MARKS['consistent']} Largest certified regions",
                 f"Proven: nobody in such a region gets another decision {when}.",
             ),
             (
@@ -296,30 +296,33 @@ class ProofPage(RunPage):
         self._offer()
 
     def _show_run(self, run: Run) -> None:
-        spec, told = self._session.spec, run.figures
-        proven = proof_words.proven_of(told)
+        spec, shown = self._session.spec, run.figures
+        proven = proof_words.proven_of(shown)
         self._stand(run, proven)
         self._say(run, proven)
-        self.bars.draw(Spaces(spaces_of(spec, told)))
+        self.bars.draw(Spaces(spaces_of(spec, shown)))
         self.bars.setVisible(not self.bars.drawing.empty)
         heading, title = "Each protected attribute alone", "What each attribute alone does"
-        self.alone.draw(Spaces(alone_of(spec, told), heading, title))
+        self.alone.draw(Spaces(alone_of(spec, shown), heading, title))
         self._show_section(self.alone, there=not self.alone.drawing.empty)
         drawing = Drawing("", "", "", ()) if proven is None else course_of(proven)
         self._show_section(self.chart, there=not drawing.empty)
         if not drawing.empty:
             self.chart.draw(drawing)
-        tree = next((each for each in told if isinstance(each, Refinement)), None)
+        tree = next((each for each in shown if isinstance(each, Refinement)), None)
         there = tree is not None and len(tree.parts) > 1
         self._show_section(self.refinement, there=there)
         if tree is not None and there:
             self.refinement.show_refinement(number_of(run), run.found, tree)
-        regions = [each for each in told if isinstance(each, Region)]
-        for table, verdict in ((self.unlike, "unlike"), (self.alike, "alike")):
+        regions = [each for each in shown if isinstance(each, Region)]
+        for table, verdict in (
+            (self.discriminatory, "discriminatory"),
+            (self.consistent, "consistent"),
+        ):
             rows = region_rows(spec, (each for each in regions if each.verdict == verdict))
             self._show_section(table, there=bool(rows))
             table.show_rows(rows)
-        pairs = pair_rows(spec, (each for each in told if isinstance(each, PairShare)))
+        pairs = pair_rows(spec, (each for each in shown if isinstance(each, PairShare)))
         self._show_section(self.pairs, there=bool(pairs))
         self.pairs.show_rows(pairs)
 
@@ -361,8 +364,8 @@ class ProofPage(RunPage):
             )
         else:
             estimated = proof_words.estimated_sentence(spec, proven)
-            alike, unlike, _left = proof_words.proven_fractions(proven)
-            kind = "■ Proven" if alike or unlike else "□ Nothing proven yet"
+            consistent, discriminatory, _left = proof_words.proven_fractions(proven)
+            kind = "■ Proven" if consistent or discriminatory else "□ Nothing proven yet"
             said = proof_words.proven_statement(spec, proven)
             self._headline.say(kind, said.sentence, _rounding(proven))
         self._estimate.setVisible(bool(estimated))

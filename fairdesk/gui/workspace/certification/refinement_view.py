@@ -35,15 +35,15 @@ _MOST_STEPS = 4
 
 def tree_of(spec: AuditSpec, refinement: Refinement) -> Tree:
     """Make an icicle of a refinement, its conditions in words."""
-    told = refinement.parts
+    parts = refinement.parts
     rules, steps = [], []
-    for part in told:
-        above = told[part.parent].conditions if part.parent >= 0 else ()
+    for part in parts:
+        above = parts[part.parent].conditions if part.parent >= 0 else ()
         new = [each for each in part.conditions if each not in above]
         rules.append(_capital(rule_words.rule_text(spec, part.conditions)))
         steps.append(_capital(rule_words.rule_text(spec, new)))
     return Tree(
-        told,
+        parts,
         tuple(rules),
         tuple(steps),
         f"all possible {words.plural(spec.person)}",

@@ -75,13 +75,13 @@ def proves(run: Run) -> bool:
 
 def can_go_on(run: Run) -> bool:
     """Return whether a run that is over could prove more if it were gone on with."""
-    told = proven_of(run.figures)
+    proven = proven_of(run.figures)
     return (
         proves(run)
         and method_of(run).finishes
         and run.state not in ("running", "paused")
-        and told is not None
-        and not told.exact
+        and proven is not None
+        and not proven.exact
     )
 
 

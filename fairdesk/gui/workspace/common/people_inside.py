@@ -52,7 +52,7 @@ class Inside:
     people: int
 
 
-def told_columns(spec: AuditSpec) -> tuple[str, ...]:
+def shown_columns(spec: AuditSpec) -> tuple[str, ...]:
     """Name what is told of people: what makes groups first, and the outcome last."""
     domain = spec.domain
     outcome = (spec.label, spec.predictions)
@@ -66,7 +66,7 @@ def people_inside(store: Store, conditions: Conditions) -> Inside:
     table, grouping = store.table(), store.spec.domain.grouping
     inside = np.flatnonzero(members(grouping, encode(grouping, table), conditions))
     shown = inside[:MOST]
-    places = [table.index(name) for name in told_columns(store.spec)]
+    places = [table.index(name) for name in shown_columns(store.spec)]
     return Inside(
         conditions,
         tuple(table.columns[place] for place in places),
@@ -134,10 +134,10 @@ class PeopleInside(QWidget):
             return
         self._banner.clear()
         self._model.show(inside)
-        told = f"{words.counted(inside.people, self._session.spec.person)} in the data"
+        text = f"{words.counted(inside.people, self._session.spec.person)} in the data"
         if inside.people > len(inside.places):
-            told += f"; the first {words.number(len(inside.places))} are shown"
-        self._count.setText(f"□ Observed: {told}.")
+            text += f"; the first {words.number(len(inside.places))} are shown"
+        self._count.setText(f"□ Observed: {text}.")
         line = self.table.verticalHeader().defaultSectionSize()
         rows = min(len(inside.places), 9) + 2
         self.table.setFixedHeight(line * rows + self.table.horizontalHeader().sizeHint().height())
@@ -210,4 +210,4 @@ def _side(column: Column) -> Qt.AlignmentFlag:
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
-__all__ = ["MOST", "Inside", "PeopleInside", "people_inside", "told_columns"]
+__all__ = ["MOST", "Inside", "PeopleInside", "people_inside", "shown_columns"]

@@ -72,14 +72,14 @@ class RuleTable(QTableWidget):
 
     def show_rows(self, rows: Sequence[Sequence[Cell]]) -> None:
         """Show other rows, in the order chosen before; else in their own."""
-        told = tuple(map(tuple, rows))
-        if told == self._rows:
+        row_texts = tuple(map(tuple, rows))
+        if row_texts == self._rows:
             return
-        self._rows = told
+        self._rows = row_texts
         # while it sorts, a row would move away under the hand that fills it
         self.setSortingEnabled(False)
-        self.setRowCount(len(told))
-        for row, cells in enumerate(told):
+        self.setRowCount(len(row_texts))
+        for row, cells in enumerate(row_texts):
             for place, cell in enumerate(cells):
                 item = _Item(cell.text)
                 item.setData(_KEY, cell.key)

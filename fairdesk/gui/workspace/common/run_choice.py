@@ -32,7 +32,7 @@ class RunChoice(QComboBox):
         then while it goes on.
     """
 
-    told = Signal(object)
+    run_changed = Signal(object)
 
     def __init__(self, session: Session, belongs: Callable[[Run], bool], name: str) -> None:
         super().__init__()
@@ -96,4 +96,4 @@ class RunChoice(QComboBox):
         self._tell()
 
     def _tell(self) -> None:
-        self.told.emit(self._latest)
+        self.run_changed.emit(self._latest)

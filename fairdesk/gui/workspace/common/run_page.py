@@ -40,7 +40,7 @@ class RunPage(QWidget):
         self._session = session
         self._told: Run | None = None
         self.runs = RunChoice(session, belongs, name)
-        self.runs.told.connect(self._take)
+        self.runs.run_changed.connect(self._take)
         self._standing = parts.quiet()
         self._banner = parts.Banner()
         self._stack = QStackedWidget()

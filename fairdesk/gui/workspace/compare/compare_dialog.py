@@ -91,12 +91,12 @@ class CompareDialog(QDialog):
             if box.isChecked()
         )
 
-    def _add(self, column: QVBoxLayout, key: str, title: str, told: str, off: bool) -> None:  # noqa: FBT001 - one of two looks
+    def _add(self, column: QVBoxLayout, key: str, title: str, tip: str, off: bool) -> None:  # noqa: FBT001 - one of two looks
         box = QCheckBox(title)
         box.setEnabled(not off)
         box.setChecked(not off and key in _FIRST)
-        box.setAccessibleDescription(told)
-        below = parts.quiet(told)
+        box.setAccessibleDescription(tip)
+        below = parts.quiet(tip)
         below.setContentsMargins(theme.PAGE, 0, 0, theme.TIGHT)
         column.addWidget(box)
         column.addWidget(below)

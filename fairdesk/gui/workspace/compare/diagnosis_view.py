@@ -227,7 +227,7 @@ class DiagnosisView(QWidget):
         run = self._told
         if run is None or not self.isVisible():
             return
-        told = likenesses(run)
+        measured = likenesses(run)
         self._standing.setText(
             f"{OF_STATE[run.state].value} {words.state_word(run.state).capitalize()}: "
             f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}"
@@ -237,16 +237,16 @@ class DiagnosisView(QWidget):
             self._banner.say("The run failed; what it measured is kept.", run.message, again)
         else:
             self._banner.clear()
-        first, *more = conclusions(told) or ["Nothing is measured yet."]
+        first, *more = conclusions(measured) or ["Nothing is measured yet."]
         self._first.setText(first)
         self._more.setText(" ".join(more))
         self._more.setVisible(bool(more))
-        with_gradients = any(each.gradients is not None for each in told)
-        self._none.setVisible(bool(told) and not with_gradients)
+        with_gradients = any(each.gradients is not None for each in measured)
+        self._none.setVisible(bool(measured) and not with_gradients)
         self._agreement_side.setVisible(with_gradients)
         if with_gradients:
-            self.agreement.draw(agreement(told))
-        self.sweep.draw(sweep(told))
+            self.agreement.draw(agreement(measured))
+        self.sweep.draw(sweep(measured))
 
 
 def _titled(text: str, chart: LineChart) -> QWidget:

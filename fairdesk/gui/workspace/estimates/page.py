@@ -105,14 +105,15 @@ def whom(share: Share) -> str:
     return _WHOM[share.whom]
 
 
-def main_shares(told: Sequence[Share]) -> tuple[Share, ...]:
+def main_shares(shares_told: Sequence[Share]) -> tuple[Share, ...]:
     """Pick those of the most protected attributes together, one of each kind of people.
 
     Where none is of several, as after THEMIS left out what holds another, the greatest is told.
     """
-    most = max((len(share.attributes) for share in told), default=0)
+    most = max((len(share.attributes) for share in shares_told), default=0)
     of_most = sorted(
-        (share for share in told if len(share.attributes) == most), key=lambda each: -each.estimate
+        (share for share in shares_told if len(share.attributes) == most),
+        key=lambda each: -each.estimate,
     )
     first = {share.whom: share for share in reversed(of_most)}
     return tuple(first[each] for each in _WHOM if each in first)
@@ -125,17 +126,17 @@ def telling_share(runs: Sequence[Run]) -> tuple[Share, ...]:
     """
     # a share of those near the data only is not one of all possible people
     whole = [run for run in runs if not (isinstance(run, RunRecord) and run.spec.near is not None)]
-    told = [share for run in whole for share in main_shares(shares(run))]
-    told.sort(key=lambda share: (len(share.attributes), share.exhaustive, share.people))
+    candidates = [share for run in whole for share in main_shares(shares(run))]
+    candidates.sort(key=lambda share: (len(share.attributes), share.exhaustive, share.people))
     # the last of each kind stays, and of equal ones the newest is to be that
-    best = {share.whom: share for share in told}
-    most = max((len(share.attributes) for share in told), default=0)
+    best = {share.whom: share for share in candidates}
+    most = max((len(share.attributes) for share in candidates), default=0)
     return tuple(
         best[whom] for whom in _WHOM if whom in best and len(best[whom].attributes) == most
     )
 
 
-def bars_of(told: Sequence[Share]) -> tuple[ShareBar, ...]:
+def bars_of(measured: Sequence[Share]) -> tuple[ShareBar, ...]:
     """Make a bar of each share."""
     return tuple(
         ShareBar(
@@ -148,7 +149,7 @@ def bars_of(told: Sequence[Share]) -> tuple[ShareBar, ...]:
             share.anytime_low,
             share.anytime_high,
         )
-        for share in told
+        for share in measured
     )
 
 
@@ -156,7 +157,9 @@ def convergence(share: Share, many: str) -> Drawing:
     """Draw how an estimate settled: with its anytime band, and the trials as dots."""
     course = np.array(share.course, dtype=np.float64).reshape(-1, 4)
     people, shown = course[:, 0], np.multiply(course[:, 1:], 100)
-    lines = [Line("estimate", people, shown[:, 0], "unlike", low=shown[:, 1], high=shown[:, 2])]
+    lines = [
+        Line("estimate", people, shown[:, 0], "discriminatory", low=shown[:, 1], high=shown[:, 2])
+    ]
     if share.trials and len(people):
         each = share.people / len(share.trials)
         ends = np.arange(1, len(share.trials) + 1, dtype=np.float64) * each
@@ -308,7 +311,7 @@ class SharePage(RunPage):
     # What happens
 
     def _show_run(self, run: Run) -> None:
-        told, grouped = shares(run), gaps(run)
+        measured, grouped = shares(run), gaps(run)
         sent = f"{words.number(run.queries)} rows sent to the model, "
         self._say_standing(run, sent, f" {figures.near_sentence(self._session.spec, run)}")
         if run.state == "failed":
@@ -318,18 +321,18 @@ class SharePage(RunPage):
             self._banner.say(changed)
         else:
             self._banner.clear()
-        self._say(main_shares(told), run)
-        self._bars.draw(ShareBars(bars_of(() if grouped else told)))
-        self._bars.setVisible(bool(told) and not grouped)
-        self._list_courses(told)
-        self._show_sets(told, grouped)
+        self._say(main_shares(measured), run)
+        self._bars.draw(ShareBars(bars_of(() if grouped else measured)))
+        self._bars.setVisible(bool(measured) and not grouped)
+        self._list_courses(measured)
+        self._show_sets(measured, grouped)
 
-    def _say(self, told: Sequence[Share], run: Run) -> None:
+    def _say(self, measured: Sequence[Share], run: Run) -> None:
         """Say each share in a sentence, and how sure it is; then what repeated queries came to."""
         spec = self._session.spec
         texts = [
             (_mark(share), figures.share_statement(spec, share).sentence, intervals(share))
-            for share in told
+            for share in measured
         ]
         texts += [
             ("▨ Estimated", figures.excess_statement(spec, each).sentence, "")
@@ -347,9 +350,9 @@ class SharePage(RunPage):
         for statement, (mark, sentence, more) in zip(self._statements, texts, strict=True):
             statement.say(mark, sentence, more)
 
-    def _list_courses(self, told: Sequence[Share]) -> None:
+    def _list_courses(self, measured: Sequence[Share]) -> None:
         """Offer the shares that have a course, and draw the chosen one's."""
-        ordered = dict.fromkeys((*main_shares(told), *told))
+        ordered = dict.fromkeys((*main_shares(measured), *measured))
         drawn = [share for share in ordered if len(share.course) > 1 and not share.exhaustive]
         names = [bar.name for bar in bars_of(drawn)]
         if names != [self._which.itemText(i) for i in range(self._which.count())]:
@@ -369,8 +372,8 @@ class SharePage(RunPage):
             share = self._drawn[max(self._which.currentIndex(), 0)]
             self.chart.draw(convergence(share, self._session.many))
 
-    def _show_sets(self, told: Sequence[Share], grouped: Sequence[GroupGap]) -> None:
-        rows = set_rows(self._session.spec, told, grouped) if grouped else []
+    def _show_sets(self, measured: Sequence[Share], grouped: Sequence[GroupGap]) -> None:
+        rows = set_rows(self._session.spec, measured, grouped) if grouped else []
         parts.clear(self._sets)
         for widget in (self._sets_title, self._sets_words):
             widget.setVisible(bool(rows))

@@ -163,14 +163,14 @@ def calibration(table: GroupTable) -> Drawing:
     drawn = sorted(_calibrated(table), key=lambda line: -line.people)[:_CALIBRATED]
     lines = []
     for number, line in enumerate(drawn):
-        told = sorted(line.calibration, key=lambda each: each.expected)
-        ends = [wilson(round(each.observed * each.people), each.people) for each in told]
+        bins = sorted(line.calibration, key=lambda each: each.expected)
+        ends = [wilson(round(each.observed * each.people), each.people) for each in bins]
         low, high = 100 * np.array(ends).T
         lines.append(
             Line(
                 groups.name(line),
-                np.array([100 * each.expected for each in told]),
-                np.array([100 * each.observed for each in told]),
+                np.array([100 * each.expected for each in bins]),
+                np.array([100 * each.observed for each in bins]),
                 f"series {number}",
                 low=low,
                 high=high,

@@ -134,9 +134,11 @@ class Curve:
         """Tell it in words, for those who do not see it."""
         if self.empty:
             return f"{self.title}: nothing yet."
-        told = "; ".join(f"{each.name} {each.x[1]:.1f} and {each.y[1]:.1f}" for each in self.points)
+        points = "; ".join(
+            f"{each.name} {each.x[1]:.1f} and {each.y[1]:.1f}" for each in self.points
+        )
         return (
-            f"{self.title}, estimated, in percent: {told}. Arrow keys pick a model; T shows a "
+            f"{self.title}, estimated, in percent: {points}. Arrow keys pick a model; T shows a "
             "table."
         )
 

@@ -137,7 +137,7 @@ class ExportDialog(QDialog):
             self.origins[kind] = button
         self.origins["sidecar"].setChecked(True)
         form.addWidget(parts.heading("What is written"))
-        form.addWidget(parts.Words(self._data_told()))
+        form.addWidget(parts.Words(self._data_description()))
         form.addWidget(self.models)
         form.addStretch(1)
         for each in (self.start, self.close_, self.show_folder, self.choose):
@@ -159,7 +159,7 @@ class ExportDialog(QDialog):
         column.addWidget(self.busy)
         column.addWidget(self.buttons)
 
-    def _data_told(self) -> str:
+    def _data_description(self) -> str:
         added = self._trial.added
         rows = (
             f"Your data with {words.counted(added, 'row')} added"
@@ -175,7 +175,7 @@ class ExportDialog(QDialog):
     def _tell_models(self, models: Mapping[str, ModelFile]) -> None:
         if models:
             lines = [
-                f"{'•' if file.size else '–'} {name if file.size else f'no {name}'}: {file.told}"
+                f"{'•' if file.size else '–'} {name if file.size else f'no {name}'}: {file.remark}"
                 for name, file in models.items()
             ]
             self.models.setText("\n".join(("The retrained model, with a card:", *lines)))

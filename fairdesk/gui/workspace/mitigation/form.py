@@ -336,9 +336,9 @@ class RepairForm(QWidget):
         for key in source.choices:
             button = QRadioButton(LABELS[key])
             button.setChecked(key == source.default)
-            told = mitigation_words.labels_sentence(key)
-            button.setAccessibleDescription(told)
-            below = parts.quiet(told)
+            sentence = mitigation_words.labels_sentence(key)
+            button.setAccessibleDescription(sentence)
+            below = parts.quiet(sentence)
             below.setContentsMargins(theme.PAGE, 0, 0, theme.TIGHT)
             together.addButton(button)
             column.addWidget(button)
@@ -471,13 +471,13 @@ class RepairForm(QWidget):
         self.button.setEnabled(not reason)
         self.button.setAccessibleDescription(reason)
         self.why.setText(reason)
-        told = "" if self._busy else reason
-        if told == self._lacks:
+        why = "" if self._busy else reason
+        if why == self._lacks:
             return
-        self._lacks = told
-        if not told or self._offer.wrong:
-            self.lacking.say("Nothing can be repaired here." if told else "", told)
+        self._lacks = why
+        if not why or self._offer.wrong:
+            self.lacking.say("Nothing can be repaired here." if why else "", why)
         elif self._offer.pairs:
-            self.lacking.say(told, "", (("Show the examples", self.show_examples.emit),))
+            self.lacking.say(why, "", (("Show the examples", self.show_examples.emit),))
         else:
-            self.lacking.say(told, _FIRST, (("R&un a search…", self.search_wanted.emit),))
+            self.lacking.say(why, _FIRST, (("R&un a search…", self.search_wanted.emit),))

@@ -130,7 +130,7 @@ class RepairPage(QWidget):
         self._wrong: str | None = None
         self.outdated = ""
         self._runs = RunChoice(session, repairs, "Run whose repair is shown")
-        self._runs.told.connect(self._take)
+        self._runs.run_changed.connect(self._take)
         self._standing = parts.quiet()
         self._banner, self._old = parts.Banner(), parts.Banner()
         self._headline = Statement()
@@ -337,22 +337,22 @@ class RepairPage(QWidget):
         self._tell_busy()
         if isinstance(run, RunState):
             self._tell_step(run)
-        told, drawn = run.figures, self._drawn
-        if drawn is not None and told is drawn[2] and (number_of(run), run.state) == drawn[:2]:
+        figures, drawn = run.figures, self._drawn
+        if drawn is not None and figures is drawn[2] and (number_of(run), run.state) == drawn[:2]:
             # nothing but the time went on: to lay out a whole page anew takes longer than a blink
             return
-        self._drawn = (number_of(run), run.state, told)
+        self._drawn = (number_of(run), run.state, figures)
         self._explained.setText(EXPLAINED.format(many=self._session.many))
         self._say(run)
-        drawing = Curve(self._session.spec, tuple(told))
+        drawing = Curve(self._session.spec, tuple(figures))
         self.chart.draw(drawing)
-        trials = trials_of(told)
+        trials = trials_of(figures)
         self._results.setVisible(bool(trials))
-        repair = repair_of(told)
+        repair = repair_of(figures)
         self.chart.setVisible(repair is None or repair.retrains)
         self._list_trials(run)
         self._show_trial()
-        notes = mitigation_words.sentences(self._session.spec, told)[1:]
+        notes = mitigation_words.sentences(self._session.spec, figures)[1:]
         self._notes.setText("\n\n".join(notes))
         self._notes.setVisible(bool(notes))
 
@@ -447,12 +447,12 @@ class RepairPage(QWidget):
 
     def _say(self, run: Run) -> None:
         """Say how the run stands, and what came of it."""
-        told = mitigation_words.effort_text(run.figures)
+        text = mitigation_words.effort_text(run.figures)
         going = run.state in ("running", "paused")
         # what it spends while it goes on is told by the bar below
         spent = "" if going else f"{words.number(run.queries)} rows sent to models"
         lasted = "" if going else words.duration(run.elapsed)
-        facts = ", ".join(filter(None, (told, spent, lasted))) or "nothing measured yet"
+        facts = ", ".join(filter(None, (text, spent, lasted))) or "nothing measured yet"
         state = words.state_word(run.state)
         self._standing.setText(
             f"{OF_STATE[run.state].value} {method_of(run).title}, {state}: {facts}."
@@ -486,7 +486,7 @@ class RepairPage(QWidget):
 def step_text(state: RunState) -> str:
     """Say what a repair does just now."""
     phase, _, percent = state.phase.partition(": ")
-    told = _PHASES.get(phase) or phase[:1].upper() + phase[1:] or "It begins"
+    text = _PHASES.get(phase) or phase[:1].upper() + phase[1:] or "It begins"
     if percent:
-        told += f", {percent.replace(' %', f'{words.NBSP}%')} added"
-    return told
+        text += f", {percent.replace(' %', f'{words.NBSP}%')} added"
+    return text

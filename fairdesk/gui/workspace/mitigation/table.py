@@ -70,9 +70,9 @@ class BeforeAfter(QTableWidget):
         self.setColumnHidden(2, plain is None or not plain.measures)
         rows: list[tuple[str, ...]] = []
         for how in get_args(mitigation_words.Known):
-            told = mitigation_words.before_after(spec, figures, number, how)
-            if told:
-                rows += [(f"{MARKS[how]} {mitigation_words.known_text(spec, how)}",), *told]
+            lines = mitigation_words.before_after(spec, figures, number, how)
+            if lines:
+                rows += [(f"{MARKS[how]} {mitigation_words.known_text(spec, how)}",), *lines]
         if rows != self._rows:
             self._rows = rows
             self._fill()

@@ -53,7 +53,7 @@ def over_time(curve: Curve, many: str) -> Drawing:
         y_title=many,
         lines=(
             Line("tried", curve[:, 0], curve[:, 1], "quiet", dashed=True),
-            Line("found", curve[:, 0], curve[:, 2], "unlike"),
+            Line("found", curve[:, 0], curve[:, 2], "discriminatory"),
         )
         if len(curve)
         else (),

@@ -208,7 +208,9 @@ class SideBySide(TableModel):
 def _colour(line: Line, column: int) -> QColor | None:
     colours = theme.colours()
     if line.verdict:
-        return QColor(colours.unlike if line.differs and column in (1, 2) else colours.quiet)
+        return QColor(
+            colours.discriminatory if line.differs and column in (1, 2) else colours.quiet
+        )
     loud = line.strays if column == 3 else line.differs
     return None if loud else QColor(colours.quiet)
 

@@ -187,14 +187,14 @@ class Written:
         Its fingerprint.
     beside : tuple[Path, ...]
         What was written beside it: the manifest, signatures.
-    told : tuple[str, ...]
+    remarks : tuple[str, ...]
         What else there is to know, a sentence each.
     """
 
     path: Path
     sha256: str
     beside: tuple[Path, ...] = ()
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 class _GivenUpError(Exception):
@@ -232,7 +232,7 @@ def write(
     with Store.open(source) as store:
         try:
             if export.form is not None:
-                return _told(write_report(store, path, export.form, key=key, go_on=go_on))
+                return _written(write_report(store, path, export.form, key=key, go_on=go_on))
             if export.write is not None:
                 with replacing(path) as draft:
                     export.write(store, draft)
@@ -243,7 +243,7 @@ def write(
     return Written(path, sha256(path))
 
 
-def _told(report: document.Written) -> Written:
+def _written(report: document.Written) -> Written:
     signed = (f"Signed by {report.signed}.",) if report.signed else ()
     return Written(report.path, report.sha256, report.beside, (*signed, *report.remarks))
 
@@ -284,7 +284,7 @@ class Saved(parts.Card):
         lines = [
             f"SHA-256 {written.sha256}",
             f"Beside it: {beside}" if beside else "",
-            *written.told,
+            *written.remarks,
         ]
         self._digest.setText("\n".join(filter(None, lines)))
         self.setAccessibleName(f"Saved {path}. {' '.join(filter(None, lines))}")
@@ -348,9 +348,11 @@ def offered(session: Session) -> tuple[Export, ...]:
 
     Without a model there are no findings, only the report and what was told of groups.
     """
-    told = {type(figure) for run in session.runs for figure in run.figures}
+    kinds = {type(figure) for run in session.runs for figure in run.figures}
     always = REPORTS if session.spec.predictions else EXPORTS
-    return tuple(each for each in EXPORTS if (each.needs in told if each.needs else each in always))
+    return tuple(
+        each for each in EXPORTS if (each.needs in kinds if each.needs else each in always)
+    )
 
 
 def _open(path: Path) -> None:

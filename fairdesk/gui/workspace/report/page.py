@@ -173,12 +173,12 @@ class ReportPage(QWidget):
     @property
     def standing(self) -> Standing:
         """How the report stands, for the list of steps."""
-        status = self.draft.told.status
+        status = self.draft.state.status
         if status.word == "Final":
             return Standing("final", Sign.DONE)
         if status.changed:
             return Standing("draft again", Sign.OUTDATED)
-        empty = len(self.draft.told.obstacles)
+        empty = len(self.draft.state.obstacles)
         if empty:
             return Standing(f"draft, {empty} to fill in", Sign.NOT_YET)
         return Standing("draft, filled in", Sign.DONE)
@@ -285,7 +285,7 @@ class ReportPage(QWidget):
         """Make new pages where the audit was changed."""
         self.stands.emit()
         if self.isVisible() and self._has_pages:
-            self.preview.follow(self.draft.told.changes)
+            self.preview.follow(self.draft.state.changes)
 
     @property
     def _has_pages(self) -> bool:
@@ -317,7 +317,7 @@ class ReportPage(QWidget):
 
     def _choose_contents(self) -> None:
         self.form.keep()
-        dialog = ContentsDialog(self._session, self.draft.told.choice, self)
+        dialog = ContentsDialog(self._session, self.draft.state.choice, self)
         dialog.accepted.connect(
             lambda: self.draft.write_choice(
                 "contents", left_out=dialog.choice.left_out, added=dialog.choice.added

@@ -214,8 +214,8 @@ class ReportPreview(QWidget):
         self._list_sections(made.report, made.places)
         self._tell_page()
         # the audit may have been changed meanwhile
-        self._changes, told = made.changes, max(self._changes, made.changes)
-        self.follow(told)
+        self._changes, changes = made.changes, max(self._changes, made.changes)
+        self.follow(changes)
         self.made.emit()
 
     def _fail(self, error: FairDeskError) -> None:
@@ -262,9 +262,9 @@ class ReportPreview(QWidget):
                 if section.key in places:
                     self._listed.append((number, section.title))
                     self.contents.addItem(f"{number}  {section.title}", places[section.key])
-                    told = tips.plain(f"{section.title}, page {places[section.key]}")
+                    tip = tips.plain(f"{section.title}, page {places[section.key]}")
                     self.contents.setItemData(
-                        self.contents.count() - 1, told, Qt.ItemDataRole.ToolTipRole
+                        self.contents.count() - 1, tip, Qt.ItemDataRole.ToolTipRole
                     )
 
     def _go_to_section(self, at: int) -> None:
@@ -315,10 +315,10 @@ class ReportPreview(QWidget):
             section = begun.index(at) if at in begun else sum(page < at for page in begun) - 1
         with QSignalBlocker(self.contents):
             self.contents.setCurrentIndex(section)
-        told = f"Page {at} of {count}."
+        text = f"Page {at} of {count}."
         if section >= 0:
-            told += f" {section_text(shown.report, self._listed[section][0])}"
-        self.pages.say(told)
+            text += f" {section_text(shown.report, self._listed[section][0])}"
+        self.pages.say(text)
 
     def _tell_zoom(self) -> None:
         at = self.zoom.findData(self.pages.zoom)

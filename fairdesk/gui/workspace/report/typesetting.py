@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.workspace.report.twin import twin
-from fairdesk.gui.workspace.report_form.draft import told_of
+from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.blocks import Report
 from fairdesk.report.document import make_report
@@ -89,7 +89,7 @@ class Setter(QObject):
         def make() -> Made | None:
             store = Store.open(path)
             try:
-                changes = told_of(store).changes
+                changes = read_state(store).changes
                 report = None if given_up.is_set() else make_report(store)
             finally:
                 store.close()

@@ -229,11 +229,11 @@ class CheckDialog(QDialog):
         if self._task is not None:
             self.busy.say("Stopping…")
 
-    def _take(self, told: VerificationReport | None) -> None:
+    def _take(self, report: VerificationReport | None) -> None:
         self._task = self._worker = None
-        if told is not None:
-            self.account = told
-            self._show(told)
+        if report is not None:
+            self.account = report
+            self._show(report)
         self._set_busy("")
 
     def _fail(self, error: FairDeskError) -> None:
@@ -250,17 +250,17 @@ class CheckDialog(QDialog):
         ):
             self.run(trusted=True)
 
-    def _show(self, told: VerificationReport) -> None:
+    def _show(self, report: VerificationReport) -> None:
         """List what was compared: what differs first."""
         parts.clear(self._table)
-        mark = "✓" if told.holds else "✗"
-        self._summary.setText(f"{mark} {verified.summary(told)}")
-        self._outcome.setAccessibleName(verified.summary(told))
+        mark = "✓" if report.holds else "✗"
+        self._summary.setText(f"{mark} {verified.summary(report)}")
+        self._outcome.setAccessibleName(verified.summary(report))
         # its room is the results’ now
         self._what.hide()
         self._outcome.show()
         ranks = list(_MARKS)
-        listed = sorted(told.checks, key=lambda check: ranks.index(verified.state(check)))
+        listed = sorted(report.checks, key=lambda check: ranks.index(verified.state(check)))
         for row, check in enumerate(listed):
             self._add(row, check)
         self._table.setRowStretch(len(listed), 1)
@@ -275,7 +275,7 @@ class CheckDialog(QDialog):
             parts.Words(check.name, strong=bool(check.failed)), spacing=theme.TIGHT
         )
         counted = verified.counts(check)
-        said = " ".join((*([f"{counted}."] if counted else []), *check.told))
+        said = " ".join((*([f"{counted}."] if counted else []), *check.remarks))
         if said:
             below = parts.quiet(said[:1].upper() + said[1:])
             below.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -287,8 +287,8 @@ class CheckDialog(QDialog):
         self._table.addWidget(parts.quiet(word), row, 2, top)
 
     def _save(self) -> None:
-        told = self.account
-        if told is None:
+        report = self.account
+        if report is None:
             return
         start = self._path.with_name(f"{self._path.stem} checked.pdf")
         name, _kind = QFileDialog.getSaveFileName(self, "Save a record", str(start), _RECORDS)
@@ -299,7 +299,7 @@ class CheckDialog(QDialog):
         self._set_busy(f"Writing {words.quoted(path.name)}…")
 
         def write() -> Path:
-            verified.write(told, path)
+            verified.write(report, path)
             return path
 
         def saved(path: Path) -> None:

@@ -115,10 +115,10 @@ class CategoriesEditor(QWidget):
         proposed = self._offer.proposed
         self.propose.setVisible(proposed not in (Categories(), self.categories))
         named = (("sex", proposed.sex), ("race or ethnicity", proposed.race))
-        told = [f"{what} is “{name}”" for what, name in named if name]
-        used = bool(told) and not (self.categories.sex or self.categories.race)
+        parts = [f"{what} is “{name}”" for what, name in named if name]
+        used = bool(parts) and not (self.categories.sex or self.categories.race)
         self._used.setText(
-            f"Until you tell it here, the report goes by the names: {words.joined(told)}."
+            f"Until you tell it here, the report goes by the names: {words.joined(parts)}."
             if used
             else ""
         )
@@ -186,14 +186,14 @@ class CategoriesEditor(QWidget):
         name = getattr(self.categories, of)
         said = {value: field.currentText().strip() for value, field in self.inputs[of].items()}
         # a value that is left out is its own category, an empty category is “unknown”
-        told = {
+        named = {
             value: "" if text == UNKNOWN else text
             for value, text in said.items()
             if text not in ("", value)
         }
         names = {each: kept for each, kept in self.categories.names.items() if each != name}
-        if told:
-            names[name] = told
+        if named:
+            names[name] = named
         self._put(msgspec.structs.replace(self.categories, names=names))
 
     def _put(self, categories: Categories) -> None:

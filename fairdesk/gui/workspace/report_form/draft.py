@@ -20,7 +20,7 @@ from fairdesk.report.content.status import Status, mark_draft, mark_final, obsta
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportState:
     """What the audit file holds of its report.
 
     Attributes
@@ -49,10 +49,10 @@ class Told:
         return self.standing.get(self.choice.template, Status("Draft"))
 
 
-def told_of(store: Store) -> Told:
+def read_state(store: Store) -> ReportState:
     """Read what an audit file holds of its report."""
     log, details, choice = store.log_entries(), store.details(), store.choice()
-    return Told(
+    return ReportState(
         details,
         choice,
         {
@@ -84,15 +84,15 @@ class ReportDraft(QObject):
         self._waiting = 0
         #: Whether the file was read.
         self.loaded = False
-        self.told = Told()
+        self.state = ReportState()
 
     def load(self) -> None:
         """Read the file again."""
-        self._session.store.ask(told_of, self._take, self.failed.emit, key="report")
+        self._session.store.ask(read_state, self._take, self.failed.emit, key="report")
 
     def write_text(self, key: str, label: str, text: str) -> None:
         """Keep what was filled in under a key of `fairdesk.report.content.fields.FIELDS`."""
-        before = self.told.details.texts.get(key, "")
+        before = self.state.details.texts.get(key, "")
         if text != before:
             self._push(
                 f"report: {label}",
@@ -102,7 +102,7 @@ class ReportDraft(QObject):
 
     def write_detail(self, name: str, what: str, value: object) -> None:
         """Keep another part of `Details`: ``"signers"``, ``"categories"`` or ``"logo"``."""
-        before = getattr(self.told.details, name)
+        before = getattr(self.state.details, name)
         if value != before:
             self._push(
                 f"report: {what}",
@@ -112,18 +112,18 @@ class ReportDraft(QObject):
 
     def write_choice(self, what: str, **changes: object) -> None:
         """Keep another wish for the report, told by the names of fields of `Choice`."""
-        before = {name: getattr(self.told.choice, name) for name in changes}
+        before = {name: getattr(self.state.choice, name) for name in changes}
         if changes != before:
             self._push(f"report: {what}", _choice(changes), _choice(before))
 
     def mark_final(self) -> None:
         """Mark the report that is wanted as final."""
-        choice = self.told.choice
+        choice = self.state.choice
         self._write(lambda store: mark_final(store, choice.template, choice))
 
     def mark_draft(self) -> None:
         """Make it a draft again."""
-        template = self.told.choice.template
+        template = self.state.choice.template
         self._write(lambda store: mark_draft(store, template))
 
     def _push(
@@ -134,15 +134,15 @@ class ReportDraft(QObject):
     def _write(self, change: Callable[[Store], None]) -> None:
         self._waiting += 1
 
-        def write(store: Store) -> Told:
+        def write(store: Store) -> ReportState:
             change(store)
-            return told_of(store)
+            return read_state(store)
 
         self._session.store.ask(write, self._written, self._refused)
 
-    def _written(self, told: Told) -> None:
+    def _written(self, state: ReportState) -> None:
         self._waiting -= 1
-        self._take(told)
+        self._take(state)
         self._session.log_changed.emit()
 
     def _refused(self, error: FairDeskError) -> None:
@@ -151,11 +151,11 @@ class ReportDraft(QObject):
         # what is on the screen must be what is in the file
         self.load()
 
-    def _take(self, told: Told) -> None:
+    def _take(self, state: ReportState) -> None:
         if self._waiting:
             return  # a later change is on its way: its answer tells of both
         self.loaded = True
-        self.told = told
+        self.state = state
         self.changed.emit()
 
 

@@ -140,11 +140,11 @@ class ReportForm(QWidget):
     @property
     def typed(self) -> Details:
         """What the form says now, kept or not."""
-        kept = self._draft.told.details.texts
+        kept = self._draft.state.details.texts
         texts = {**kept, **{key: editor.text for key, editor in self.editors.items()}}
-        told = {key: text for key, text in texts.items() if text}
+        filled = {key: text for key, text in texts.items() if text}
         return msgspec.structs.replace(
-            self._draft.told.details, texts=told, signers=self.signers.signers
+            self._draft.state.details, texts=filled, signers=self.signers.signers
         )
 
     def keep(self) -> None:
@@ -258,9 +258,9 @@ class ReportForm(QWidget):
             for key, (text, _told) in choices.items():
                 combo.addItem(text, key)
             parts.calm(combo)
-            told = self._told_of[name] = parts.quiet()
+            note = self._told_of[name] = parts.quiet()
             place = parts.labelled(label, combo)
-            place.addWidget(told)
+            place.addWidget(note)
             card.body.addLayout(place)
             combo.activated.connect(lambda _at, name=name: self._choose_form(name))
         card.body.addWidget(self.contents)
@@ -291,22 +291,22 @@ class ReportForm(QWidget):
         """Show what is in the file, where somebody could see it."""
         if not (self._draft.loaded and self.isVisible()):
             return
-        told = self._draft.told
-        template = told.choice.template
+        state = self._draft.state
+        template = state.choice.template
         self.kinds[template].setChecked(True)
         self._make_editors(template)
         for key, editor in self.editors.items():
-            editor.show_text(told.details.texts.get(key, ""))
+            editor.show_text(state.details.texts.get(key, ""))
             editor.show_need(template)
         printed = {field.group for field in fields_of(template)}
         for group in dict.fromkeys(field.group for field in FIELDS.values()):
             self._groups[group].setVisible(group in printed)
         self._groups["published"].setVisible(template == _BY_CATEGORY)
-        self.categories.show_categories(told.details.categories)
-        self.signers.show_signers(told.details.signers)
-        self.logo.show_logo(told.details.logo)
+        self.categories.show_categories(state.details.categories)
+        self.signers.show_signers(state.details.signers)
+        self.logo.show_logo(state.details.logo)
         for name, _label, choices in _FORM:
-            value = getattr(told.choice, name)
+            value = getattr(state.choice, name)
             combo, sentence = self.form[name], choices[value][1]
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(combo.findData(value))
@@ -317,7 +317,7 @@ class ReportForm(QWidget):
         self._tell_missing()
 
     def _tell_contents(self) -> None:
-        choice = self._draft.told.choice
+        choice = self._draft.state.choice
         said = [
             f"{len(keys)} {what}"
             for keys, what in ((choice.left_out, "left out"), (choice.added, "added"))
@@ -332,7 +332,7 @@ class ReportForm(QWidget):
 
     def _tell_missing(self) -> None:
         """Show what is asked for, and say what is still needed."""
-        details, template = self.typed, self._draft.told.choice.template
+        details, template = self.typed, self._draft.state.choice.template
         printed = {field.key for field in fields_of(template)}
         for key, editor in self.editors.items():
             editor.setVisible(key in printed and asked(FIELDS[key], details))
@@ -348,7 +348,7 @@ class ReportForm(QWidget):
         """Return what keeps a report from being final, by its key: the group and the name of it."""
         empty = {field.key for field in missing(template, details)}
         # what the audit’s own figures ask for
-        also = self._draft.told.obstacles
+        also = self._draft.state.obstacles
         lacking: dict[str, tuple[str, str]] = {}
         for field in fields_of(template):
             text = seen(details.texts.get(field.key, ""))
@@ -373,7 +373,7 @@ class ReportForm(QWidget):
 
     def _take_back(self) -> None:
         """Know what is not kept after all: it stays in its field, and is kept the next time."""
-        details = self._draft.told.details
+        details = self._draft.state.details
         for key, editor in self.editors.items():
             editor.mark_kept(details.texts.get(key, ""))
         self.signers.mark_kept(details.signers)
@@ -387,7 +387,7 @@ class ReportForm(QWidget):
 
     def _mark(self) -> None:
         self.keep()
-        if self._draft.told.status.word == "Final":
+        if self._draft.state.status.word == "Final":
             self._draft.mark_draft()
         else:
             self._draft.mark_final()
@@ -451,7 +451,7 @@ class _Completeness(parts.Card):
         wanted : int
             How many fields it needs in all.
         """
-        status = draft.told.status
+        status = draft.state.status
         final = status.word == "Final"
         if final:
             self.word.setText("✓ Final")

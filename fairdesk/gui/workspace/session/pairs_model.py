@@ -25,7 +25,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import tips
 from fairdesk.gui.kit.store_thread import StoreThread
 from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.models.decisions.rule import score_name, told, told_text
+from fairdesk.models.decisions.rule import own_number, own_number_text, score_name
 from fairdesk.wording import words
 
 #: Rows per page.
@@ -196,14 +196,14 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
         Cells(
             score_name(spec.model),
             "row_score",
-            lambda pair: told_text(pair.row_score, spec.mapping, spec.model),
+            lambda pair: own_number_text(pair.row_score, spec.mapping, spec.model),
             "Score of the favourable class for the first of the two",
             number=True,
         ),
         Cells(
             f"Other’s {score_name(spec.model).lower()}",
             "partner_score",
-            lambda pair: told_text(pair.partner_score, spec.mapping, spec.model),
+            lambda pair: own_number_text(pair.partner_score, spec.mapping, spec.model),
             "Score of the favourable class for the second of the two",
             number=True,
         ),
@@ -543,7 +543,8 @@ def _aligned(*, number: bool) -> Qt.AlignmentFlag:
 def _apart(spec: AuditSpec, pair: Pair) -> float:
     """Return how far the model's own numbers for both people are apart."""
     one, other = (
-        told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)
+        own_number(score, spec.mapping, spec.model)
+        for score in (pair.row_score, pair.partner_score)
     )
     return abs(one - other)
 
@@ -555,9 +556,9 @@ def _tip(spec: AuditSpec, pair: Pair, column: Cells, text: str) -> str:
         return MARKS[pair.mark][1].capitalize() + note
     match column.order:
         case "row_score":
-            text = f"{told(pair.row_score, spec.mapping, spec.model):.9g}"
+            text = f"{own_number(pair.row_score, spec.mapping, spec.model):.9g}"
         case "partner_score":
-            text = f"{told(pair.partner_score, spec.mapping, spec.model):.9g}"
+            text = f"{own_number(pair.partner_score, spec.mapping, spec.model):.9g}"
         case "difference":
             text = f"{_apart(spec, pair):.9g}"
         case "distance" if pair.distance is not None:

@@ -151,11 +151,11 @@ class DataPage(QWidget):
             margin=theme.PAGE,
             spacing=theme.GAP,
         )
-        told = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)}
+        known = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)}
         left = [
             each.name
             for each in spec.columns
-            if each.name not in (*told, spec.label, spec.predictions)
+            if each.name not in (*known, spec.label, spec.predictions)
         ]
         if left:
             column.addWidget(parts.quiet(f"Left out of the audit: {words.listed(left)}."))

@@ -158,8 +158,8 @@ def question(spec: AuditSpec) -> str:
         decided = words.quoted(spec.predictions)
         return f"How do {many} fare by the decisions in {decided}, compared by {names}?"
     if domain.protected.size:
-        alike = words.listed(words.protected_names(domain))
-        return f"Are {many} who differ only in {alike} treated alike?"
+        consistent = words.listed(words.protected_names(domain))
+        return f"Are {many} who differ only in {consistent} treated alike?"
     if names:
         return f"How do {many} fare by the model’s decisions, compared by {names}?"
     return "Do texts that name different people get the same decision?"
@@ -384,8 +384,8 @@ class OverviewPage(QWidget):
             spec = self._session.spec
             # what a proof tried are boxes, and its own headline is what it proved
             proof = proves(run)
-            told = words.headline(spec, run).sentence if proof else self._session.headline(run)
-            self._shown.said.setText(told)
+            sentence = words.headline(spec, run).sentence if proof else self._session.headline(run)
+            self._shown.said.setText(sentence)
             self._effort.setText(f"{figures.effort(run)}.")
         several = run is not None and bool(run.found) and len(run.alone) > 1
         if run is not None and several:

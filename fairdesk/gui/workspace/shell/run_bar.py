@@ -220,16 +220,16 @@ class RunBar(parts.Card):
             self._count_groups(run)
             return
         if answers is QuestionKind.REPAIR:
-            told = fall(run)
+            reduction = fall(run)
             self._share.show_number(
-                told or "–", mitigation_words.effort_text(run.figures) or "models"
+                reduction or "–", mitigation_words.effort_text(run.figures) or "models"
             )
             return
         if (proven := proof_words.proven_of(run.figures)) is not None:
-            alike, unlike = (
+            consistent, discriminatory = (
                 f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
             )
-            self._share.show_number(f"{alike}   {unlike}", "certified, falsified")
+            self._share.show_number(f"{consistent}   {discriminatory}", "certified, falsified")
             return
         share = next(iter(main_shares(shares(run))), None)
         if share is None:

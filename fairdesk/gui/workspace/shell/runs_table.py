@@ -201,8 +201,8 @@ def _result(run: RunRecord) -> str:
     if method_of(run).answers is QuestionKind.REPAIR:
         fall = mitigation_words.fall_text(run.figures)
         return fall or mitigation_words.effort_text(run.figures) or "–"
-    told = main_shares(shares(run))
-    return short(told[0]) if told else "–"
+    measured = main_shares(shares(run))
+    return short(measured[0]) if measured else "–"
 
 
 def _groups_result(run: RunRecord) -> str:
@@ -212,8 +212,8 @@ def _groups_result(run: RunRecord) -> str:
         return words.counted(tables, "table")
     examined = sum(each.rule_sets for each in run.figures if isinstance(each, RuleSearchSummary))
     greatest = greatest_text(run)
-    told = (words.counted(examined, "rule set") if examined else "", greatest)
-    return ", ".join(filter(None, told)) or "–"
+    parts = (words.counted(examined, "rule set") if examined else "", greatest)
+    return ", ".join(filter(None, parts)) or "–"
 
 
 def _aligned(place: int) -> Qt.AlignmentFlag:

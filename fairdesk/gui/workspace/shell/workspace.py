@@ -563,8 +563,8 @@ class Workspace(QWidget):
         elif answers is QuestionKind.DIAGNOSIS:
             self.steps.stand(NAMES.index(COMPARE), Standing(going, sign))
         if answers is QuestionKind.EXAMPLES:
-            told = f"{going}, {words.number(state.found)}"
-            self.steps.stand(NAMES.index(EXAMPLES), Standing(told, sign))
+            text = f"{going}, {words.number(state.found)}"
+            self.steps.stand(NAMES.index(EXAMPLES), Standing(text, sign))
         elif answers is QuestionKind.SHARE:
             self.steps.stand(NAMES.index(SHARE), _share_standing(state))
         elif answers is QuestionKind.PROOF:
@@ -633,10 +633,10 @@ class Workspace(QWidget):
             found = sum(run.found for run in examples)
             last = examples[-1].state
             short_word = {"stopped": "stopped"}.get(last, words.state_word(last))
-            told = Standing(f"{short_word}, {words.number(found)}", OF_STATE[last])
+            standing = Standing(f"{short_word}, {words.number(found)}", OF_STATE[last])
         else:
-            told = Standing(self._lacking(QuestionKind.EXAMPLES, "not run"), Sign.NOT_YET)
-        stand(NAMES.index(EXAMPLES), told)
+            standing = Standing(self._lacking(QuestionKind.EXAMPLES, "not run"), Sign.NOT_YET)
+        stand(NAMES.index(EXAMPLES), standing)
         telling = [run for run in runs if measured(run)]
         stand(
             NAMES.index(SHARE),
@@ -689,38 +689,42 @@ class Workspace(QWidget):
 def _groups_standing(run: Run) -> Standing:
     """Say shortly what a run looked at, and how it stands."""
     examined = sum(each.rule_sets for each in mined_of(run))
-    told = words.state_word(run.state)
+    text = words.state_word(run.state)
     if examined:
-        told = words.counted(examined, "rule set")
+        text = words.counted(examined, "rule set")
     elif run.state == "done" and method_of(run).answers is QuestionKind.RATES:
-        told = "measured"
-    return Standing(told, OF_STATE[run.state])
+        text = "measured"
+    return Standing(text, OF_STATE[run.state])
 
 
 def _repair_standing(run: Run) -> Standing:
     """Say shortly what a repair came to, and how it stands."""
     repair = repair_of(run.figures)
-    told = words.state_word(run.state)
+    text = words.state_word(run.state)
     if run.state in ("running", "paused"):
-        told = mitigation_words.effort_text(run.figures) or told
+        text = mitigation_words.effort_text(run.figures) or text
     elif repair is not None and not repair.retrains:
-        told = "rows to add"
+        text = "rows to add"
     elif repair is not None:
-        told = fall(run) or "nothing helped"
-    return Standing(told, OF_STATE[run.state])
+        text = fall(run) or "nothing helped"
+    return Standing(text, OF_STATE[run.state])
 
 
 def _proof_standing(run: Run) -> Standing:
     """Say shortly how much a run has proven, and how it stands."""
     proven = proof_words.proven_of(run.figures)
     if proven is not None:
-        alike, unlike, _left = proof_words.proven_fractions(proven)
-        told = "all proven" if proven.exact else f"{shown('alike', alike + unlike)} proven"
+        consistent, discriminatory, _left = proof_words.proven_fractions(proven)
+        text = (
+            "all proven"
+            if proven.exact
+            else f"{shown('consistent', consistent + discriminatory)} proven"
+        )
     elif run.state == "done":
-        told = "not certified"
+        text = "not certified"
     else:
-        told = words.state_word(run.state)
-    return Standing(told, OF_STATE[run.state])
+        text = words.state_word(run.state)
+    return Standing(text, OF_STATE[run.state])
 
 
 def _share_standing(run: Run, telling: Sequence[Run] = ()) -> Standing:
@@ -730,8 +734,8 @@ def _share_standing(run: Run, telling: Sequence[Run] = ()) -> Standing:
         return Standing(words.state_word(run.state), OF_STATE[run.state])
     digits = 2 if first.exhaustive else words.digits_of(first.low, first.high)
     kind = "exact" if first.exact else "estimated"
-    told = f"{words.shown_percent(first.estimate, digits)}, {kind}"
-    return Standing(told, OF_STATE[run.state])
+    text = f"{words.shown_percent(first.estimate, digits)}, {kind}"
+    return Standing(text, OF_STATE[run.state])
 
 
 def _ended(state: RunState, waited: int) -> str:

@@ -122,13 +122,13 @@ def score_text(outcome: str, value: float) -> str:
 
 
 def _signed(outcome: str, value: float) -> str:
-    told = 100 * value if outcome else value
-    return f"{told:+.1f}".replace("-", "−") if outcome else f"{told:+.3f}".replace("-", "−")
+    shown = 100 * value if outcome else value
+    return f"{shown:+.1f}".replace("-", "−") if outcome else f"{shown:+.3f}".replace("-", "−")
 
 
 def greatest_text(run: Run) -> str:
     """Write the greatest difference that a run about groups found; empty where it has none."""
-    ranked = [told[0] for _, told in subgroup_words.mined_with(run.figures) if told]
+    ranked = [summary[0] for _, summary in subgroup_words.mined_with(run.figures) if summary]
     best = max(ranked, key=lambda each: each.score, default=None)
     if best is not None:
         return score_text(best.outcome, best.score)
@@ -168,8 +168,8 @@ def findings_of(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[Finding, ..
     """
     found = [
         lead
-        for mined, told in subgroup_words.mined_with(figures)
-        for lead in _led(spec, mined, told)
+        for mined, summary in subgroup_words.mined_with(figures)
+        for lead in _led(spec, mined, summary)
     ]
 
     def rank(each: Finding) -> tuple[bool, float]:
@@ -179,17 +179,17 @@ def findings_of(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[Finding, ..
     return tuple(sorted(found, key=rank))
 
 
-def _led(spec: AuditSpec, mined: RuleSearchSummary, told: Sequence[RuleSet]) -> list[Finding]:
+def _led(spec: AuditSpec, mined: RuleSearchSummary, rule_sets: Sequence[RuleSet]) -> list[Finding]:
     """Make the findings about one outcome."""
     following: defaultdict[int, list[Finding]] = defaultdict(list)
-    for each in told:
+    for each in rule_sets:
         # one whose leader is not among those that were kept stands for itself
-        if 0 <= each.leader < len(told):
+        if 0 <= each.leader < len(rule_sets):
             following[each.leader].append(Finding(each, (), mined, spec))
     return [
         Finding(each, tuple(following[place]), mined, spec)
-        for place, each in enumerate(told)
-        if not 0 <= each.leader < len(told)
+        for place, each in enumerate(rule_sets)
+        if not 0 <= each.leader < len(rule_sets)
     ]
 
 
@@ -374,8 +374,8 @@ class _Model(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return finding.sentence
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            told = (finding.sentence, finding.evidence, finding.doubt, variants_text(finding))
-            return ". ".join(part for part in told if part).replace("\n", ", ")
+            texts = (finding.sentence, finding.evidence, finding.doubt, variants_text(finding))
+            return ". ".join(part for part in texts if part).replace("\n", ", ")
         if role == Qt.ItemDataRole.ToolTipRole:
             return tips.plain(finding.sentence)
         return None
@@ -384,8 +384,8 @@ class _Model(QAbstractItemModel):
 def variants_text(finding: Finding) -> str:
     """Say how many variants are folded under a finding; empty where none are."""
     count = len(finding.variants)
-    told = subgroup_words.variants_text(finding.mined, count)
-    return f"and {told} {'variant' if count == 1 else 'variants'}" if count else ""
+    text = subgroup_words.variants_text(finding.mined, count)
+    return f"and {text} {'variant' if count == 1 else 'variants'}" if count else ""
 
 
 @dataclass(frozen=True)
@@ -544,11 +544,11 @@ def _paint_dots(painter: QPainter, rect: QRectF, rule_set: RuleSet, colours: the
     )
     painter.setPen(QPen(QColor(colours.line), 2))
     painter.drawLine(QPointF(left, middle), QPointF(right, middle))
-    painter.setPen(QPen(QColor(colours.unlike), 2))
+    painter.setPen(QPen(QColor(colours.discriminatory), 2))
     painter.drawLine(inside, outside)
     painter.setBrush(QColor(colours.card))
     painter.drawEllipse(outside, radius, radius)
-    painter.setBrush(QColor(colours.unlike))
+    painter.setBrush(QColor(colours.discriminatory))
     painter.drawEllipse(inside, radius, radius)
 
 

@@ -256,10 +256,12 @@ class FindingsView(RunPage):
         self.detail.setVisible(any_found)
         self._none.setVisible(not any_found and not going)
         self._none.setText(_nothing(mined))
-        told = next((each for each in mined if each.outcome == self._chosen_outcome(mined)), None)
-        self.supports.setVisible(told is not None and not going)
-        if told is not None and not going:
-            self.supports.show_mined(told, idle=self._session.live is None)
+        summary = next(
+            (each for each in mined if each.outcome == self._chosen_outcome(mined)), None
+        )
+        self.supports.setVisible(summary is not None and not going)
+        if summary is not None and not going:
+            self.supports.show_mined(summary, idle=self._session.live is None)
 
     def _show_newer(self) -> None:
         self._show_findings(self._latest)
@@ -369,7 +371,7 @@ class FindingsView(RunPage):
                 run.message if run.state == "done" else "",
             )
             return
-        told = subgroup_words.mined_sentence(self._session.spec, first)
+        sentence = subgroup_words.mined_sentence(self._session.spec, first)
         best = next((each for each in self._findings if each.mined.outcome == chosen), None)
         so_far = " so far" if run.state in ("running", "paused") else ""
         self._headline.say(
@@ -377,8 +379,8 @@ class FindingsView(RunPage):
             f"{score_text(chosen, best.rule_set.score)} is the greatest difference{so_far}: "
             f"{best.sentence}."
             if best is not None
-            else told,
-            "\n".join((*((told,) if best is not None else ()), *first.notes)),
+            else sentence,
+            "\n".join((*((sentence,) if best is not None else ()), *first.notes)),
         )
 
 

@@ -76,11 +76,11 @@ class Rates:
         """Tell it in words, for those who do not see it."""
         if self.empty:
             return f"{self.title}: nothing yet."
-        told = "; ".join(
+        text = "; ".join(
             f"{each.name}, {each.kind}: {self.text(each)}, of {words.number(each.people)}"
             for each in self.rates
         )
-        return f"{self.title}. {told}."
+        return f"{self.title}. {text}."
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return it as a table, a header and rows; of these at most so many."""
@@ -129,7 +129,7 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
         The auditor's word for people.
     """
     everybody = round(rule_set.rows / rule_set.support) if rule_set.support else rule_set.rows
-    told = (
+    named = (
         ("In the group", "estimated", True, rule_set.phi_in, rule_set.n_in),
         ("All others", "estimated", False, rule_set.phi_out, rule_set.n_out),
         ("In the group", "observed", True, rule_set.data_in, rule_set.rows),
@@ -146,7 +146,7 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
                 else _ends(rule_set.outcome, value, people)
             ),
         )
-        for name, kind, inside, value, people in told
+        for name, kind, inside, value, people in named
         if value is not None and people > 0
     )
     title = f"“{rule_set.outcome}” among these {many} and all others"

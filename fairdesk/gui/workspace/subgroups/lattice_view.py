@@ -62,9 +62,9 @@ def change_text(spec: AuditSpec, old: Conditions, new: Conditions) -> str:
     after = {each.attribute: each for each in new}
     gone = tuple(each for name, each in before.items() if name not in after)
     other = tuple(each for name, each in after.items() if before.get(name) != each)
-    told = [f"without {rule_phrase(spec, gone)}"] if gone else []
-    told += [rule_phrase(spec, other)] if other else []
-    return "; ".join(told) or rule_phrase(spec, new)
+    parts = [f"without {rule_phrase(spec, gone)}"] if gone else []
+    parts += [rule_phrase(spec, other)] if other else []
+    return "; ".join(parts) or rule_phrase(spec, new)
 
 
 def steps_of(spec: AuditSpec, rule_set: RuleSet) -> tuple[Step, ...]:
@@ -72,8 +72,8 @@ def steps_of(spec: AuditSpec, rule_set: RuleSet) -> tuple[Step, ...]:
 
     def step(kind: Literal["broader", "this", "narrower"], each: RuleSet | Variant) -> Step:
         whole = rule_phrase(spec, each.conditions)
-        told = change_text(spec, rule_set.conditions, each.conditions)
-        text = whole if kind == "this" else told
+        change = change_text(spec, rule_set.conditions, each.conditions)
+        text = whole if kind == "this" else change
         return Step(kind, text, whole, each.conditions, each.score, each.phi_in, each.support)
 
     return (
@@ -104,11 +104,11 @@ def carried(spec: AuditSpec, rule_set: RuleSet) -> str:
     whole = score_text(outcome, rule_set.score)
     if lost < 0.1 * rule_set.score:
         return f"No part carries it alone: without {part} the difference is still {rest}."
-    told = f"It hangs most on {part}: without that the difference is {rest} instead of {whole}."
+    text = f"It hangs most on {part}: without that the difference is {rest} instead of {whole}."
     if len(ranked) > 1:
         last = rule_phrase(spec, (ranked[-1],))
-        told += f" Without {last} it is {score_text(outcome, left[ranked[-1]])}."
-    return told
+        text += f" Without {last} it is {score_text(outcome, left[ranked[-1]])}."
+    return text
 
 
 class LatticeView(QTableWidget):
@@ -225,6 +225,7 @@ class _Bar(Padded):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         wide = rect.width() * min(share, 1.0)
         painter.fillRect(
-            QRectF(rect.right() - wide, rect.bottom() - 3, wide, 3), QColor(theme.colours().unlike)
+            QRectF(rect.right() - wide, rect.bottom() - 3, wide, 3),
+            QColor(theme.colours().discriminatory),
         )
         painter.restore()

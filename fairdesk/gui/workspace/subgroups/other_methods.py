@@ -34,7 +34,7 @@ _EXPLAINED = (
 )
 
 
-def gap_rows(spec: AuditSpec, told: Sequence[GroupGap]) -> list[tuple[str, ...]]:
+def gap_rows(spec: AuditSpec, measured: Sequence[GroupGap]) -> list[tuple[str, ...]]:
     """Write a row per set of protected attributes, the greatest gap first."""
     attributes = {each.name: each for each in (*spec.domain.attributes, *spec.domain.unseen)}
 
@@ -49,7 +49,7 @@ def gap_rows(spec: AuditSpec, told: Sequence[GroupGap]) -> list[tuple[str, ...]]
             group(each.attributes, each.worst, each.worst_rate),
             f"{100 * each.gap:.1f} points ({100 * each.low:.1f} to {100 * each.high:.1f})",
         )
-        for each in sorted(told, key=lambda gap: -gap.gap)
+        for each in sorted(measured, key=lambda gap: -gap.gap)
     ]
 
 
@@ -88,10 +88,10 @@ class OtherMethods(QWidget):
         for method in BASELINES:
             run = next((each for each in reversed(runs) if method_of(each).key == method), None)
             self._buttons[method].setEnabled(idle and not self._why_off(method))
-            told = (number_of(run), run.state, len(run.figures)) if run is not None else None
-            if run is None or told is None or self._told.get(method) == told:
+            shown = (number_of(run), run.state, len(run.figures)) if run is not None else None
+            if run is None or shown is None or self._told.get(method) == shown:
                 continue
-            self._told[method] = told
+            self._told[method] = shown
             parts.clear(self._bodies[method])
             for widget in self._made(method, run):
                 self._bodies[method].addWidget(widget)
@@ -116,9 +116,9 @@ class OtherMethods(QWidget):
             f"{run.message}"
         )
         made: list[QWidget] = [parts.quiet(standing.strip())]
-        told = gaps(run)
-        if told:
-            rows = gap_rows(self._session.spec, told)
+        found = gaps(run)
+        if found:
+            rows = gap_rows(self._session.spec, found)
             made.append(
                 short_table(
                     "THEMIS group scores", _GAP_HEADER, rows[:_MOST_SETS], right=(3,), wide=1

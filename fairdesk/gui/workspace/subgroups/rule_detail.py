@@ -91,9 +91,9 @@ class RuleDetail(QWidget):
         )
         self._key.setText(f"{_KEY} {subgroup_words.margin_sentence(rule_set)}")
         self.chart.draw(rates_of(rule_set, self._session.many))
-        told = carried(spec, rule_set)
-        self._carried.setText(told)
-        self._carried.setVisible(bool(told))
+        sentence = carried(spec, rule_set)
+        self._carried.setText(sentence)
+        self._carried.setVisible(bool(sentence))
         steps = steps_of(spec, rule_set)
         around = len(steps) > 1
         self.lattice.show_lattice(rule_set.outcome, steps, known)

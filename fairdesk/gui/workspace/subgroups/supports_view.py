@@ -30,16 +30,16 @@ _EXPLAINED = (
 
 def drawing_of(mined: RuleSearchSummary) -> Drawing:
     """Draw the highest score by the support asked for."""
-    told = [each for each in mined.sweep if each.rule_sets]
-    theta = np.array([100 * each.theta for each in told])
+    sweep = [each for each in mined.sweep if each.rule_sets]
+    theta = np.array([100 * each.theta for each in sweep])
     factor = 100.0 if mined.outcome else 1.0
-    score = np.array([factor * each.score for each in told])
-    line = Line("highest", theta, score, "unlike", mark=Mark.POINTS)
+    score = np.array([factor * each.score for each in sweep])
+    line = Line("highest", theta, score, "discriminatory", mark=Mark.POINTS)
     return Drawing(
         title="The greatest difference by the least support",
         x_title=f"least support,{words.NBSP}%",
         y_title="greatest difference",
-        lines=(line,) if len(told) > 1 else (),
+        lines=(line,) if len(sweep) > 1 else (),
         x_digits=1,
         y_digits=1 if mined.outcome else 3,
         y_unit=f"{words.NBSP}points" if mined.outcome else "",

@@ -88,12 +88,12 @@ def changed(one: str, other: str) -> tuple[Pieces, Pieces]:
         while first[i + alike : i + alike + 1] == second[j + alike : j + alike + 1] != []:
             alike += 1
         skip, skip_other = _until_alike(first[i + alike :], second[j + alike :])
-        for told, words_, start, stop in (
+        for span, words_, start, stop in (
             (left, first, i + alike, i + alike + skip),
             (right, second, j + alike, j + alike + skip_other),
         ):
             shared, differing = "".join(words_[start - alike : start]), "".join(words_[start:stop])
-            told.extend(piece for piece in ((shared, False), (differing, True)) if piece[0])
+            span.extend(piece for piece in ((shared, False), (differing, True)) if piece[0])
         i, j = i + alike + skip, j + alike + skip_other
     return left, right
 
@@ -110,19 +110,19 @@ def _until_alike(one: list[str], other: list[str]) -> tuple[int, int]:
 
 def shortened(pieces: Sequence[tuple[str, bool]], around: int = _AROUND) -> Pieces:
     """Leave out what is far from any marked stretch of a long sentence."""
-    told = []
+    spans = []
     for place, (text, marked) in enumerate(pieces):
         first, last = place == 0, place == len(pieces) - 1
         keep = around if first or last else 2 * around
         if marked or len(text) <= keep + 1:
-            told.append((text, marked))
+            spans.append((text, marked))
         elif first:
-            told.append((f"…{text[-around:]}", False))
+            spans.append((f"…{text[-around:]}", False))
         elif last:
-            told.append((f"{text[:around]}…", False))
+            spans.append((f"{text[:around]}…", False))
         else:
-            told.append((f"{text[:around]} … {text[-around:]}", False))
-    return told
+            spans.append((f"{text[:around]} … {text[-around:]}", False))
+    return spans
 
 
 class Marked(QLabel):
@@ -300,8 +300,8 @@ class WordsView(RunPage):
         notes = "\n".join(mined.notes) if mined is not None else ""
         ranked = sorted((each for each in terms if each.tried), key=_flipping)
         if ranked:
-            told = subgroup_words.term_sentence(spec, ranked[0])
-            self._headline.say("◆ Shown by examples", told, notes)
+            sentence = subgroup_words.term_sentence(spec, ranked[0])
+            self._headline.say("◆ Shown by examples", sentence, notes)
             return
         going = run.state in ("running", "paused")
         said = subgroup_words.mined_sentence(spec, mined) if mined is not None else ""

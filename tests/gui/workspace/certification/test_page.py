@@ -55,12 +55,12 @@ TREE = Refinement(
         Part(0, (Condition("job", (1.0, 2.0, 3.0)),), 0.75, 0.7488, 0.0, 100),
     )
 )
-UNLIKE = Region("unlike", POOR, 0.05, "50000000000", 0.07)
-SMALLER = Region("unlike", (Condition("debts", (), 3.0, 3.0),), 0.019, "9000000000", 0.09)
-ALIKE = Region("alike", (Condition("debts", (), 5.0, None),), 0.4, "400000000000", 0.3)
+DISCRIMINATORY = Region("discriminatory", POOR, 0.05, "50000000000", 0.07)
+SMALLER = Region("discriminatory", (Condition("debts", (), 3.0, 3.0),), 0.019, "9000000000", 0.09)
+CONSISTENT = Region("consistent", (Condition("debts", (), 5.0, None),), 0.4, "400000000000", 0.3)
 WIDE = PairShare(BOTH, (21.0, 0.0), (75.0, 1.0), 0.06, 0.9)
 NARROW = PairShare(BOTH, (21.0, 0.0), (21.0, 1.0), 0.02, 0.98, exact=True)
-ALL = (DOMAIN, POPULATION, DATA, SEX, UNLIKE, SMALLER, ALIKE, NARROW, WIDE, TREE)
+ALL = (DOMAIN, POPULATION, DATA, SEX, DISCRIMINATORY, SMALLER, CONSISTENT, NARROW, WIDE, TREE)
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ def test_every_bar_is_whole_and_of_whom_it_says(spec):
     assert names[2] == "The applicants in your data"
     for bar in bars:
         assert sum(share for _verdict, share in bar.parts()) == 1
-    assert [verdict for verdict, _share in bars[2].parts()] == ["alike", "unlike"]
+    assert [verdict for verdict, _share in bars[2].parts()] == ["consistent", "discriminatory"]
 
 
 def test_shares_are_proven_at_least_and_counts_exact(spec):
@@ -235,7 +235,7 @@ def test_a_model_that_cannot_be_looked_into_is_not_certified(opened, path):
     assert proof._estimate._kind.text().startswith("▨ Estimated")
     assert "not certified" in standing(workspace)
     assert not proof._more.isVisible()
-    for absent in (proof.chart, proof.refinement, proof.unlike, proof.pairs, proof.alone):
+    for absent in (proof.chart, proof.refinement, proof.discriminatory, proof.pairs, proof.alone):
         assert not absent.isVisible()
 
 
@@ -261,7 +261,7 @@ def test_the_course_is_told_as_it_came_and_rounded_down():
 
 
 def test_regions_and_pairs_are_sorted_and_copied(proof, spec):
-    table = proof.unlike
+    table = proof.discriminatory
     assert table.item(0, 0).text() == "“job” = clerk and “income” ≤ 40"
     assert [plain(table.item(0, i).text()) for i in (1, 2)] == ["5.00 %", "50,000,000,000"]
     table.sortItems(3, Qt.SortOrder.DescendingOrder)
@@ -273,15 +273,15 @@ def test_regions_and_pairs_are_sorted_and_copied(proof, spec):
     assert len(lines) == 3
     assert proof.pairs.item(0, 1).text() == "age = 75, sex = male"
     assert plain(proof.pairs.item(1, 4).text()) == "0 %"
-    assert len(region_rows(spec, [ALIKE])) == proof.alike.rowCount() == 1
+    assert len(region_rows(spec, [CONSISTENT])) == proof.consistent.rowCount() == 1
     assert [row[2].key for row in pair_rows(spec, [NARROW, WIDE])] == [0.06, 0.02]
 
 
 def test_a_table_keeps_its_order_while_it_grows(proof, spec):
-    table = proof.unlike
+    table = proof.discriminatory
     table.sortItems(1, Qt.SortOrder.AscendingOrder)
     largest = msgspec.structs.replace(SMALLER, share=0.3)
-    table.show_rows(region_rows(spec, [UNLIKE, SMALLER, largest]))
+    table.show_rows(region_rows(spec, [DISCRIMINATORY, SMALLER, largest]))
     assert plain(table.item(2, 1).text()) == "30.00 %"
 
 
@@ -326,7 +326,7 @@ def test_a_part_is_told_with_an_example_inside(qtbot, opened, path):
     workspace.proof._take(msgspec.structs.replace(record, figures=ALL, spec=RunSpec("certify")))
     view.icicle.choose(1)
     assert view._rule.text() == "“job” = clerk"
-    assert plain(view._verdicts["unlike"].text()) == "27.60 % falsified: proven"
+    assert plain(view._verdicts["discriminatory"].text()) == "27.60 % falsified: proven"
     qtbot.waitUntil(lambda: "Example, pair" in view._example.text(), timeout=10_000)
     view._show.click()
     assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)

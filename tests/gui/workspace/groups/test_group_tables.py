@@ -368,9 +368,11 @@ def test_a_run_under_way_is_shown_as_it_counts(show, path):
     assert [part.table.attributes for part in made.shown] == [("race",)]
     again = table({**BOSTON, ("Black",): (198, 133)})
     part = made.shown[0]
-    made.runs.told.emit(msgspec.structs.replace(state, figures=(again, table(BOSTON, ("group",)))))
+    made.runs.run_changed.emit(
+        msgspec.structs.replace(state, figures=(again, table(BOSTON, ("group",))))
+    )
     assert [part.table.attributes for part in made.shown] == [("race",), ("group",)]
-    made.runs.told.emit(
+    made.runs.run_changed.emit(
         msgspec.structs.replace(state, figures=(table(), table(BOSTON, ("group",))))
     )
     assert made.shown[0].figures.item(0, 1).text() == "197"
@@ -388,7 +390,7 @@ def test_figures_counted_anew_change_in_their_place(tables):
         )
         for each in tables._tables
     )
-    tables.runs.told.emit(RunState(1, "groups", "running", figures=anew))
+    tables.runs.run_changed.emit(RunState(1, "groups", "running", figures=anew))
     assert tables.shown == before
     people = anew[0].lines[0].people
     assert tables.shown[0].figures.item(0, 1).text() == f"{people:,}"

@@ -12,7 +12,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.gui.charts.picture import Picture
-from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, told_columns
+from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, shown_columns
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.overview_page import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
@@ -284,7 +284,7 @@ def test_so_many_people_are_shown_at_most(path, monkeypatch):
         monkeypatch.setattr("fairdesk.gui.workspace.common.people_inside.MOST", 7)
         assert len(people_inside(store, ()).places) == 7
         assert people_inside(store, ()).people == everybody.people
-        assert told_columns(store.spec)[-1] == store.spec.label
+        assert shown_columns(store.spec)[-1] == store.spec.label
     assert MOST == 500
 
 

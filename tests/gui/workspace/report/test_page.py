@@ -27,7 +27,7 @@ from fairdesk.gui.workspace.report.preview import page_of
 from fairdesk.gui.workspace.report.twin import section_text, twin
 from fairdesk.gui.workspace.report.typesetting import possible
 from fairdesk.gui.workspace.report_form.categories import UNKNOWN, CategoriesEditor, Offer, offer_of
-from fairdesk.gui.workspace.report_form.draft import told_of
+from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.report_form.fields import FieldEditor
 from fairdesk.gui.workspace.report_form.form import _Pressed
 from fairdesk.gui.workspace.shell.workspace import EXAMPLES, NAMES, REPORT
@@ -156,7 +156,7 @@ def test_the_list_of_steps_says_how_the_report_stands(no_pages, opened, path):
 
 def test_the_window_says_of_a_report_what_its_cover_says(path):
     def agree(store):
-        told = told_of(store)
+        told = read_state(store)
         return told.status.word == make_report(store, told.choice).status and told.status.word
 
     with Store.open(path) as store:
@@ -350,7 +350,7 @@ def test_tab_goes_through_the_form_from_top_to_bottom(no_pages, qtbot, audit):
 def test_the_list_of_steps_counts_what_a_draft_lacks(no_pages, audit):
     step = audit.steps.item(NAMES.index(REPORT))
     said = step.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert f"draft, {len(audit.report.draft.told.obstacles)} to fill in" in said
+    assert f"draft, {len(audit.report.draft.state.obstacles)} to fill in" in said
     for key, text in example_details("plain").texts.items():
         audit.report.draft.write_text(key, key, text)
     settle(audit)
@@ -500,7 +500,7 @@ def test_pages_are_made_and_follow_what_is_told(qtbot, audit):
     audit.report.form.editors["auditor"].input.setFocus()
     wait(lambda: preview.shown is not first)
     assert "Credit 4.2" in preview.shown.text
-    assert preview.shown.changes == in_file(audit.path, told_of).changes
+    assert preview.shown.changes == in_file(audit.path, read_state).changes
 
 
 def test_nothing_jumps_while_somebody_reads(qtbot, audit):
