@@ -41,7 +41,7 @@ def take(audit: Path) -> None:
     from fairdesk.gui.kit import theme  # noqa: PLC0415
     from fairdesk.gui.kit.settings import Settings  # noqa: PLC0415
     from fairdesk.gui.main_window import MainWindow  # noqa: PLC0415
-    from fairdesk.gui.workspace.shell.workspace import EXAMPLES  # noqa: PLC0415
+    from fairdesk.gui.workspace.shell.standings import EXAMPLES  # noqa: PLC0415
 
     app = QApplication([])
     theme.apply(app, theme.Scheme.LIGHT)

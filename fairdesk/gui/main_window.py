@@ -19,12 +19,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QKeySequence,
 )
-from PySide6.QtWidgets import (
-    QApplication,
-    QFileDialog,
-    QMainWindow,
-    QStackedWidget,
-)
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWidget
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import about

@@ -18,7 +18,8 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import background, theme
 from fairdesk.gui.wizard import review_page
 from fairdesk.gui.workspace.session import weighing
-from fairdesk.gui.workspace.shell.workspace import EXAMPLES, Workspace
+from fairdesk.gui.workspace.shell.standings import EXAMPLES
+from fairdesk.gui.workspace.shell.workspace import Workspace
 from tests.gui.auditing import Scales, make_audit
 
 

@@ -36,7 +36,7 @@ from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, sort_of
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import Settings
-from fairdesk.gui.wizard.data import page as data_page
+from fairdesk.gui.wizard.data import looking
 from fairdesk.gui.wizard.dialog import Wizard
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.problem_card import ProblemCard
@@ -210,14 +210,14 @@ def test_the_dialect_is_shown_and_read_again(qtbot, wizard, tmp_path):
     )
     read(qtbot, wizard, path)
     page = wizard.data
-    assert page.delimiter.currentData() == ";"
-    assert page.decimal.currentData() == ","
-    page.missing.setText("zz")
+    assert page.written.delimiter.currentData() == ";"
+    assert page.written.decimal.currentData() == ","
+    page.written.missing.setText("zz")
     with qtbot.waitSignal(page.loaded, timeout=SLOW):
-        page.missing.editingFinished.emit()
+        page.written.missing.editingFinished.emit()
     assert wizard.state.table.column("score").missing == 1
     with qtbot.waitSignal(page.loaded, timeout=SLOW):
-        page.header.setChecked(False)
+        page.written.header.setChecked(False)
     assert wizard.state.table.source.rows == 5
 
 
@@ -230,9 +230,9 @@ def test_a_kind_is_changed_above_its_column(qtbot, wizard, loans):
         choose(header.combos[1], "Numbers")
     assert wizard.state.table.column("age").kind is Kind.REAL
     # read in another way, the table keeps the kind that was chosen
-    wizard.data.missing.setText("n/a")
+    wizard.data.written.missing.setText("n/a")
     with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
-        wizard.data.missing.editingFinished.emit()
+        wizard.data.written.missing.editingFinished.emit()
     assert wizard.state.table.column("age").kind is Kind.REAL
 
 
@@ -295,9 +295,9 @@ def test_odd_cells_are_listed_decided_and_changed_back(qtbot, wizard, odd, monke
     press(qtbot, page, age, "Treat as missing")
     assert state.table.source.dialect.reading("age").odd == "missing"
     # what is decided of cells stays when the file is read in another way
-    page.missing.setText("O")
+    page.written.missing.setText("O")
     with qtbot.waitSignal(page.loaded, timeout=SLOW):
-        page.missing.editingFinished.emit()
+        page.written.missing.editingFinished.emit()
     assert state.table.source.dialect.reading("age").odd == "missing"
     assert state.table.column("age").odd_rows == 4
 
@@ -690,17 +690,17 @@ def test_a_kind_of_another_format_hides_what_is_for_text_only(qtbot, wizard, tmp
         base.commit()
     read(qtbot, wizard, path)
     page = wizard.data
-    assert not page.delimiter.isVisible()
-    assert not page.header.isVisible()
-    assert page.missing.isVisible()
-    assert page.table.isVisible()
+    assert not page.written.delimiter.isVisible()
+    assert not page.written.header.isVisible()
+    assert page.written.missing.isVisible()
+    assert page.written.table.isVisible()
     assert wizard.state.table.source.dialect.table == "people"
     choose(page.label, "ok")
     with qtbot.waitSignal(page.loaded, timeout=SLOW):
-        choose(page.table, "shops")
+        choose(page.written.table, "shops")
     assert wizard.state.table.names == ("town", "size")
     assert wizard.state.label != "ok"
-    assert page.table.accessibleName() == "Table of the file"
+    assert page.written.table.accessibleName() == "Table of the file"
 
 
 def test_reading_shows_how_far_it_is_and_can_be_cancelled(qtbot, wizard, loans, clerk, monkeypatch):
@@ -751,8 +751,8 @@ def test_another_file_is_not_kept_waiting_by_a_slow_one(qtbot, wizard, loans, cl
 
 def test_only_what_changed_is_looked_at_again(qtbot, wizard, loans, monkeypatch):
     looked = []
-    real = data_page.problems
-    monkeypatch.setattr(data_page, "problems", lambda table: looked.append(table) or real(table))
+    real = looking.problems
+    monkeypatch.setattr(looking, "problems", lambda table: looked.append(table) or real(table))
     read(qtbot, wizard, loans / "loans.csv")
     assert [table.names for table in looked] == [(name,) for name in wizard.state.table.names]
     looked.clear()

@@ -6,13 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import (
-    QFrame,
-    QGridLayout,
-    QListWidget,
-    QListWidgetItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem, QWidget
 
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS

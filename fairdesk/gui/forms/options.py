@@ -5,13 +5,7 @@ from __future__ import annotations
 from math import floor, log10
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
-    QGridLayout,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox, QWidget
 
 from fairdesk.audit.catalogue.options import Option
 from fairdesk.audit.plan.spec import OptionValue

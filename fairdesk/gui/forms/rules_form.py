@@ -7,14 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QGridLayout,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import RunSpec

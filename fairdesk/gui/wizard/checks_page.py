@@ -5,13 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from PySide6.QtCore import QSignalBlocker, QTimer
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QCheckBox,
-    QRadioButton,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSpinBox, QWidget
 
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.errors import SpecError

@@ -6,12 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QPushButton,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QPushButton, QStackedWidget, QWidget
 
 from fairdesk.app.plan import Choice
 from fairdesk.audit.catalogue.methods import METHODS

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QStackedWidget, QWidget
 
 from fairdesk.data.columns.rereading import for_kind, with_reading
-from fairdesk.data.columns.retyping import retype
 from fairdesk.data.profiling.leaks import leaks
 from fairdesk.data.profiling.outcomes import favourable_rows
-from fairdesk.data.profiling.profile import Problem, histogram, problems, suggest_label
-from fairdesk.data.table import Column, Dialect, Kind, Source, Table
-from fairdesk.errors import DataError, FairDeskError
+from fairdesk.data.profiling.profile import Problem
+from fairdesk.data.table import Dialect, Kind
+from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.cells_dialog import CellsDialog
 from fairdesk.gui.kit import layouts, theme, tips
 from fairdesk.gui.kit.background import Latest
@@ -45,98 +33,17 @@ from fairdesk.gui.kit.parts import (
     scrolled,
     short,
 )
+from fairdesk.gui.wizard.data.dialect_row import DialectRow
 from fairdesk.gui.wizard.data.favourable import FavourableField
+from fairdesk.gui.wizard.data.looking import Job, Reading, look
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.preview import Histogram, Preview
+from fairdesk.gui.wizard.preview import Preview
 from fairdesk.gui.wizard.problem_card import ProblemCard
-from fairdesk.gui.wizard.progress import ProgressLine, Share
+from fairdesk.gui.wizard.progress import ProgressLine
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import counted
 
-_DELIMITERS = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |", " ": "Space"}
-_ENCODINGS = {
-    "utf-8": "UTF-8",
-    "utf-8-sig": "UTF-8 with mark",
-    "utf-16": "UTF-16",
-    "cp1252": "Western (Windows-1252)",
-    "iso-8859-1": "Western (ISO 8859-1)",
-    "iso-8859-15": "Western (ISO 8859-15)",
-    "cp1250": "Central European (1250)",
-    "cp1251": "Cyrillic (1251)",
-    "shift_jis": "Japanese (Shift JIS)",
-    "gb18030": "Chinese (GB 18030)",
-}
-_DECIMALS = {".": "Point  1.5", ",": "Comma  1,5"}
 _PEOPLE = ("applicant", "person", "customer", "patient", "employee", "candidate", "student")
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """What was noticed about one column."""
-
-    column: Column
-    histogram: Histogram
-    problems: tuple[Problem, ...]
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """A table and what was noticed about it."""
-
-    table: Table
-    seen: dict[str, _Seen]
-    label: str | None
-    kinds: dict[str, Kind]
-    refused: tuple[DataError, ...]
-
-
-@dataclass
-class _Job(Share):
-    """A reading under way, which may be given up between two columns."""
-
-    stopped: bool = False
-
-    def go_on(self, doing: str, done: float) -> None:
-        """Tell how far it is; raises `DataError` once it is to stop."""
-        if self.stopped:
-            raise DataError("Reading was stopped.")
-        self.doing, self.done = doing, done
-
-
-def _look(table: Table, kinds: dict[str, Kind], before: _Reading | None, job: _Job) -> _Reading:
-    """Return a table the kinds that the auditor chose, and look at it. Runs in the background.
-
-    Columns that are as they were ``before`` are not looked at again.
-    """
-    refused, taken = [], {}
-    for name, kind in kinds.items():
-        if name not in table.names:
-            continue
-        try:
-            if table.column(name).kind is not kind:
-                table = retype(table, name, kind)
-        except DataError as error:
-            refused.append(error)
-        else:
-            taken[name] = kind
-    if before is not None and before.table.source != table.source:
-        before = None
-    seen = {}
-    for place, column in enumerate(table.columns):
-        job.go_on("Looking at the columns…", place / len(table.columns))
-        known = before.seen.get(column.name) if before is not None else None
-        if known is None or known.column != column:
-            alone = Table(table.source, (column,), table.codes[:, place : place + 1])
-            bars = () if column.kind is Kind.TEXT else histogram(alone, column.name)
-            known = _Seen(column, bars, problems(alone))
-        seen[column.name] = known
-    return _Reading(
-        table=table,
-        seen=seen,
-        label=suggest_label(table) if before is None else before.label,
-        kinds=taken,
-        refused=tuple(refused),
-    )
 
 
 class DataPage(Page):
@@ -163,10 +70,10 @@ class DataPage(Page):
         self._path: Path | None = None
         self._kinds: dict[str, Kind] = {}
         self._wanted: tuple[Path, Dialect | None] | None = None
-        self._reading: _Reading | None = None
+        self._reading: Reading | None = None
         self._leaks: tuple[Problem, ...] = ()
         self._pressed = ""
-        self._job = _Job("")
+        self._job = Job("")
         self._reader = Latest(self)
         self.progress = ProgressLine()
         self.progress.cancelled.connect(self._cancel)
@@ -209,7 +116,10 @@ class DataPage(Page):
 
     def _loaded_part(self) -> QWidget:
         part = QWidget()
-        column = layouts.column(self._file_row(), self._dialect_row(), on=part, spacing=theme.GAP)
+        self.written = DialectRow()
+        self.written.changed.connect(self._reread)
+        self.written.table_chosen.connect(self._read_table)
+        column = layouts.column(self._file_row(), self.written, on=part, spacing=theme.GAP)
         self.preview = Preview()
         self.preview.header.chosen.connect(self._retype)
         self._problems_side = QWidget()
@@ -231,47 +141,6 @@ class DataPage(Page):
         names = layouts.column(self._name, self._size, spacing=0)
         other = push_button("&Choose another file…", self._choose)
         return layouts.row(layouts.grow(names), other, spacing=theme.GAP)
-
-    def _dialect_row(self) -> QHBoxLayout:
-        self.delimiter, self.encoding, self.decimal = QComboBox(), QComboBox(), QComboBox()
-        for combo, entries in (
-            (self.delimiter, _DELIMITERS),
-            (self.encoding, _ENCODINGS),
-            (self.decimal, _DECIMALS),
-        ):
-            for value, words in entries.items():
-                combo.addItem(words, value)
-        self.table = QComboBox()
-        for combo in (self.delimiter, self.encoding, self.decimal, self.table):
-            bounded(combo, 9)
-            calm(combo)
-        for combo in (self.delimiter, self.encoding, self.decimal):
-            combo.activated.connect(self._reread)
-        self.table.activated.connect(self._read_table)
-        self.missing = QLineEdit()
-        self.missing.setPlaceholderText("empty cells only")
-        self.missing.setToolTip("Cells that mean “no value”, separated by commas")
-        self.missing.editingFinished.connect(self._reread)
-        self.header = QCheckBox("First row &has names")
-        self.header.setAccessibleName("First row has names")
-        self.header.toggled.connect(self._reread)
-        self._table_label = QLabel("Shee&t")
-        self._table_label.setBuddy(self.table)
-        self._table_box = layouts.panel(self._table_label, self.table, spacing=theme.TIGHT)
-        self._text_only = layouts.strip(
-            layouts.grow(labelled("Columns are &split by", self.delimiter), 3),
-            layouts.grow(labelled("&Encoding", self.encoding), 4),
-            layouts.grow(labelled("&Decimal mark", self.decimal), 3),
-            spacing=theme.GAP,
-        )
-        return layouts.row(
-            layouts.grow(self._table_box, 4),
-            layouts.grow(self._text_only, 10),
-            layouts.grow(labelled("Cells &without a value", self.missing), 4),
-            layouts.at(self.header, Qt.AlignmentFlag.AlignBottom),
-            layouts.stretch(),
-            spacing=theme.GAP,
-        )
 
     def _question(self) -> Card:
         card = Card(margin=theme.GAP)
@@ -316,29 +185,18 @@ class DataPage(Page):
     def _dialect(self) -> Dialect:
         """Return how the file is to be read, as the controls say."""
         table = self.state.table
-        missing = tuple(t for each in self.missing.text().split(",") if (t := each.strip()))
-        before = Dialect() if table is None else table.source.dialect
-        if before.format != "csv":
-            return msgspec.structs.replace(before, missing=missing, header=self.header.isChecked())
-        return msgspec.structs.replace(
-            before,
-            delimiter=self.delimiter.currentData(),
-            encoding=self.encoding.currentData(),
-            header=self.header.isChecked(),
-            decimal=self.decimal.currentData(),
-            missing=missing,
-        )
+        return self.written.dialect(Dialect() if table is None else table.source.dialect)
 
     def _reread(self) -> None:
-        table = self.state.table
-        if self._path is None or (table is not None and table.source.dialect == self._dialect()):
+        table, wanted = self.state.table, self._dialect()
+        if self._path is None or (table is not None and table.source.dialect == wanted):
             return
-        self._read(self._path, self._dialect(), self._kinds)
+        self._read(self._path, wanted, self._kinds)
 
     def _read_table(self) -> None:
         """Read another sheet or table of the file, whose columns are others."""
         wanted = msgspec.structs.replace(
-            self._dialect(), table=self.table.currentData(), columns={}
+            self._dialect(), table=self.written.table.currentData(), columns={}
         )
         table = self.state.table
         if self._path is not None and table is not None and wanted != table.source.dialect:
@@ -351,12 +209,12 @@ class DataPage(Page):
         clerk, before, job = (
             self.desk.clerk,
             self._reading,
-            _Job(f"Reading {short(path.name, 40)}…"),
+            Job(f"Reading {short(path.name, 40)}…"),
         )
 
-        def read() -> _Reading:
+        def read() -> Reading:
             job.go_on(job.doing, 0.0)
-            return _look(clerk.read_table(path, dialect, job.say), kinds, before, job)
+            return look(clerk.read_table(path, dialect, job.say), kinds, before, job)
 
         self._ask(read, job)
 
@@ -372,8 +230,8 @@ class DataPage(Page):
             # the table on screen is being read again; what replaces it gets the kind
             self._read(*self._wanted, kinds)
         else:
-            job = _Job("Looking at the columns…")
-            self._ask(lambda: _look(table, kinds, before, job), job)
+            job = Job("Looking at the columns…")
+            self._ask(lambda: look(table, kinds, before, job), job)
 
     def _change(self, dialect: Dialect, pressed: str) -> None:
         """Read the table as the auditor decided of its cells, at the card of a column.
@@ -402,7 +260,7 @@ class DataPage(Page):
         if dialog.exec():
             self._change(with_reading(dialect, name, dialog.reading()), name)
 
-    def _ask(self, call: Callable[[], _Reading], job: _Job) -> None:
+    def _ask(self, call: Callable[[], Reading], job: Job) -> None:
         self.banner.clear()
         self._job = job
         self._reader.ask(call, self._show, self._refuse)
@@ -427,7 +285,7 @@ class DataPage(Page):
         self.banner.say("Reading was stopped.", kept or "Nothing was lost.", again)
         self._stay()
 
-    def _show(self, reading: _Reading) -> None:
+    def _show(self, reading: Reading) -> None:
         # nothing is left to be stopped, though the thread has yet to end
         self.progress.rest()
         table, before = reading.table, self.state.table
@@ -445,7 +303,7 @@ class DataPage(Page):
         self._name.say(Path(table.source.path).name)
         self._name.setToolTip(tips.plain(table.source.path))
         self._size.setText(f"{table.source.rows:,} rows, {len(table.columns):,} columns")
-        self._show_dialect(table.source)
+        self.written.show_source(table.source)
         self.desk.histograms = {name: seen.histogram for name, seen in reading.seen.items()}
         self.preview.show_table(table, self.desk.histograms)
         self._leaks = ()
@@ -469,7 +327,7 @@ class DataPage(Page):
         if table is not None:
             # what was read before still stands, and so do the controls that say how
             self._path = Path(table.source.path)
-            self._show_dialect(table.source)
+            self.written.show_source(table.source)
             self.preview.show_kinds()
         self.failed.emit()
         self.changed.emit()
@@ -481,34 +339,13 @@ class DataPage(Page):
         if table is None or state.blocked(Step.DATA):
             return
 
-        def look() -> tuple[Problem, ...]:
+        def find() -> tuple[Problem, ...]:
             good, _ = favourable_rows(table, label, favourable)
             return leaks(table, label, good)
 
-        self._leak_finder.ask(look, self._show_leaks, self.banner.tell)
+        self._leak_finder.ask(find, self._show_leaks, self.banner.tell)
 
     # -- showing ------------------------------------------------------------------------------
-
-    def _show_dialect(self, source: Source) -> None:
-        dialect = source.dialect
-        blocked = [QSignalBlocker(each) for each in (self.header, self.missing)]
-        _select(self.delimiter, dialect.delimiter)
-        _select(self.encoding, _codec(dialect.encoding))
-        _select(self.decimal, dialect.decimal)
-        self.header.setChecked(dialect.header)
-        self.missing.setText(", ".join(dialect.missing))
-        del blocked
-        text = dialect.format == "csv"
-        self._text_only.setVisible(text)
-        self.header.setVisible(text or dialect.format == "excel")
-        self._table_box.setVisible(len(source.tables) > 1)
-        word = "Sheet" if dialect.format == "excel" else "Table"
-        self._table_label.setText(f"{word} o&f the file")
-        self.table.setAccessibleName(f"{word} of the file")
-        self.table.clear()
-        for name in source.tables:
-            self.table.addItem(name, name)
-        self.table.setCurrentIndex(self.table.findData(dialect.table))
 
     def _show_leaks(self, found: tuple[Problem, ...]) -> None:
         self._leaks = found
@@ -589,19 +426,6 @@ class DataPage(Page):
         self.changed.emit()
 
 
-def _codec(encoding: str) -> str:
-    """Return the name under which a codec is listed."""
-    name = codecs.lookup(encoding).name
-    return next((each for each in _ENCODINGS if codecs.lookup(each).name == name), encoding)
-
-
-def _select(combo: QComboBox, value: str) -> None:
-    """Select a value, and list it first when it is not a usual one."""
-    if combo.findData(value) < 0:
-        combo.addItem(value, value)
-    combo.setCurrentIndex(combo.findData(value))
-
-
 def _fill(combo: QComboBox, values: tuple[str, ...], chosen: str, prompt: str) -> None:
     """List values; a prompt stands for "none yet"."""
     combo.clear()
@@ -611,6 +435,3 @@ def _fill(combo: QComboBox, values: tuple[str, ...], chosen: str, prompt: str) -
     combo.setCurrentIndex(combo.findData(chosen) if chosen else -1)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(10)
-
-
-__all__ = ["DataPage"]

@@ -8,24 +8,12 @@ from pathlib import Path
 from threading import Event
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QComboBox,
-    QFileDialog,
-    QGridLayout,
-    QHeaderView,
-    QLabel,
-    QSpinBox,
-    QStackedWidget,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QFileDialog, QStackedWidget, QVBoxLayout, QWidget
 
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.errors import DataError, FairDeskError, ModelError
-from fairdesk.gui.kit import layouts, theme, tips
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.dropping import Sort, filter_of
 from fairdesk.gui.kit.parts import (
@@ -34,45 +22,33 @@ from fairdesk.gui.kit.parts import (
     DropZone,
     Elided,
     Fold,
-    Words,
     bounded,
-    calm,
     clear,
-    heading,
     labelled,
     push_button,
     quiet,
     scrolled,
     short,
 )
-from fairdesk.gui.wizard.model.answer_field import AnswerField
+from fairdesk.gui.wizard.model.check_card import CheckCard, ProblemsCard
 from fairdesk.gui.wizard.model.companion_row import CompanionRow
 from fairdesk.gui.wizard.model.input_dialog import Fed, asked_for_input
-from fairdesk.gui.wizard.model.mapping_table import (
-    CONSTANT,
-    HOW,
-    MADE_FROM,
-    ChoiceDelegate,
-    MappingModel,
-    PlainTable,
-    grid,
-    on_enter,
-)
+from fairdesk.gui.wizard.model.input_tabs import InputTabs
+from fairdesk.gui.wizard.model.mapping_table import CONSTANT
 from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish, open_files
 from fairdesk.gui.wizard.model.preparing_card import PreparingCard
 from fairdesk.gui.wizard.model.trust_card import TrustCard, held
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.decisions.favourable import answer_of
-from fairdesk.models.decisions.rule import own_text, score_name
 from fairdesk.models.inputs import predictions
 from fairdesk.models.inputs.checking import problems
 from fairdesk.models.inputs.editing import answered, constant, remap
-from fairdesk.models.inputs.input_check import InputCheck, SampleRow, settled
+from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping import propose
 from fairdesk.models.inputs.usual import Offer, offers, read_key, refitted, scaling_sentence
 from fairdesk.models.model import Capability, Mapping, ModelCard
-from fairdesk.wording.words import listed, percent
+from fairdesk.wording.words import listed
 
 _EMPTY, _TRUST, _OPENED, _OPENING = range(4)
 _USED = {
@@ -81,12 +57,6 @@ _USED = {
     Capability.LAYERS: "layers",
     Capability.TREES: "trees",
 }
-#: So many problems are shown one by one, each cut after so many letters: names can be long.
-_PROBLEMS, _LETTERS = 6, 400
-#: So many decisions are listed with their shares.
-_DECISIONS = 5
-#: So many inputs are shown at least and at most before their table scrolls by itself.
-_FEWEST, _MOST = 3, 9
 
 
 @dataclass(frozen=True)
@@ -217,9 +187,9 @@ class ModelPage(Page):
         open_still = not isinstance(fed, Mapping) and (fed.answer is None or None in fed.inputs)
         if wrong or open_still:
             state.forget_mapping()
-            self._show_problems(self._problems_of(fed, wrong))
+            self._show_problems(*self._problems_of(fed, wrong))
             return
-        self._show_problems(())
+        self._show_problems()
         state.set_mapping(fed if isinstance(fed, Mapping) else fed.mapping())
 
     def _problems_of(self, fed: Fed, wrong: tuple[str, ...]) -> tuple[str, ...]:
@@ -302,14 +272,21 @@ class ModelPage(Page):
         column = layouts.column(
             self._file_row(), on=inside, margin=(0, 0, theme.TIGHT, 0), spacing=theme.GAP
         )
-        self._problems = Card(tone="notice", margin=theme.GAP)
+        self._problems = ProblemsCard()
+        self.check = CheckCard()
+        self.check.answer.chosen.connect(self._choose_answer)
+        self.favourable_class = self.check.answer.combo
+        self.tabs = InputTabs(self.desk)
+        self.tabs.remade.connect(self._remap)
+        self.tabs.change.connect(self._change)
+        self._held = Fold("What its &process cannot do on this computer")
         column.addWidget(self._problems)
-        column.addWidget(self._proof_card())
+        column.addWidget(self.check)
         self.preparing = PreparingCard()
         self.preparing.chosen.connect(self._prepare)
         column.addWidget(self.preparing)
-        column.addWidget(self._tabs(), 1)
-        column.addWidget(self._isolation())
+        column.addWidget(self.tabs, 1)
+        column.addWidget(self._held)
         column.addStretch(0)  # takes the room while there are no tabs
         return scrolled(inside)
 
@@ -331,86 +308,6 @@ class ModelPage(Page):
         self.output.activated.connect(self._choose_output)
         self._outputs = layouts.panel(labelled("Which of its &outputs decides?", self.output))
         return layouts.column(row, self._files, self._outputs, spacing=theme.NEAR)
-
-    def _tabs(self) -> QTabWidget:
-        self._mapping = MappingModel()
-        self._mapping.remade.connect(self._remap)
-        self.mapping_view = grid(self._mapping, "How the model’s inputs are made")
-        self.mapping_view.setItemDelegateForColumn(MADE_FROM, ChoiceDelegate(self.mapping_view))
-        self.mapping_view.setEditTriggers(QAbstractItemView.EditTrigger.AllEditTriggers)
-        head = self.mapping_view.horizontalHeader()
-        head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        for place, share in ((0, 150), (MADE_FROM, 170), (HOW + 1, 140)):
-            head.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
-            head.resizeSection(place, share)
-        self.mapping_view.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 14)
-        self.mapping_view.doubleClicked.connect(
-            lambda index: self._change(index.row()) if index.column() >= HOW else None
-        )
-        on_enter(
-            self.mapping_view,
-            lambda index: (
-                self.mapping_view.edit(index)
-                if index.column() == MADE_FROM
-                else self._change(index.row())
-            ),
-        )
-        self.change_button = push_button(
-            "C&hange this input…",
-            lambda: self._change(self.mapping_view.currentIndex().row()),
-            auto_default=False,
-        )
-        self.row = QSpinBox()
-        self.row.setMinimum(1)
-        self.row.setKeyboardTracking(False)
-        self.row.setMaximumWidth(130)
-        calm(self.row)
-        self.row.valueChanged.connect(self._show_row)
-        self._row_answer = Words(tone="quiet", wrap=False)
-        which = QLabel("&Row of the data to show:")
-        which.setBuddy(self.row)
-        self.row.setAccessibleName("Row of the data to show")
-        foot = layouts.row(
-            self.change_button,
-            layouts.stretch(),
-            which,
-            self.row,
-            self._row_answer,
-            spacing=theme.GAP,
-        )
-        made = layouts.panel(layouts.grow(self.mapping_view), foot, spacing=theme.NEAR)
-        self._rows = PlainTable()
-        self.rows_view = grid(self._rows, "The first rows with the model’s answers")
-        self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(made, "How &inputs are made")
-        self.tabs.addTab(self.rows_view, "The &first rows")
-        return self.tabs
-
-    def _isolation(self) -> Fold:
-        self._held = Fold("What its &process cannot do on this computer")
-        return self._held
-
-    def _proof_card(self) -> Card:
-        card = Card(margin=theme.GAP)
-        self._proof = Words(size=1.08)
-        self._proof_more = quiet()
-        self.answer = AnswerField()
-        self.answer.chosen.connect(self._choose_answer)
-        self.favourable_class = self.answer.combo
-        left = layouts.column(self._proof, self._proof_more, self.answer, spacing=theme.NEAR)
-        across = layouts.row(layouts.grow(left), spacing=theme.PAGE)
-        across.setAlignment(left, Qt.AlignmentFlag.AlignTop)
-        self._confusion_box = QWidget()
-        self._confusion = QGridLayout(self._confusion_box)
-        self._confusion.setContentsMargins(0, 0, 0, 0)
-        self._confusion.setHorizontalSpacing(theme.WIDE)
-        self._confusion.setVerticalSpacing(theme.TIGHT)
-        across.addWidget(self._confusion_box, 0, Qt.AlignmentFlag.AlignTop)
-        card.body.addLayout(across)
-        self._warnings = layouts.column()
-        card.body.addLayout(self._warnings)
-        return card
 
     # -- opening ------------------------------------------------------------------------------
 
@@ -560,7 +457,7 @@ class ModelPage(Page):
         state.set_mapping(tried.mapping)
         state.set_proof(tried.proof)
         self._show_mapping()
-        self._show_row()
+        self.tabs.show_row()
         self._take_focus()
         self.proved.emit()
         self.changed.emit()
@@ -639,9 +536,9 @@ class ModelPage(Page):
         state.set_predictions(column, card, predictions.mapping_of(good))
         state.set_proof(proof)
         self._fed = state.mapping
-        self._show_problems(())
+        self._show_problems()
         self._show_mapping()
-        self._take_focus(self.answer.combo)
+        self._take_focus(self.check.answer.combo)
         self.proved.emit()
         self.changed.emit()
 
@@ -649,10 +546,10 @@ class ModelPage(Page):
         """Ask which of a column's decisions is the good one: none is called as the label's."""
         self.state.clear_model()
         self._fed = None
-        self._show_problems((f"{why} Choose below which of its values is the good one.",))
+        self._show_problems(f"{why} Choose below which of its values is the good one.")
         self._show_mapping()
-        self.answer.show_answers(card, None)
-        self._take_focus(self.answer.combo)
+        self.check.answer.show_answers(card, None)
+        self._take_focus(self.check.answer.combo)
         self.failed.emit()
         self.changed.emit()
 
@@ -743,26 +640,8 @@ class ModelPage(Page):
         for line in held(result.confinement):
             self._held.body.addWidget(line)
 
-    def _show_problems(self, problems: tuple[str, ...]) -> None:
-        clear(self._problems.body)
-        self._problems.setVisible(bool(problems))
-        if not problems:
-            return
-        self._problems.body.addWidget(heading("Not yet: the model is not fed as it must be"))
-        for sentence in problems[:_PROBLEMS]:
-            shown = Words(f"!  {short(sentence, _LETTERS)}")
-            shown.setToolTip(tips.plain(sentence))
-            self._problems.body.addWidget(shown)
-        if len(problems) > _PROBLEMS:
-            self._problems.body.addWidget(quiet(f"and {len(problems) - _PROBLEMS} more"))
-        if not self._column:
-            self._problems.body.addWidget(
-                quiet(
-                    "Choose below what each input is made from, or add the file beside the model "
-                    "that tells."
-                )
-            )
-        self._problems.setAccessibleName(" ".join(problems))
+    def _show_problems(self, *problems: str) -> None:
+        self._problems.show_problems(problems, fed=not self._column)
 
     def _columns(self) -> tuple[str, ...]:
         state = self.state
@@ -773,122 +652,30 @@ class ModelPage(Page):
     def _show_mapping(self) -> None:
         state, fed = self.state, self._fed
         shown = fed is not None and state.card is not None and not self._column
-        names = state.card.inputs if state.card is not None else ()
-        inputs = () if fed is None or not shown else fed.inputs
-        self._mapping.show_inputs(names, inputs, self._columns())
-        lines = min(max(len(inputs), _FEWEST), _MOST) + 1
-        line = self.mapping_view.verticalHeader().defaultSectionSize()
-        self.mapping_view.setMinimumHeight(lines * line)
+        self.tabs.show_inputs(fed if shown else None, self._columns())
         # without a model that is fed there is nothing to show below
         self.tabs.setVisible(shown)
         for widget in (self._files, self._held):
             widget.setVisible(not self._column)
         self._outputs.setVisible(not self._column and self.output.count() > 0)
         if state.card is not None and fed is not None:
-            self.answer.show_answers(
+            self.check.answer.show_answers(
                 state.card, fed.answer if not isinstance(fed, Mapping) else fed
             )
-        if state.table is not None:
-            self.row.setMaximum(len(state.table.codes))
         self._show_proof()
 
-    def _show_row(self) -> None:
-        """Show what is sent for the chosen row."""
-        state, worker = self.state, self.desk.model
-        mapping, table, label = state.mapping, state.table, state.label
-        if mapping is None or table is None or state.proof is None or state.predictions:
-            return
-        row = self.row.value()
-        first = next((each for each in state.proof.sample if each.row == row), None)
-        if first is not None:
-            self._show_sent(first)
-            return
-        self._shower.ask(
-            lambda: worker.show(mapping, table, label, (row,))[0],
-            self._show_sent,
-            lambda error: self._row_answer.setText(error.what),
-        )
-
-    def _show_sent(self, sample: SampleRow) -> None:
-        state = self.state
-        if state.card is None or state.mapping is None:
-            return
-        self._mapping.show_sent(sample.row, tuple(_sent(value) for value in sample.sent))
-        self._row_answer.setText(self._row_sentence(sample))
-
-    def _row_sentence(self, sample: SampleRow) -> str:
-        state = self.state
-        if state.card is None or state.mapping is None or sample.score is None:
-            return "The model refuses this row."
-        number = _number(sample, state.mapping, state.card)
-        name = score_name(state.card).lower()
-        return f"It answers “{short(sample.prediction)}” ({name} {number})."
-
     def _show_proof(self) -> None:
-        state, proof = self.state, self.state.proof
-        clear(self._warnings)
-        clear(self._confusion)
-        warnings = list(state.card.warnings) if state.card else []
+        state = self.state
         notes = [*(state.card.hints.notes if state.card else ()), *self._notes]
         if state.mapping is not None:
             notes += [
                 scaling_sentence(fit, names) for fit, names in refitted(state.mapping).items()
             ]
-        offered = () if self._column else self._offers
-        self.preparing.show_offers(offered, self._unprepared, state.mapping)
-        if proof is None:
-            self._rows.show_cells((), ())
-        else:
-            self._show_figures(proof)
-            warnings += proof.warnings
-        for widget in (self._proof, self._proof_more, self._confusion_box):
-            widget.setVisible(proof is not None)
-        for warning in warnings:
-            self._warnings.addWidget(Words(f"!  {warning}", tone="wrong"))
-        if not self._column:
-            for note in notes:
-                self._warnings.addWidget(Words(f"·  {note}", tone="quiet"))
-
-    def _show_figures(self, proof: InputCheck) -> None:
-        state = self.state
-        self._proof.setText(
-            "The label is the model’s decision itself: there is nothing to compare it with."
-            if state.predictions == state.label
-            else f"On {proof.rows:,} of your rows the model agrees with “{state.label}” "
-            f"in {percent(proof.accuracy, 1)}."
+        self.preparing.show_offers(
+            () if self._column else self._offers, self._unprepared, state.mapping
         )
-        self._proof_more.setText(" ".join(_more(proof)))
-        good = short(state.favourable, 14)
-        for position, words in enumerate((f"model says {good}", "model says other")):
-            self._cell(0, position + 1, words, tone="quiet")
-        for row, words in enumerate((f"data say {good}", "data say other")):
-            self._cell(row + 1, 0, words, tone="quiet")
-            for column, count in enumerate(proof.confusion[row]):
-                self._cell(row + 1, column + 1, f"{count:,}", strong=row == column)
-        card, mapping = state.card, state.mapping
-        if card is None or mapping is None:
-            return
-        decided = mapping.decisions(card)[mapping.favourable_class]
-        self._rows.show_cells(
-            (state.label, "Model says", f"{score_name(card)} of “{decided}”", *proof.inputs),
-            [
-                (
-                    row.label,
-                    row.prediction,
-                    _number(row, mapping, card),
-                    *map(_sent, row.sent),
-                )
-                for row in proof.sample
-            ],
-        )
-        self.rows_view.resizeColumnsToContents()
-
-    def _cell(
-        self, row: int, column: int, text: str, *, tone: str = "", strong: bool = False
-    ) -> None:
-        words = Words(text, tone=tone, strong=strong, wrap=False)
-        side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
-        self._confusion.addWidget(words, row, column, side)
+        self.tabs.show_rows()
+        self.check.show_check(state, () if self._column else notes)
 
 
 def _not_in(table: Table, column: str, good: str) -> str:
@@ -900,49 +687,9 @@ def _not_in(table: Table, column: str, good: str) -> str:
     return ""
 
 
-def _number(sample: SampleRow, mapping: Mapping, card: ModelCard) -> str:
-    """Write the number with which a row was decided."""
-    if sample.score is None:
-        return "–"
-    second = sample.prediction == mapping.decisions(card)[1]
-    return own_text(sample.score, mapping, card, second=second)
-
-
 def _opened_sentence(card: ModelCard) -> str:
     if card.read_as_data:
         return "Read as plain numbers: nothing in the file runs."
     where = f"in an environment of its own ({card.environment})" if card.environment else ""
     runs = f"Runs in a process of its own{', ' + where if where else ''}"
     return f"{runs}; you agreed to run its code." if card.needed_trust else f"{runs}."
-
-
-def _more(proof: InputCheck) -> list[str]:
-    """Say what else is known of how the model fares."""
-    sentences = [f"Always guessing the commonest value would give {percent(proof.majority, 1)}."]
-    if proof.auc is not None:
-        sentences.append(f"The area under the ROC curve is {proof.auc:.3f}.")
-    if proof.predictions:
-        most = sorted(proof.predictions, key=lambda each: -each[1])
-        shares = [
-            f"“{short(name)}” {percent(count, proof.rows)}" for name, count in most[:_DECISIONS]
-        ]
-        if rest := len(most) - len(shares):
-            shares.append(f"{rest} others less often")
-        sentences.append(f"Decided: {', '.join(shares)}.")
-    if proof.left_out:
-        sentences.append(f"{proof.left_out:,} rows were left out: {_lacking(proof)}.")
-    if proof.checked_against and proof.said_alike is not None:
-        sentences.append(
-            f"It says the same as “{proof.checked_against}” in {percent(proof.said_alike, 1)}."
-        )
-    return sentences
-
-
-def _lacking(proof: InputCheck) -> str:
-    parts = [f"{count:,} lack “{name}”" for name, count in proof.set_aside.items() if count]
-    return ", ".join(parts[:4]) or "they have missing cells"
-
-
-def _sent(value: float | str | None) -> str:
-    """Write what a model was given."""
-    return "–" if value is None else value if isinstance(value, str) else f"{value:g}"

@@ -7,11 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from fairdesk.app.plan import Choice, may_be_unknown
 from fairdesk.data.table import Column, Kind

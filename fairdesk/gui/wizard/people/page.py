@@ -8,14 +8,7 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import (
-    QComboBox,
-    QGridLayout,
-    QPushButton,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QGridLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from fairdesk.app.plan import Choice
 from fairdesk.data.domain.attributes import Role

@@ -9,12 +9,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QMenu,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
@@ -25,13 +20,7 @@ from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.certification.refinement_view import RefinementView
-from fairdesk.gui.workspace.common.answering import (
-    Run,
-    all_off,
-    can_go_on,
-    number_of,
-    proves,
-)
+from fairdesk.gui.workspace.common.answering import Run, all_off, can_go_on, number_of, proves
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.common.run_page import RunPage

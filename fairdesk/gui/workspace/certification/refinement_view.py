@@ -7,12 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QMenu,
-    QSizePolicy,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair, PairQuery

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
@@ -19,14 +16,7 @@ from fairdesk.charts.shares import ShareBar, ShareBars
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import (
-    Run,
-    all_off,
-    excesses,
-    gaps,
-    method_of,
-    shares,
-)
+from fairdesk.gui.workspace.common.answering import Run, all_off, excesses, gaps, method_of, shares
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement

@@ -31,7 +31,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.errors import SpecError
 from fairdesk.gui.forms.options import OptionsForm, hint, number_field
 from fairdesk.gui.kit import layouts, parts, theme, tips
-from fairdesk.gui.workspace.subgroups.findings_list import score_text
+from fairdesk.gui.workspace.subgroups.finding import score_text
 from fairdesk.models.model import Capability
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import mitigation as mitigation_words

@@ -6,12 +6,7 @@ import re
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QProgressBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QProgressBar, QWidget
 
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState

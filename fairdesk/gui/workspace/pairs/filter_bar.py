@@ -7,13 +7,7 @@ from functools import partial
 
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
-    QLabel,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QToolButton, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import PairQuery

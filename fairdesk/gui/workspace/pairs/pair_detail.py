@@ -26,7 +26,7 @@ from fairdesk.gui.workspace.pairs.side_by_side import (
     side_by_side_table,
 )
 from fairdesk.gui.workspace.pairs.why_view import WhyView
-from fairdesk.gui.workspace.session.pairs_model import MARKS, distance_text, usual
+from fairdesk.gui.workspace.session.pair_columns import MARKS, distance_text, usual
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known
 from fairdesk.wording import words

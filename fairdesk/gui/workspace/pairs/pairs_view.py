@@ -27,7 +27,8 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
 from fairdesk.gui.workspace.pairs.plausible import ShareDelegate
-from fairdesk.gui.workspace.session.pairs_model import Cells, PairsModel, as_tsv
+from fairdesk.gui.workspace.session.pair_columns import Cells, as_tsv
+from fairdesk.gui.workspace.session.pairs_model import PairsModel
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.diversity import MOST_PEOPLE, representatives
 from fairdesk.wording import words

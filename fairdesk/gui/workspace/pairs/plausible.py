@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import theme
-from fairdesk.gui.workspace.session.pairs_model import PairRole
+from fairdesk.gui.workspace.session.pair_columns import PairRole
 
 _THICK = 7.0
 

@@ -14,7 +14,7 @@ from fairdesk.audit.store.records import Pair
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
 from fairdesk.gui.workspace.session.nearest_rows import Real
-from fairdesk.gui.workspace.session.pairs_model import UNKNOWN, distance_text
+from fairdesk.gui.workspace.session.pair_columns import UNKNOWN, distance_text
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.decisions.rule import score_name
 from fairdesk.wording import words

@@ -10,12 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QPushButton, QToolButton, QWidget
 
 from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof.certificate import SUFFIX

@@ -8,11 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QGridLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QGridLayout, QWidget
 
 from fairdesk.audit.store.details import Categories
 from fairdesk.audit.store.store import Store

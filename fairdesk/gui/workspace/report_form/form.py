@@ -9,14 +9,7 @@ from typing import Final
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QComboBox,
-    QLabel,
-    QPushButton,
-    QRadioButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QLabel, QPushButton, QRadioButton, QWidget
 
 from fairdesk.audit.store.details import Details, TemplateKey
 from fairdesk.gui.kit import layouts, parts, theme

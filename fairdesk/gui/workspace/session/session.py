@@ -13,7 +13,7 @@ from fairdesk.audit.store.records import Pair, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit.store_thread import StoreThread
-from fairdesk.gui.workspace.session.pairs_model import MARKS
+from fairdesk.gui.workspace.session.pair_columns import MARKS
 from fairdesk.gui.workspace.session.run_driver import RunDriver
 from fairdesk.gui.workspace.session.study import Study
 from fairdesk.gui.workspace.session.weighing import Weighing

@@ -19,7 +19,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.background import Task, in_background
 from fairdesk.gui.kit.store_thread import StoreThread
 from fairdesk.gui.workspace.session.nearest_rows import Real, RealPeople
-from fairdesk.gui.workspace.session.pairs_model import distance_text
+from fairdesk.gui.workspace.session.pair_columns import distance_text
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.results.events import Rows

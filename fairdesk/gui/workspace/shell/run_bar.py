@@ -14,7 +14,7 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, fall, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.estimates.page import kind, main_shares, short
-from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
+from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QMenu,
-    QTableWidget,
-    QTableWidgetItem,
-)
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableWidget, QTableWidgetItem
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
@@ -22,7 +16,7 @@ from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.workspace.common.answering import can_go_on, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.estimates.page import main_shares, short
-from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
+from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words

@@ -9,12 +9,8 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QUndoStack
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtGui import QUndoStack
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
@@ -23,59 +19,46 @@ from fairdesk.audit.runs.reopening import MovedError, reopen
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.charts.verdicts import shown
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.timing import timed_run
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.workspace.certification.page import ProofPage, off
-from fairdesk.gui.workspace.common.answering import (
-    Run,
-    all_off,
-    answering,
-    estimates,
-    fall,
-    method_of,
-    proves,
-    with_examples,
-)
+from fairdesk.gui.workspace.certification.page import ProofPage
+from fairdesk.gui.workspace.common.answering import all_off, estimates, method_of, proves
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare.page import ComparePage
-from fairdesk.gui.workspace.estimates.page import SharePage, measured, telling_share
+from fairdesk.gui.workspace.estimates.page import SharePage
 from fairdesk.gui.workspace.groups.page import GroupsPage
 from fairdesk.gui.workspace.mitigation.page import RepairPage, repairs
 from fairdesk.gui.workspace.pairs.page import ExamplesPage
 from fairdesk.gui.workspace.report.exports import Export
 from fairdesk.gui.workspace.report.page import ReportPage
 from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.shell import standings
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.data_page import DataPage
 from fairdesk.gui.workspace.shell.log_page import LogPage
 from fairdesk.gui.workspace.shell.overview_page import OverviewPage
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
+from fairdesk.gui.workspace.shell.standings import (
+    COMPARE,
+    DATA,
+    EXAMPLES,
+    LOG,
+    NAMES,
+    OVERVIEW,
+    PAGES,
+    PROOF,
+    REPAIR,
+    REPORT,
+    SHARE,
+)
+from fairdesk.gui.workspace.subgroups.findings_view import METHOD
 from fairdesk.gui.workspace.subgroups.terms_view import text_columns
-from fairdesk.results.trials import repair_of
-from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 
-OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Examples"
-SHARE, PROOF = "How common", "Proof"
-COMPARE, GROUPS, REPAIR, REPORT, LOG = "Compare", "Groups", "Repair", "Report", "Log"
-NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPAIR, REPORT, LOG)
-#: The page that shows what a run answers.
-_PAGES = {
-    QuestionKind.EXAMPLES: EXAMPLES,
-    QuestionKind.SHARE: SHARE,
-    QuestionKind.PROOF: PROOF,
-    QuestionKind.DIAGNOSIS: COMPARE,
-    QuestionKind.GROUPS: GROUPS,
-    QuestionKind.RATES: GROUPS,
-    QuestionKind.REPAIR: REPAIR,
-}
 #: Seconds after which an estimate or a proof ends where nothing else was asked for.
 _SECONDS = 60.0
 
@@ -264,7 +247,7 @@ class Workspace(QWidget):
     def _show_answer(self, run: RunSpec) -> None:
         """Show the page of what a run answers."""
         answers = METHODS[run.method].answers
-        self.show_page(_PAGES[answers])
+        self.show_page(PAGES[answers])
         if answers is QuestionKind.DIAGNOSIS:
             self.compare.show_diagnosis()
         elif answers in ABOUT_GROUPS:
@@ -417,7 +400,7 @@ class Workspace(QWidget):
     # Parts
 
     def _lay_out(self) -> None:
-        line = _Hairline()
+        line = parts.Hairline()
         warning = layouts.column(self._banner, margin=(theme.WIDE, theme.GAP, theme.WIDE, 0))
         upper = layouts.row(
             layouts.column(self.steps, margin=(0, theme.GAP, 0, 0)),
@@ -556,23 +539,11 @@ class Workspace(QWidget):
 
     def _stand_live(self, state: RunState, answers: QuestionKind) -> None:
         """Say at its step how a run goes."""
-        sign, going = OF_STATE[state.state], words.state_word(state.state)
         if self._comparing:
             at = self._queued - len(self._queue)
-            self.steps.stand(NAMES.index(COMPARE), Standing(f"run {at} of {self._queued}", sign))
-        elif answers is QuestionKind.DIAGNOSIS:
-            self.steps.stand(NAMES.index(COMPARE), Standing(going, sign))
-        if answers is QuestionKind.EXAMPLES:
-            text = f"{going}, {words.number(state.found)}"
-            self.steps.stand(NAMES.index(EXAMPLES), Standing(text, sign))
-        elif answers is QuestionKind.SHARE:
-            self.steps.stand(NAMES.index(SHARE), _share_standing(state))
-        elif answers is QuestionKind.PROOF:
-            self.steps.stand(NAMES.index(PROOF), _proof_standing(state))
-        elif answers in ABOUT_GROUPS:
-            self.steps.stand(NAMES.index(GROUPS), _groups_standing(state))
-        elif answers is QuestionKind.REPAIR:
-            self.steps.stand(NAMES.index(REPAIR), _repair_standing(state))
+            going = Standing(f"run {at} of {self._queued}", OF_STATE[state.state])
+            self.steps.stand(NAMES.index(COMPARE), going)
+        self.steps.stand(NAMES.index(PAGES[answers]), standings.of_live(state, answers))
 
     def _end(self, state: RunState) -> None:
         if state.run_id:
@@ -596,146 +567,24 @@ class Workspace(QWidget):
 
     def _tell(self) -> None:
         """Say how every step stands."""
-        spec, runs = self._session.spec, self._session.runs
-        latest = runs[-1] if runs else None
-        stand = self.steps.stand
-        stand(
-            NAMES.index(OVERVIEW),
-            Standing(words.counted(len(runs), "run"), Sign.DONE)
-            if runs
-            else Standing("nothing run yet", Sign.NOT_YET),
-        )
-        rows = f"{words.number(spec.data.rows)} rows"
-        stand(NAMES.index(DATA), Standing(rows, Sign.DONE))
-        if not self.busy:
-            stand(NAMES.index(GROUPS), self._groups_stand())
-        stand(NAMES.index(LOG), Standing("runs and decisions"))
+        session, busy = self._session, self.busy
+        stands = {
+            REPORT: self.report.standing,
+            **standings.of_audit(session.spec, session.runs, outdated=bool(self.repair.outdated)),
+        }
+        if busy:
+            # what a run fills says itself how it goes
+            still = (OVERVIEW, REPORT) if self.asks_nobody else (OVERVIEW,)
+            stands = {name: stands[name] for name in (*still, DATA, LOG)}
+        for name, standing in stands.items():
+            self.steps.stand(NAMES.index(name), standing)
         if self.asks_nobody:
-            self.bar.setVisible(self.busy)
-            stand(NAMES.index(OVERVIEW), Standing("no model asked", Sign.DONE))
-            stand(NAMES.index(REPORT), self.report.standing)
-            return
-        if self.busy:
-            return
-        self._stand_searches()
-        if latest is None:
-            stand(NAMES.index(REPORT), Standing("nothing to tell yet", Sign.NOT_YET))
-            self.bar.show_nothing("groups" if all_off(spec, QuestionKind.EXAMPLES) else "examples")
-        else:
-            stand(NAMES.index(REPORT), self.report.standing)
-            self.bar.show_record(latest)
-
-    def _stand_searches(self) -> None:
-        """Say how the steps stand that runs fill."""
-        runs, stand = self._session.runs, self.steps.stand
-        examples = with_examples(runs)
-        if examples:
-            found = sum(run.found for run in examples)
-            last = examples[-1].state
-            short_word = {"stopped": "stopped"}.get(last, words.state_word(last))
-            standing = Standing(f"{short_word}, {words.number(found)}", OF_STATE[last])
-        else:
-            standing = Standing(self._lacking(QuestionKind.EXAMPLES, "not run"), Sign.NOT_YET)
-        stand(NAMES.index(EXAMPLES), standing)
-        telling = [run for run in runs if measured(run)]
-        stand(
-            NAMES.index(SHARE),
-            _share_standing(telling[-1], telling)
-            if telling
-            else Standing(self._lacking(QuestionKind.SHARE, "not estimated"), Sign.NOT_YET),
-        )
-        stand(NAMES.index(PROOF), self._proof_stands())
-        stand(NAMES.index(REPAIR), self._repair_stands())
-        if len(examples) > 1:
-            compared = Standing(f"{words.counted(len(examples), 'run')}", Sign.DONE)
-        elif answering(runs, QuestionKind.DIAGNOSIS):
-            compared = Standing("search checked", Sign.DONE)
-        else:
-            compared = Standing(
-                self._lacking(QuestionKind.EXAMPLES, "needs two runs"), Sign.NOT_YET
-            )
-        stand(NAMES.index(COMPARE), compared)
-
-    def _lacking(self, kind: QuestionKind, yet: str) -> str:
-        """Say of what no run has told how it stands: ``off`` where none can."""
-        return "off" if all_off(self._session.spec, kind) else yet
-
-    def _proof_stands(self) -> Standing:
-        """Say how the newest proof stands, or that there is none."""
-        proofs = answering(self._session.runs, QuestionKind.PROOF)
-        if proofs:
-            return _proof_standing(proofs[-1])
-        return Standing("off" if off(self._session.spec) else "nothing proven", Sign.NOT_YET)
-
-    def _repair_stands(self) -> Standing:
-        """Say how the newest repair stands, or that there is none."""
-        made = answering(self._session.runs, QuestionKind.REPAIR)
-        if not made:
-            return Standing("not run", Sign.NOT_YET)
-        if self.repair.outdated:
-            return Standing("out of date", Sign.OUTDATED)
-        return _repair_standing(made[-1])
-
-    def _groups_stand(self) -> Standing:
-        """Say how the newest run about groups stands; before any what the data show."""
-        runs = self._session.runs
-        found = answering(runs, QuestionKind.GROUPS)
-        # rules are looked for first of all; other methods are there to be compared with
-        mined = [run for run in found if mined_of(run)]
-        about = mined or found or answering(runs, QuestionKind.RATES)
-        return _groups_standing(about[-1]) if about else Standing("observed", Sign.DONE)
-
-
-def _groups_standing(run: Run) -> Standing:
-    """Say shortly what a run looked at, and how it stands."""
-    examined = sum(each.rule_sets for each in mined_of(run))
-    text = words.state_word(run.state)
-    if examined:
-        text = words.counted(examined, "rule set")
-    elif run.state == "done" and method_of(run).answers is QuestionKind.RATES:
-        text = "measured"
-    return Standing(text, OF_STATE[run.state])
-
-
-def _repair_standing(run: Run) -> Standing:
-    """Say shortly what a repair came to, and how it stands."""
-    repair = repair_of(run.figures)
-    text = words.state_word(run.state)
-    if run.state in ("running", "paused"):
-        text = mitigation_words.effort_text(run.figures) or text
-    elif repair is not None and not repair.retrains:
-        text = "rows to add"
-    elif repair is not None:
-        text = fall(run) or "nothing helped"
-    return Standing(text, OF_STATE[run.state])
-
-
-def _proof_standing(run: Run) -> Standing:
-    """Say shortly how much a run has proven, and how it stands."""
-    proven = proof_words.proven_of(run.figures)
-    if proven is not None:
-        consistent, discriminatory, _left = proof_words.proven_fractions(proven)
-        text = (
-            "all proven"
-            if proven.exact
-            else f"{shown('consistent', consistent + discriminatory)} proven"
-        )
-    elif run.state == "done":
-        text = "not certified"
-    else:
-        text = words.state_word(run.state)
-    return Standing(text, OF_STATE[run.state])
-
-
-def _share_standing(run: Run, telling: Sequence[Run] = ()) -> Standing:
-    """Say shortly how common it is, by the run that tells most, and how ``run`` stands."""
-    first = next(iter(telling_share(telling or (run,))), None)
-    if first is None:
-        return Standing(words.state_word(run.state), OF_STATE[run.state])
-    digits = 2 if first.exhaustive else words.digits_of(first.low, first.high)
-    kind = "exact" if first.exact else "estimated"
-    text = f"{words.shown_percent(first.estimate, digits)}, {kind}"
-    return Standing(text, OF_STATE[run.state])
+            self.bar.setVisible(busy)
+        elif session.runs and not busy:
+            self.bar.show_record(session.runs[-1])
+        elif not busy:
+            nothing = all_off(session.spec, QuestionKind.EXAMPLES)
+            self.bar.show_nothing("groups" if nothing else "examples")
 
 
 def _ended(state: RunState, waited: int) -> str:
@@ -753,14 +602,3 @@ def _ended(state: RunState, waited: int) -> str:
     if waited and state.state == "stopped":
         return f"{ending} {words.counted(waited, 'run').capitalize()} that waited did not begin."
     return ending
-
-
-class _Hairline(QWidget):
-    """A quiet upright line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFixedWidth(1)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        QPainter(self).fillRect(self.rect(), QColor(theme.colours().line))

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QComboBox,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, why_off
@@ -23,13 +16,8 @@ from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.findings_list import (
-    Finding,
-    FindingsList,
-    findings_of,
-    matching,
-    score_text,
-)
+from fairdesk.gui.workspace.subgroups.finding import Finding, findings_of, matching, score_text
+from fairdesk.gui.workspace.subgroups.findings_list import FindingsList
 from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods
 from fairdesk.gui.workspace.subgroups.rule_detail import RuleDetail
 from fairdesk.gui.workspace.subgroups.supports_view import SupportsView

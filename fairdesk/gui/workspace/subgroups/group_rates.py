@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fairdesk.charts.forest import Plot, Row, percents, tenths
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.groups.metrics.outcomes import wilson
-from fairdesk.gui.workspace.subgroups.findings_list import rate_text
+from fairdesk.gui.workspace.subgroups.finding import rate_text
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import words
 

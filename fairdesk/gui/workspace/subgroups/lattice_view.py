@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.parts import Padded
-from fairdesk.gui.workspace.subgroups.findings_list import rate_text, score_text
+from fairdesk.gui.workspace.subgroups.finding import rate_text, score_text
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.subgroups import RuleSet, Variant
 from fairdesk.wording import words

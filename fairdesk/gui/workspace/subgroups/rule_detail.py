@@ -12,7 +12,7 @@ from fairdesk.gui.workspace.common.people_inside import PeopleInside
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.findings_list import Finding
+from fairdesk.gui.workspace.subgroups.finding import Finding
 from fairdesk.gui.workspace.subgroups.group_rates import Rates, rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import LatticeView, carried, steps_of
 from fairdesk.results.conditions import Conditions

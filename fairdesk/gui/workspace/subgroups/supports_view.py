@@ -14,7 +14,7 @@ from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.findings_list import score_text
+from fairdesk.gui.workspace.subgroups.finding import score_text
 from fairdesk.results.subgroups import RuleSearchSummary, Support
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase

@@ -202,12 +202,12 @@ def texts(widget):
 
 
 def cell(wizard, row, column):
-    model = wizard.model.mapping_view.model()
+    model = wizard.model.tabs.mapping_view.model()
     return model.index(row, column).data()
 
 
 def put(wizard, row, column_name):
-    model = wizard.model.mapping_view.model()
+    model = wizard.model.tabs.mapping_view.model()
     model.setData(model.index(row, MADE_FROM), column_name)
 
 
@@ -427,8 +427,8 @@ def test_gaps_are_shown_and_filled_until_the_step_is_done(qtbot, make, model_fil
         return 1
 
     monkeypatch.setattr(InputDialog, "exec", answer)
-    page.mapping_view.setCurrentIndex(page.mapping_view.model().index(1, HOW))
-    fails(qtbot, wizard, page.change_button.click)
+    page.tabs.mapping_view.setCurrentIndex(page.tabs.mapping_view.model().index(1, HOW))
+    fails(qtbot, wizard, page.tabs.change_button.click)
     assert cell(wizard, 1, HOW) == "1 for “male”, else 0"
     proves(qtbot, wizard, lambda: put(wizard, 2, "income"))
     assert not page._problems.isVisible()
@@ -440,7 +440,7 @@ def test_inputs_made_alike_or_from_the_label_are_refused_here(qtbot, make, model
     wizard = make(FakeWorker())
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
-    assert "approved" not in page._mapping.columns
+    assert "approved" not in page.tabs.mapping.columns
     fails(qtbot, wizard, lambda: put(wizard, 1, "income"))
     assert "exactly the same way" in page._problems.accessibleName()
     assert wizard.state.mapping is None
@@ -454,18 +454,18 @@ def test_any_row_is_shown_as_it_is_sent(qtbot, make, model_file, table):
     wizard = make(FakeWorker())
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
-    model = page.mapping_view.model()
+    model = page.tabs.mapping_view.model()
     head = model.columnCount() - 1
     sent = [cell(wizard, row, head) for row in range(3)]
     assert sent == ["0", "20", "10"]
-    assert page.row.maximum() == 90
-    page.row.setValue(78)
+    assert page.tabs.row.maximum() == 90
+    page.tabs.row.setValue(78)
     qtbot.waitUntil(lambda: model.headerData(head, Qt.Orientation.Horizontal) == "Row 78 as sent")
     sex, age, income = table.codes[77, :3]
     assert [cell(wizard, row, head) for row in range(3)] == [f"{v:g}" for v in (sex, age, income)]
-    assert "It answers “" in page._row_answer.text()
+    assert "It answers “" in page.tabs.row_answer.text()
     page.tabs.setCurrentIndex(1)
-    assert page.rows_view.model().rowCount() > 0
+    assert page.tabs.rows_view.model().rowCount() > 0
 
 
 def test_three_hundred_inputs_and_long_names_fit(qtbot, make, model_file, tmp_path):
@@ -485,7 +485,7 @@ def test_three_hundred_inputs_and_long_names_fit(qtbot, make, model_file, tmp_pa
     width = wizard.minimumSizeHint().width()
     fails(qtbot, wizard, lambda: page.load(model_file))
     assert wizard.minimumSizeHint().width() <= max(width, 900)
-    assert page.mapping_view.model().rowCount() == 299
+    assert page.tabs.mapping_view.model().rowCount() == 299
     assert page._problems.height() < wizard.height() / 2
 
 
@@ -495,11 +495,11 @@ def test_the_wheel_moves_the_page_before_its_table(qtbot, make, model_file):
     fails(qtbot, wizard, lambda: page.load(model_file))
     wizard.resize(1080, 620)
     page.favourable_class.setFocus()
-    area = page.mapping_view
+    area = page.tabs.mapping_view
     while not hasattr(area, "widgetResizable"):
         area = area.parentWidget()
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0, timeout=WAIT)
-    view = page.mapping_view.viewport()
+    view = page.tabs.mapping_view.viewport()
     place = QPointF(view.mapTo(wizard, view.rect().topLeft() + QPoint(20, 20)))
     for _turn in range(3):
         QTest.wheelEvent(wizard.windowHandle(), place, QPoint(0, -120))
@@ -634,14 +634,14 @@ def test_the_dialog_is_left_by_escape_and_taken_by_enter(qtbot, make, model_file
                 qtbot.keyClick(asked, key)
 
         QTimer.singleShot(0, press)
-        page.mapping_view.setCurrentIndex(page.mapping_view.model().index(1, HOW))
-        page.change_button.click()
+        page.tabs.mapping_view.setCurrentIndex(page.tabs.mapping_view.model().index(1, HOW))
+        page.tabs.change_button.click()
 
     during([Qt.Key.Key_Escape])
     assert wizard.state.mapping.inputs[1].attribute == "age"
     proves(qtbot, wizard, lambda: during([Qt.Key.Key_Return]))
     assert wizard.state.mapping.inputs[1].attribute == "risk"
-    assert page.mapping_view.currentIndex().row() == 1
+    assert page.tabs.mapping_view.currentIndex().row() == 1
 
 
 # -- what the answers mean ---------------------------------------------------------------------
@@ -652,10 +652,10 @@ def test_the_decision_is_made_at_another_score(qtbot, make, model_file):
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
     before = sum(row[0] for row in wizard.state.proof.confusion)
-    proves(qtbot, wizard, lambda: page.answer.threshold.setValue(0.9))
+    proves(qtbot, wizard, lambda: page.check.answer.threshold.setValue(0.9))
     assert wizard.state.mapping.threshold == 0.9
     assert sum(row[0] for row in wizard.state.proof.confusion) < before
-    proves(qtbot, wizard, lambda: page.answer.threshold.setValue(0.5))
+    proves(qtbot, wizard, lambda: page.check.answer.threshold.setValue(0.5))
     assert wizard.state.mapping.threshold is None
 
 
@@ -667,7 +667,7 @@ def test_several_of_many_classes_are_good(qtbot, make, model_file, monkeypatch):
     # none of them is called “yes”: it has to be chosen
     assert page.favourable_class.currentIndex() == -1
     assert not wizard.next.isEnabled()
-    assert not page.answer.threshold.isVisible()
+    assert not page.check.answer.threshold.isVisible()
 
     def tick(asked):
         asked.ticks.none_button.click()
@@ -679,9 +679,9 @@ def test_several_of_many_classes_are_good(qtbot, make, model_file, monkeypatch):
     proves(qtbot, wizard, lambda: choose(page.favourable_class, "Several answers…"))
     assert wizard.state.mapping.together == (30, 31)
     assert page.favourable_class.currentText() == f"{classes[30]} or {classes[31]}"
-    decided = next(each for each in page._proof_more.text().split(". ") if "Decided" in each)
+    decided = next(each for each in page.check._more.text().split(". ") if "Decided" in each)
     assert decided.count("“") <= 5
-    assert page._proof_more.height() < wizard.height() / 3
+    assert page.check._more.height() < wizard.height() / 3
 
 
 def test_an_estimate_is_good_from_a_number_on(qtbot, make, model_file, table):
@@ -689,17 +689,19 @@ def test_an_estimate_is_good_from_a_number_on(qtbot, make, model_file, table):
     wizard = make(FakeWorker(card), "risk", ">= 30")
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
-    assert page.answer.estimate.isVisible()
-    assert not page.answer.threshold.isVisible()
+    assert page.check.answer.estimate.isVisible()
+    assert not page.check.answer.threshold.isVisible()
     assert page.favourable_class.currentText() == "At least"
-    assert page.answer.estimate.value() == 30
+    assert page.check.answer.estimate.value() == 30
     # the number is the model's own: what it was sent, added up
     sent = sum(table.codes[0, :3])
-    shown = float(re.search(r"estimate ([\d,.e+]+)\)", page._row_answer.text())[1].replace(",", ""))
+    shown = float(
+        re.search(r"estimate ([\d,.e+]+)\)", page.tabs.row_answer.text())[1].replace(",", "")
+    )
     assert shown == pytest.approx(sent, rel=1e-3)
-    first = page.rows_view.model().index(0, 2).data()
+    first = page.tabs.rows_view.model().index(0, 2).data()
     assert float(first.replace(",", "")) == pytest.approx(sent, rel=1e-3)
-    proves(qtbot, wizard, lambda: page.answer.estimate.setValue(80))
+    proves(qtbot, wizard, lambda: page.check.answer.estimate.setValue(80))
     assert wizard.state.mapping.threshold == 80
     proves(qtbot, wizard, lambda: choose(page.favourable_class, "Less than"))
     assert wizard.state.mapping.favourable_class == 0
@@ -737,7 +739,7 @@ def test_a_model_takes_the_place_of_a_column(qtbot, make, model_file):
     page = wizard.model
     choose(page.column, "said")
     assert wizard.next.isEnabled()
-    assert "nothing to compare" in page._proof.text()
+    assert "nothing to compare" in page.check._agreement.text()
     proves(qtbot, wizard, lambda: page.load(model_file))
     assert wizard.state.predictions == ""
     assert page.tabs.isVisible()
@@ -757,8 +759,8 @@ def test_another_label_proposes_anew(qtbot, make, model_file):
     state.set_label("said")
     state.set_favourable("granted")
     proves(qtbot, wizard, wizard.next.click)
-    assert "approved" in page._mapping.columns
-    assert "said" not in page._mapping.columns
+    assert "approved" in page.tabs.mapping.columns
+    assert "said" not in page.tabs.mapping.columns
     # what was said of the other label's outcome is not kept
     assert state.proof.accuracy > 0.5
     wizard.back.click()
@@ -775,7 +777,7 @@ def test_a_choice_is_opened_by_enter_and_f2(qtbot, make, model_file):
     wizard = make(FakeWorker())
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
-    view = page.mapping_view
+    view = page.tabs.mapping_view
     for key in (Qt.Key.Key_F2, Qt.Key.Key_Return):
         view.setFocus()
         view.setCurrentIndex(view.model().index(1, MADE_FROM))
@@ -809,10 +811,10 @@ def test_tab_goes_through_the_page_in_the_order_it_is_read(qtbot, make, model_fi
         page._other,
         page._files.add,
         page.favourable_class,
-        page.answer.threshold,
-        page.mapping_view,
-        page.change_button,
-        page.row,
+        page.check.answer.threshold,
+        page.tabs.mapping_view,
+        page.tabs.change_button,
+        page.tabs.row,
         page._held.button,
         wizard.back,
     ]

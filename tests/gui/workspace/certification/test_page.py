@@ -23,7 +23,7 @@ from fairdesk.gui.workspace.common.answering import with_examples
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.overview_page import PROVE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.workspace import EXAMPLES, NAMES, PROOF
+from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES, PROOF
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.individual import Share

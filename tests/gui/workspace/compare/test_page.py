@@ -21,7 +21,8 @@ from fairdesk.gui.workspace.compare.comparing import (
     overlaps_of,
 )
 from fairdesk.gui.workspace.shell import workspace as workspace_module
-from fairdesk.gui.workspace.shell.workspace import COMPARE, EXAMPLES, NAMES, Workspace
+from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES
+from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.model import Capability
 from tests.gui.auditing import FakeWorker, make_audit
 

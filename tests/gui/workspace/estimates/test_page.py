@@ -19,7 +19,8 @@ from fairdesk.gui.workspace.estimates.page import (
 )
 from fairdesk.gui.workspace.shell.overview_page import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.workspace import COMPARE, EXAMPLES, NAMES, SHARE, Workspace
+from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES, SHARE
+from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.results.events import Progress
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share

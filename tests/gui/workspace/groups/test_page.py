@@ -16,11 +16,11 @@ from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, sho
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.overview_page import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.workspace import GROUPS, NAMES, OVERVIEW
-from fairdesk.gui.workspace.subgroups.findings_list import evidence_text, findings_of, matching
+from fairdesk.gui.workspace.shell.standings import GROUPS, NAMES, OVERVIEW
+from fairdesk.gui.workspace.subgroups.finding import evidence_text, findings_of, matching
 from fairdesk.gui.workspace.subgroups.group_rates import rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import carried, steps_of
-from fairdesk.gui.workspace.subgroups.terms_view import Marked, changed, occurring, shortened
+from fairdesk.gui.workspace.subgroups.term_detail import Marked, changed, occurring, shortened
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import How, Input, Mapping
 from fairdesk.results.conditions import Condition

@@ -26,7 +26,7 @@ from fairdesk.gui.workspace.mitigation.page import since, step_text
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.overview_page import next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.workspace import COMPARE, EXAMPLES, NAMES, REPAIR
+from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES, REPAIR
 from fairdesk.models.model import Capability
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.mitigation import Augmented, Retrained

@@ -10,8 +10,8 @@ from fairdesk.audit.store.records import MinimalPair, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.workspace.pairs.why_view import STRONGEST
 from fairdesk.gui.workspace.session import study, weighing
-from fairdesk.gui.workspace.session.pairs_model import PairRole, distance_text
-from fairdesk.gui.workspace.shell.workspace import EXAMPLES
+from fairdesk.gui.workspace.session.pair_columns import PairRole, distance_text
+from fairdesk.gui.workspace.shell.standings import EXAMPLES
 from fairdesk.individual.surrogates.explanation import Explanation
 from tests.gui.auditing import FakeWorker, Scales, Scholar, make_audit
 

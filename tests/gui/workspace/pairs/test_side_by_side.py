@@ -10,7 +10,7 @@ from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.gui.workspace.pairs.side_by_side import changes, compare, sentence
 from fairdesk.gui.workspace.pairs.why_view import fit_words, strongest
-from fairdesk.gui.workspace.session.pairs_model import (
+from fairdesk.gui.workspace.session.pair_columns import (
     columns_of,
     distance_text,
     plausibility_text,

@@ -30,7 +30,7 @@ from fairdesk.gui.workspace.report_form.categories import UNKNOWN, CategoriesEdi
 from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.report_form.fields import FieldEditor
 from fairdesk.gui.workspace.report_form.form import _Pressed
-from fairdesk.gui.workspace.shell.workspace import EXAMPLES, NAMES, REPORT
+from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES, REPORT
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.content.fields import FIELDS, fields_of
 from fairdesk.report.content.form import Field

@@ -34,7 +34,7 @@ from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.data_page import model_facts
 from fairdesk.gui.workspace.shell.overview_page import next_step
 from fairdesk.gui.workspace.shell.run_bar import budget_used
-from fairdesk.gui.workspace.shell.workspace import EXAMPLES, NAMES
+from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import Companion
 from fairdesk.models.pickles.contents import Contents

@@ -1,0 +1,135 @@
+"""How the file of the data is written: what splits its cells, its letters and numbers."""
+
+from __future__ import annotations
+
+import codecs
+
+import msgspec
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
+
+from fairdesk.data.table import Dialect, Source
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.parts import bounded, calm, labelled
+
+_DELIMITERS = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |", " ": "Space"}
+_ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8 with mark",
+    "utf-16": "UTF-16",
+    "cp1252": "Western (Windows-1252)",
+    "iso-8859-1": "Western (ISO 8859-1)",
+    "iso-8859-15": "Western (ISO 8859-15)",
+    "cp1250": "Central European (1250)",
+    "cp1251": "Cyrillic (1251)",
+    "shift_jis": "Japanese (Shift JIS)",
+    "gb18030": "Chinese (GB 18030)",
+}
+_DECIMALS = {".": "Point  1.5", ",": "Comma  1,5"}
+
+
+class DialectRow(QWidget):
+    """The controls that say how the file is written.
+
+    Signals
+    -------
+    changed
+        It is to be read in another way.
+    table_chosen
+        Another sheet or table of it is to be read.
+    """
+
+    changed = Signal()
+    table_chosen = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.delimiter, self.encoding, self.decimal = QComboBox(), QComboBox(), QComboBox()
+        for combo, entries in (
+            (self.delimiter, _DELIMITERS),
+            (self.encoding, _ENCODINGS),
+            (self.decimal, _DECIMALS),
+        ):
+            for value, words in entries.items():
+                combo.addItem(words, value)
+        self.table = QComboBox()
+        for combo in (self.delimiter, self.encoding, self.decimal, self.table):
+            bounded(combo, 9)
+            calm(combo)
+        for combo in (self.delimiter, self.encoding, self.decimal):
+            combo.activated.connect(self.changed)
+        self.table.activated.connect(self.table_chosen)
+        self.missing = QLineEdit()
+        self.missing.setPlaceholderText("empty cells only")
+        self.missing.setToolTip("Cells that mean “no value”, separated by commas")
+        self.missing.editingFinished.connect(self.changed)
+        self.header = QCheckBox("First row &has names")
+        self.header.setAccessibleName("First row has names")
+        self.header.toggled.connect(self.changed)
+        self._table_label = QLabel("Shee&t")
+        self._table_label.setBuddy(self.table)
+        self._table_box = layouts.panel(self._table_label, self.table, spacing=theme.TIGHT)
+        self._text_only = layouts.strip(
+            layouts.grow(labelled("Columns are &split by", self.delimiter), 3),
+            layouts.grow(labelled("&Encoding", self.encoding), 4),
+            layouts.grow(labelled("&Decimal mark", self.decimal), 3),
+            spacing=theme.GAP,
+        )
+        layouts.row(
+            layouts.grow(self._table_box, 4),
+            layouts.grow(self._text_only, 10),
+            layouts.grow(labelled("Cells &without a value", self.missing), 4),
+            layouts.at(self.header, Qt.AlignmentFlag.AlignBottom),
+            layouts.stretch(),
+            on=self,
+            spacing=theme.GAP,
+        )
+
+    def dialect(self, before: Dialect) -> Dialect:
+        """Return how the file is to be read, as the controls say; else as ``before``."""
+        missing = tuple(t for each in self.missing.text().split(",") if (t := each.strip()))
+        if before.format != "csv":
+            return msgspec.structs.replace(before, missing=missing, header=self.header.isChecked())
+        return msgspec.structs.replace(
+            before,
+            delimiter=self.delimiter.currentData(),
+            encoding=self.encoding.currentData(),
+            header=self.header.isChecked(),
+            decimal=self.decimal.currentData(),
+            missing=missing,
+        )
+
+    def show_source(self, source: Source) -> None:
+        """Show how a file was read."""
+        dialect = source.dialect
+        blocked = [QSignalBlocker(each) for each in (self.header, self.missing)]
+        _select(self.delimiter, dialect.delimiter)
+        _select(self.encoding, _codec(dialect.encoding))
+        _select(self.decimal, dialect.decimal)
+        self.header.setChecked(dialect.header)
+        self.missing.setText(", ".join(dialect.missing))
+        del blocked
+        text = dialect.format == "csv"
+        self._text_only.setVisible(text)
+        self.header.setVisible(text or dialect.format == "excel")
+        self._table_box.setVisible(len(source.tables) > 1)
+        word = "Sheet" if dialect.format == "excel" else "Table"
+        self._table_label.setText(f"{word} o&f the file")
+        self.table.setAccessibleName(f"{word} of the file")
+        self.table.clear()
+        for name in source.tables:
+            self.table.addItem(name, name)
+        self.table.setCurrentIndex(self.table.findData(dialect.table))
+
+
+def _codec(encoding: str) -> str:
+    """Return the name under which a codec is listed."""
+    name = codecs.lookup(encoding).name
+    return next((each for each in _ENCODINGS if codecs.lookup(each).name == name), encoding)
+
+
+def _select(combo: QComboBox, value: str) -> None:
+    """Select a value, and list it first when it is not a usual one."""
+    if combo.findData(value) < 0:
+        combo.addItem(value, value)
+    combo.setCurrentIndex(combo.findData(value))

@@ -1,0 +1,198 @@
+"""How each step at the left stands: a word or two, and a sign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.charts.verdicts import shown
+from fairdesk.gui.workspace.certification.page import off
+from fairdesk.gui.workspace.common.answering import (
+    Run,
+    all_off,
+    answering,
+    fall,
+    method_of,
+    with_examples,
+)
+from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing
+from fairdesk.gui.workspace.estimates.page import measured, telling_share
+from fairdesk.gui.workspace.subgroups.findings_view import mined_of
+from fairdesk.results.trials import repair_of
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
+
+OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Examples"
+SHARE, PROOF = "How common", "Proof"
+COMPARE, GROUPS, REPAIR, REPORT, LOG = "Compare", "Groups", "Repair", "Report", "Log"
+NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPAIR, REPORT, LOG)
+#: The page that shows what a run answers.
+PAGES = {
+    QuestionKind.EXAMPLES: EXAMPLES,
+    QuestionKind.SHARE: SHARE,
+    QuestionKind.PROOF: PROOF,
+    QuestionKind.DIAGNOSIS: COMPARE,
+    QuestionKind.GROUPS: GROUPS,
+    QuestionKind.RATES: GROUPS,
+    QuestionKind.REPAIR: REPAIR,
+}
+
+
+def of_audit(
+    spec: AuditSpec, runs: Sequence[RunRecord], *, outdated: bool = False
+) -> dict[str, Standing]:
+    """Return how the steps stand while no run is under way, by their names.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        What was asked.
+    runs : sequence of RunRecord
+        Those of the audit.
+    outdated : bool
+        Whether the newest repair does not know what was found since.
+    """
+    stands = {
+        OVERVIEW: Standing(words.counted(len(runs), "run"), Sign.DONE)
+        if runs
+        else Standing("nothing run yet", Sign.NOT_YET),
+        DATA: Standing(f"{words.number(spec.data.rows)} rows", Sign.DONE),
+        GROUPS: _groups(runs),
+        LOG: Standing("runs and decisions"),
+    }
+    if spec.predictions:
+        return {**stands, OVERVIEW: Standing("no model asked", Sign.DONE)}
+    stands |= {
+        EXAMPLES: _examples(spec, runs),
+        SHARE: _share(spec, runs),
+        PROOF: _proof(spec, runs),
+        REPAIR: _repair(runs, outdated=outdated),
+        COMPARE: _compare(spec, runs),
+    }
+    if not runs:
+        stands[REPORT] = Standing("nothing to tell yet", Sign.NOT_YET)
+    return stands
+
+
+def of_live(state: RunState, answers: QuestionKind) -> Standing:
+    """Return how the step stands that a run under way fills."""
+    if answers is QuestionKind.SHARE:
+        return _share_of(state)
+    if answers is QuestionKind.PROOF:
+        return _proof_of(state)
+    if answers in ABOUT_GROUPS:
+        return _groups_of(state)
+    if answers is QuestionKind.REPAIR:
+        return _repair_of(state)
+    told = words.state_word(state.state)
+    if answers is QuestionKind.EXAMPLES:
+        told = f"{told}, {words.number(state.found)}"
+    return Standing(told, OF_STATE[state.state])
+
+
+def _lacking(spec: AuditSpec, kind: QuestionKind, yet: str) -> Standing:
+    """Say of what no run has told how it stands: ``off`` where none can."""
+    return Standing("off" if all_off(spec, kind) else yet, Sign.NOT_YET)
+
+
+def _examples(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
+    examples = with_examples(runs)
+    if not examples:
+        return _lacking(spec, QuestionKind.EXAMPLES, "not run")
+    found, last = sum(run.found for run in examples), examples[-1].state
+    word = "stopped" if last == "stopped" else words.state_word(last)
+    return Standing(f"{word}, {words.number(found)}", OF_STATE[last])
+
+
+def _compare(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
+    examples = with_examples(runs)
+    if len(examples) > 1:
+        return Standing(words.counted(len(examples), "run"), Sign.DONE)
+    if answering(runs, QuestionKind.DIAGNOSIS):
+        return Standing("search checked", Sign.DONE)
+    return _lacking(spec, QuestionKind.EXAMPLES, "needs two runs")
+
+
+def _share(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
+    telling = [run for run in runs if measured(run)]
+    if not telling:
+        return _lacking(spec, QuestionKind.SHARE, "not estimated")
+    return _share_of(telling[-1], telling)
+
+
+def _proof(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
+    proofs = answering(runs, QuestionKind.PROOF)
+    if proofs:
+        return _proof_of(proofs[-1])
+    return Standing("off" if off(spec) else "nothing proven", Sign.NOT_YET)
+
+
+def _repair(runs: Sequence[RunRecord], *, outdated: bool) -> Standing:
+    made = answering(runs, QuestionKind.REPAIR)
+    if not made:
+        return Standing("not run", Sign.NOT_YET)
+    return Standing("out of date", Sign.OUTDATED) if outdated else _repair_of(made[-1])
+
+
+def _groups(runs: Sequence[RunRecord]) -> Standing:
+    """Say how the newest run about groups stands; before any what the data show."""
+    found = answering(runs, QuestionKind.GROUPS)
+    # rules are looked for first of all; other methods are there to be compared with
+    mined = [run for run in found if mined_of(run)]
+    about = mined or found or answering(runs, QuestionKind.RATES)
+    return _groups_of(about[-1]) if about else Standing("observed", Sign.DONE)
+
+
+def _groups_of(run: Run) -> Standing:
+    """Say shortly what a run looked at, and how it stands."""
+    examined = sum(each.rule_sets for each in mined_of(run))
+    told = words.state_word(run.state)
+    if examined:
+        told = words.counted(examined, "rule set")
+    elif run.state == "done" and method_of(run).answers is QuestionKind.RATES:
+        told = "measured"
+    return Standing(told, OF_STATE[run.state])
+
+
+def _repair_of(run: Run) -> Standing:
+    """Say shortly what a repair came to, and how it stands."""
+    repair = repair_of(run.figures)
+    told = words.state_word(run.state)
+    if run.state in ("running", "paused"):
+        told = mitigation_words.effort_text(run.figures) or told
+    elif repair is not None and not repair.retrains:
+        told = "rows to add"
+    elif repair is not None:
+        told = fall(run) or "nothing helped"
+    return Standing(told, OF_STATE[run.state])
+
+
+def _proof_of(run: Run) -> Standing:
+    """Say shortly how much a run has proven, and how it stands."""
+    proven = proof_words.proven_of(run.figures)
+    if proven is not None:
+        consistent, discriminatory, _left = proof_words.proven_fractions(proven)
+        told = (
+            "all proven"
+            if proven.exact
+            else f"{shown('alike', consistent + discriminatory)} proven"
+        )
+    elif run.state == "done":
+        told = "not certified"
+    else:
+        told = words.state_word(run.state)
+    return Standing(told, OF_STATE[run.state])
+
+
+def _share_of(run: Run, telling: Sequence[Run] = ()) -> Standing:
+    """Say shortly how common it is, by the run that tells most, and how ``run`` stands."""
+    first = next(iter(telling_share(telling or (run,))), None)
+    if first is None:
+        return Standing(words.state_word(run.state), OF_STATE[run.state])
+    digits = 2 if first.exhaustive else words.digits_of(first.low, first.high)
+    kind = "exact" if first.exact else "estimated"
+    told = f"{words.shown_percent(first.estimate, digits)}, {kind}"
+    return Standing(told, OF_STATE[run.state])

@@ -1,0 +1,167 @@
+"""What a run found about groups: each rule set with its variants, in words and in order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.gui.workspace.common.answering import Run, gaps
+from fairdesk.results.conditions import Conditions
+from fairdesk.results.events import Metric
+from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
+from fairdesk.wording import subgroups as subgroup_words
+from fairdesk.wording import words
+from fairdesk.wording.rules import rule_phrase
+
+#: A rule set by what it says: the outcome, and its conditions.
+Key = tuple[str, Conditions]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule set as the auditor reads it; its words are made when they are read.
+
+    Attributes
+    ----------
+    rule_set : RuleSet
+        As measured.
+    variants : tuple[Finding, ...]
+        Those that describe nearly the same people.
+    mined : Mined
+        The search that found it.
+    spec : AuditSpec
+        The question.
+    """
+
+    rule_set: RuleSet
+    variants: tuple[Finding, ...]
+    mined: RuleSearchSummary = field(compare=False)
+    spec: AuditSpec = field(compare=False, repr=False)
+
+    @property
+    def key(self) -> Key:
+        """What it says."""
+        return self.rule_set.outcome, self.rule_set.conditions
+
+    @cached_property
+    def phrase(self) -> str:
+        """Its rule."""
+        return rule_phrase(self.spec, self.rule_set.conditions)
+
+    @cached_property
+    def sentence(self) -> str:
+        """Its rule and both rates."""
+        return subgroup_words.rule_set_sentence(self.spec, self.rule_set)
+
+    @cached_property
+    def evidence(self) -> str:
+        """The difference with its interval, the support, the corrected p-value, in short."""
+        return evidence_text(self.rule_set)
+
+    @property
+    def doubt(self) -> str:
+        """Why it must be read with care; mostly empty."""
+        return doubt_text(self.rule_set)
+
+    def speaks_of(self, text: str, attribute: str) -> bool:
+        """Return whether its rule holds a text, and speaks of an attribute; empty is any."""
+        if attribute and all(attribute != each.attribute for each in self.rule_set.conditions):
+            return False
+        return not text or text.casefold() in self.phrase.casefold()
+
+
+def rate_text(outcome: str, value: float) -> str:
+    """Write a rate: ``20.7 %``; a mean score, which is about no outcome, as ``0.207``."""
+    return words.percent(value, 1.0) if outcome else f"{value:.3f}"
+
+
+def score_text(outcome: str, value: float) -> str:
+    """Write a difference of rates: ``62.4 points``; of mean scores ``0.624``."""
+    return f"{100 * value:.1f}{words.NBSP}points" if outcome else f"{value:.3f}"
+
+
+def _signed(outcome: str, value: float) -> str:
+    told = 100 * value if outcome else value
+    return f"{told:+.1f}".replace("-", "−") if outcome else f"{told:+.3f}".replace("-", "−")
+
+
+def greatest_text(run: Run) -> str:
+    """Write the greatest difference that a run about groups found; empty where it has none."""
+    ranked = [told[0] for _, told in subgroup_words.mined_with(run.figures) if told]
+    best = max(ranked, key=lambda each: each.score, default=None)
+    if best is not None:
+        return score_text(best.outcome, best.score)
+    apart = [each.gap for each in gaps(run)]
+    apart += [each.score for each in run.figures if isinstance(each, LinearGroup)]
+    return f"{100 * max(apart):.1f}{words.NBSP}points" if apart else ""
+
+
+def evidence_text(rule_set: RuleSet) -> str:
+    """Write in short what a rule set rests on."""
+    outcome = rule_set.outcome
+    low, high = (_signed(outcome, end) for end in (rule_set.low, rule_set.high))
+    difference = _signed(outcome, rule_set.phi_in - rule_set.phi_out)
+    points = f"{words.NBSP}points" if outcome else ""
+    of = "texts" if any(each.term for each in rule_set.conditions) else "rows"
+    support = f"{words.percent(rule_set.support, 1.0)} of {of}, {words.number(rule_set.rows)}"
+    corrected = f"p{words.NBSP}{words.p_text(rule_set.p)}"
+    return f"{difference}{points} ({low} to {high})\n{support}  ·  {corrected}"
+
+
+def doubt_text(rule_set: RuleSet) -> str:
+    """Say in a few words why a rule set must be read with care; mostly empty."""
+    doubts = []
+    if rule_set.p > subgroup_words.CHANCE:
+        doubts.append("? Chance alone may have made it")
+    if rule_set.holds_on_data is None:
+        doubts.append("? The untouched rows cannot tell")
+    elif not rule_set.holds_on_data:
+        doubts.append("≠ The untouched rows do not show it")
+    return "\n".join(doubts)
+
+
+def findings_of(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[Finding, ...]:
+    """Put rule sets into sentences, variants under their leader.
+
+    The highest scores come first; those that leave too few people outside last.
+    """
+    found = [
+        lead
+        for mined, told in subgroup_words.mined_with(figures)
+        for lead in _led(spec, mined, told)
+    ]
+
+    def rank(each: Finding) -> tuple[bool, float]:
+        few = subgroup_words.leaves_few(each.mined, each.rule_set)
+        return few, -each.rule_set.score
+
+    return tuple(sorted(found, key=rank))
+
+
+def _led(spec: AuditSpec, mined: RuleSearchSummary, told: Sequence[RuleSet]) -> list[Finding]:
+    """Make the findings about one outcome."""
+    following: defaultdict[int, list[Finding]] = defaultdict(list)
+    for each in told:
+        # one whose leader is not among those that were kept stands for itself
+        if 0 <= each.leader < len(told):
+            following[each.leader].append(Finding(each, (), mined, spec))
+    return [
+        Finding(each, tuple(following[place]), mined, spec)
+        for place, each in enumerate(told)
+        if not 0 <= each.leader < len(told)
+    ]
+
+
+def matching(
+    findings: Iterable[Finding], text: str = "", attribute: str = "", outcome: str | None = None
+) -> tuple[Finding, ...]:
+    """Pick the findings that are wanted, and those with a variant that is."""
+    return tuple(
+        each
+        for each in findings
+        if (outcome is None or each.rule_set.outcome == outcome)
+        and any(one.speaks_of(text, attribute) for one in (each, *each.variants))
+    )
