@@ -21,7 +21,7 @@ from fairdesk.audit.store import digests
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
-from fairdesk.certify.proof.certificate import ALIKE, UNLIKE
+from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY
 from fairdesk.cli import main as cli
 from fairdesk.cli import terminal
 from fairdesk.cli import verify as cli_verify
@@ -278,10 +278,10 @@ def forge(proof):
         int(node): int(np.prod(high - low + 1))
         for part in certificate.leaves(arrays)
         for node, low, high in zip(part.nodes, part.low, part.high, strict=True)
-        if arrays["verdict"][node] == ALIKE
+        if arrays["verdict"][node] == CONSISTENT
     }
     assert len(sizes) > 5
-    forged = changed(arrays, "verdict", min(sizes, key=sizes.__getitem__), UNLIKE)
+    forged = changed(arrays, "verdict", min(sizes, key=sizes.__getitem__), DISCRIMINATORY)
     header = summed(certificate.decoded(header), forged)
     file = io.BytesIO()
     certificate.write(file, certificate.encoded(header), forged)

@@ -180,12 +180,12 @@ def _warnings(found: Inspection, columns: Collection[str]) -> tuple[str, ...]:
 
     Of cells that are not what the rest of their column is, what was done with them is told too.
     """
-    told = [
+    sentences = [
         f"{problem.what} {problem.remedy}" if problem.changes else problem.what
         for problem in problems(found.table)
         if problem.column in columns
     ]
-    return (*inspected.warnings(found), *told)
+    return (*inspected.warnings(found), *sentences)
 
 
 def plan_of(question: Question, found: Inspection) -> AuditPlan:

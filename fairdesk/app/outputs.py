@@ -97,13 +97,13 @@ def _write_manifest(store: Store, folder: Path, files: dict[str, str]) -> None:
     FairDeskError
         When it cannot be written.
     """
-    told = {name: Path(path) for name, path in files.items() if name != AUDIT_FILE}
-    manifest = sidecar(store, told)
+    exported = {name: Path(path) for name, path in files.items() if name != AUDIT_FILE}
+    manifest = sidecar(store, exported)
     with replacing(folder / MANIFEST) as draft:
         draft.write_bytes(manifest)
     files[MANIFEST] = str((folder / MANIFEST).absolute())
-    told[MANIFEST] = folder / MANIFEST
-    store.exported(f"Exported to {folder.absolute()}.", told, manifest.decode())
+    exported[MANIFEST] = folder / MANIFEST
+    store.exported(f"Exported to {folder.absolute()}.", exported, manifest.decode())
 
 
 def _certificates(store: Store) -> dict[str, Callable[[Store, Path], None]]:

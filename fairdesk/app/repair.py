@@ -182,14 +182,14 @@ def trial_to_export(run: RunRecord, wanted: int | None) -> int | None:
     SpecError
         When there is no such trial.
     """
-    told = repair_of(run.figures)
-    if told is None:
+    repair = repair_of(run.figures)
+    if repair is None:
         return None
     if wanted is None:
-        if not told.retrains and told.rows:
+        if not repair.retrains and repair.rows:
             return 0
         lowest = lowest_portion(run.figures)
-        return told.chosen if told.chosen >= 0 else None if lowest is None else lowest.number
+        return repair.chosen if repair.chosen >= 0 else None if lowest is None else lowest.number
     trial = trial_of(run.figures, wanted)
     if trial is None or trial.failed:
         there = ", ".join(str(each.number) for each in trials_of(run.figures) if not each.failed)

@@ -37,7 +37,7 @@ def interval(line: GroupLine) -> str:
     return f"{100 * line.low:.1f} to {100 * line.high:.1f}" if line.people else UNDEFINED
 
 
-def told(line: GroupLine, person: str) -> str:
+def describe(line: GroupLine, person: str) -> str:
     """Say how a group fares."""
     if not line.people:
         return f"{name(line)}: nobody, so the rate is {UNDEFINED}"
@@ -98,6 +98,6 @@ def summary(table: GroupTable, title: str, person: str) -> str:
     """Tell a picture in words, for those who do not see it."""
     if not table.lines:
         return f"{title}: nothing yet."
-    first = "; ".join(told(line, person) for line in table.lines[:4])
+    first = "; ".join(describe(line, person) for line in table.lines[:4])
     more = f" {words.number(len(table.lines) - 4)} more groups" if len(table.lines) > 4 else ""
     return f"{title}, observed. {first}.{more} in the table (T). Arrow keys walk the groups."

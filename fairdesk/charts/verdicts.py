@@ -43,7 +43,7 @@ def shown(verdict: str, share: Fraction, least: int = _LEAST) -> str:
     return rounded(share, digits)
 
 
-def told(verdict: str, share: str, *, least: bool = False) -> str:
+def sentence(verdict: str, share: str, *, least: bool = False) -> str:
     """Say a share with its verdict: ``at least 70.95 % certified``."""
     return say((_LEAST_SHARES if least else _SHARES)[verdict], share=share)
 

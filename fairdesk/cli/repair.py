@@ -200,28 +200,28 @@ def _repair(arguments: argparse.Namespace) -> int:
 def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
     """Return what ``repair --json`` prints."""
     run, figures = outcome.run, outcome.run.figures
-    told = repair_result(figures)
+    repair = repair_result(figures)
     trials = trials_of(figures)
     number = outcome.exported
-    if number is None and told is not None and told.chosen >= 0:
-        number = told.chosen
+    if number is None and repair is not None and repair.chosen >= 0:
+        number = repair.chosen
     options = msgspec.to_builtins(parse_options(run.spec.method, run.spec.options))
     return {
         "run": run.id,
         "method": run.spec.method.removeprefix("repair-"),
-        "labels": options["labels"] if told is None else source_of_labels(told),
+        "labels": options["labels"] if repair is None else source_of_labels(repair),
         "seed": run.spec.seed,
         "options": options,
         "rule": rule_phrase(outcome.spec, run.spec.rule) if run.spec.rule else None,
-        "chosen": None if told is None or told.chosen < 0 else told.chosen,
+        "chosen": None if repair is None or repair.chosen < 0 else repair.chosen,
         "exported": outcome.exported,
-        "target": None if told is None else _compared(figures, number, told.target),
-        "accuracy": None if told is None else _compared(figures, number, "accuracy"),
-        "pairs": 0 if told is None else told.pairs,
-        "rows": 0 if told is None else told.rows,
-        "retrains": None if told is None else told.retrains,
-        "ended": "" if told is None else told.ended,
-        "notes": () if told is None else told.notes,
+        "target": None if repair is None else _compared(figures, number, repair.target),
+        "accuracy": None if repair is None else _compared(figures, number, "accuracy"),
+        "pairs": 0 if repair is None else repair.pairs,
+        "rows": 0 if repair is None else repair.rows,
+        "retrains": None if repair is None else repair.retrains,
+        "ended": "" if repair is None else repair.ended,
+        "notes": () if repair is None else repair.notes,
         "trials": [
             {
                 name: getattr(each, name)

@@ -128,7 +128,7 @@ def report_of(arguments: argparse.Namespace) -> ReportQuestion:
 
 def changes_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return what of a report is to be otherwise than the audit has it."""
-    told = {
+    given = {
         "template": arguments.template,
         "language": arguments.language,
         "paper": arguments.paper,
@@ -137,7 +137,7 @@ def changes_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "left_out": tuple(arguments.leave_out),
         "added": tuple(arguments.add),
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in given.items() if value}
 
 
 def _report(arguments: argparse.Namespace) -> int:

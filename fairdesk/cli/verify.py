@@ -262,7 +262,7 @@ def _verify_audit(arguments: argparse.Namespace) -> int:
                 raise KeyboardInterrupt
             say(sentence)
 
-        told = verified.verify(
+        report = verified.verify(
             worker,
             asked,
             arguments.exported,
@@ -270,7 +270,7 @@ def _verify_audit(arguments: argparse.Namespace) -> int:
             watch,
             arguments.trust_certificate,
         )
-    return _tell(told, arguments, out)
+    return _tell(report, arguments, out)
 
 
 def _reproduce(arguments: argparse.Namespace) -> int:
@@ -282,18 +282,18 @@ def _reproduce(arguments: argparse.Namespace) -> int:
                 raise KeyboardInterrupt
             bar(state)
 
-        told = verified.run_again(worker, reproduce_request_of(arguments), watch)
-    return _tell(told, arguments)
+        report = verified.run_again(worker, reproduce_request_of(arguments), watch)
+    return _tell(report, arguments)
 
 
 def _tell(
-    told: verified.VerificationReport, arguments: argparse.Namespace, out: Path | None = None
+    report: verified.VerificationReport, arguments: argparse.Namespace, out: Path | None = None
 ) -> int:
     """Print what came of a check, and write it; gives the exit code."""
     if out is not None:
-        verified.write(told, out)
-    print_lines(json.dumps(verified.figures(told)) if arguments.json else verified.text(told))
-    return 0 if told.holds else FAILED
+        verified.write(report, out)
+    print_lines(json.dumps(verified.figures(report)) if arguments.json else verified.text(report))
+    return 0 if report.holds else FAILED
 
 
 def _verified_figures(verified: Verified) -> dict[str, object]:
@@ -334,7 +334,7 @@ def _verified_summary(verified: Verified) -> str:
         count = f"{words.number(each.failed)} of {words.number(each.tried)} contradict it"
         open_ = f", no answer for {words.number(each.unknown)}" if each.unknown else ""
         lines.append(f"{state:<10}{each.name}" + (f": {count}{open_}." if each.tried else "."))
-        lines += [f"{'':<10}{told}" for told in each.remarks]
+        lines += [f"{'':<10}{remark}" for remark in each.remarks]
     lines += [
         "",
         "Nothing contradicts the certificate."

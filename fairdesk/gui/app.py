@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from fairdesk import __version__
 from fairdesk.files import log_folder, resources
 from fairdesk.gui.kit import settings, theme
-from fairdesk.gui.kit.collector import Collector
+from fairdesk.gui.kit.threads.collector import Collector
 from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
 

@@ -24,10 +24,10 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWi
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import about
 from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
 from fairdesk.gui.kit.parts import action, asked, resize_on_screen
 from fairdesk.gui.kit.settings import Settings
+from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.start_page import StartPage
 
 if TYPE_CHECKING:

@@ -11,17 +11,15 @@ from fairdesk.report.blocks import Section
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections import (
     certification,
-    compared,
-    data,
     findings,
     methods_and_formulas,
     mitigation,
-    model,
     outcomes,
     pairs,
     subgroups,
     system,
 )
+from fairdesk.report.sections.plan import compared, data, model
 from fairdesk.report.templates import annex_iv, ll144, model_card
 
 _MAKERS: dict[str, Callable[[Material], Section]] = {

@@ -129,14 +129,14 @@ def lowest_portion(figures: Iterable[Metric]) -> Trial | None:
 
     The lowest of several by the results would owe that to chance in part.
     """
-    told = tuple(figures)
-    repair = repair_of(told)
+    trials = tuple(figures)
+    repair = repair_of(trials)
     if repair is None:
         return None
     return min(
         (
             each
-            for each in trials_of(told)
+            for each in trials_of(trials)
             if each.kind == "portion" and sought(each, repair) is not None
         ),
         key=lambda each: sought(each, repair) or 0.0,
@@ -150,11 +150,11 @@ def sought(trial: Trial, repair: Repair) -> float | None:
     return None if measure is None else measure.estimate
 
 
-def _arms(told: Measure | Change | None) -> tuple[float, float, float] | None:
+def _arms(measure: Measure | Change | None) -> tuple[float, float, float] | None:
     """Return an estimate and the lengths of both arms of its interval; ``None`` without one."""
-    if told is None:
+    if measure is None:
         return None
-    estimate = told.estimate if isinstance(told, Measure) else told.difference
-    if estimate is None or told.low is None or told.high is None:
+    estimate = measure.estimate if isinstance(measure, Measure) else measure.difference
+    if estimate is None or measure.low is None or measure.high is None:
         return None
-    return estimate, estimate - told.low, told.high - estimate
+    return estimate, estimate - measure.low, measure.high - estimate

@@ -17,9 +17,10 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
 from fairdesk.results.proofs import PairShare, Proven, Region
-from fairdesk.wording import groups as group_words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
+from fairdesk.wording.groups import sentences as group_words
+from fairdesk.wording.groups.subgroups import gap_statement
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.proofs import (
     estimated_sentence,
@@ -31,7 +32,6 @@ from fairdesk.wording.proofs import (
     standing_of,
 )
 from fairdesk.wording.statements import SHARE, Evidence, Statement, unmeasured
-from fairdesk.wording.subgroups import gap_statement
 from fairdesk.wording.words import digits_of, interval, plural, shown_percent
 
 #: What a phase of a search for groups counts, where that is neither rule sets nor people.
@@ -224,7 +224,7 @@ def likeness_sentence(likeness: GradientFidelity) -> str:
 def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     """Say everything that was measured, a sentence or two each; of regions the largest."""
     out: list[str] = []
-    regions = {"alike": 0, "unlike": 0}
+    regions = {"consistent": 0, "discriminatory": 0}
     for figure in figures:
         match figure:
             case Share():

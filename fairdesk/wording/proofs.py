@@ -143,10 +143,10 @@ def remainder_statement(spec: AuditSpec, proven: Proven) -> Statement | None:
 
 def about_percent(value: float) -> str:
     """Write a share that is not proven: ``about 0.02 %``, or ``below 0.01 %``."""
-    told = shown_percent(value, 2)
+    text = shown_percent(value, 2)
     # nought and whole are told as bounds already
     bound = 0 < value < 1 and round(100 * value, 2) in (0, 100)
-    return told if bound else say("about {share}", share=told)
+    return text if bound else say("about {share}", share=text)
 
 
 def region_sentence(spec: AuditSpec, region: Region) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairdesk.charts.bars import Bar, Guess, Part, lay_out
+from fairdesk.charts.kinds.bars import Bar, Guess, Part, lay_out
 from fairdesk.charts.shapes import Box, Marked, Path, Words
 from tests.charts.reading import paper, shapes, texts
 

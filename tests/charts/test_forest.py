@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairdesk.charts.forest import Forest, Ratio, Ratios
-from fairdesk.charts.groups import told
+from fairdesk.charts.groups import describe
+from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.shapes import Box, Disc, Marked, Path, Tint, Words
 from fairdesk.report.render.drawing import PAPER, WIDTH
 from fairdesk.report.render.drawing import drawn as on_page
@@ -19,16 +19,16 @@ def plain(text):
 
 
 def test_a_group_is_told_with_its_counts_interval_and_ratio():
-    assert plain(told(RACE.lines[0], "applicant")) == (
+    assert plain(describe(RACE.lines[0], "applicant")) == (
         "Black: 67.5 % (133 of 197 applicants), 95 % interval 60.7 to 73.7; impact ratio 0.74; "
         "below four fifths of the highest rate"
     )
-    assert plain(told(RACE.lines[2], "applicant")).startswith("White: 90.84 % (1,527 of 1,681")
+    assert plain(describe(RACE.lines[2], "applicant")).startswith("White: 90.84 % (1,527 of 1,681")
 
 
 def test_nobody_in_a_group_is_undefined_and_never_a_number():
     counted = table({**BOSTON, ("Asian",): (0, 0)})
-    assert told(counted.lines[3], "applicant") == "Asian: nobody, so the rate is undefined"
+    assert describe(counted.lines[3], "applicant") == "Asian: nobody, so the rate is undefined"
     assert "nan" not in str(Forest(counted).table()).lower()
     assert Forest(counted).table()[1][3][3:7] == ("undefined",) * 4
     assert "undefined" in texts(laid(Forest(counted)))
@@ -45,14 +45,14 @@ def test_unknown_groups_stand_apart_below_the_others():
     counted = table({("Unknown",): (30, 20), **BOSTON}, unknown=("Unknown",))
     forest = Forest(counted)
     assert forest.places == (1, 2, 3, 0)
-    assert "group unknown, not compared" in told(counted.lines[0], "applicant")
+    assert "group unknown, not compared" in describe(counted.lines[0], "applicant")
     tops = [spot.y for spot in laid(forest).spots]
     assert tops[3] - tops[2] > 1.2 * (tops[2] - tops[1])
 
 
 def test_small_groups_are_marked_as_left_out_of_the_comparison():
     counted = table({**BOSTON, ("Asian",): (9, 9)})
-    assert told(counted.lines[3], "applicant").endswith("; too few to be compared")
+    assert describe(counted.lines[3], "applicant").endswith("; too few to be compared")
     assert counted.lines[counted.reference].values == ("White",)
     drawn = laid(Forest(counted))
     assert "Asian (too few)" in texts(drawn)
@@ -120,9 +120,9 @@ def test_names_of_any_script_and_length_never_cover_the_rates(name):
 
 
 def test_it_tells_itself_in_words():
-    told = plain(Forest(RACE, counts="share").alt())
-    assert "share. The lowest is that of Black, 67.5 % of 197" in told
-    assert "Hispanic: 75.7 % of 111, 66.9 to 82.7 %" in told
+    described = plain(Forest(RACE, counts="share").alt())
+    assert "share. The lowest is that of Black, 67.5 % of 197" in described
+    assert "Hispanic: 75.7 % of 111, 66.9 to 82.7 %" in described
 
 
 def ratio(name, people, value, low=None, high=None):

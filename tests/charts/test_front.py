@@ -1,6 +1,6 @@
 """The front of a repair: marks by kind, names apart from each other, everything inside."""
 
-from fairdesk.charts.front import Front, FrontPoint, Place, beside
+from fairdesk.charts.kinds.front import Front, FrontPoint, Place, beside
 from fairdesk.charts.shapes import Disc, Marked, Path, Tint, Words
 from fairdesk.report.render.drawing import PAPER
 from tests.charts.reading import paper, shapes

@@ -1,7 +1,7 @@
 """Rates of intersections as a heat map: which cell is where, what it says and looks like."""
 
 from fairdesk.charts.colours import mixed, readable_on
-from fairdesk.charts.heat import Heat
+from fairdesk.charts.kinds.heat import Heat
 from fairdesk.charts.shapes import Box, Marked, Path, Words
 from fairdesk.report.render.drawing import PAPER
 from tests.charts.reading import laid, paper, shapes, texts
@@ -46,8 +46,8 @@ def as_dict(struct):
 
 def test_a_cell_without_anybody_says_so():
     drawn = Heat(BOTH, person="applicant")
-    assert drawn.told(2, 0) == "old, female: nobody"
-    assert plain(drawn.told(0, 0)).startswith("female, young: 20.0 % (20 of 100 applicants)")
+    assert drawn.describe(2, 0) == "old, female: nobody"
+    assert plain(drawn.describe(0, 0)).startswith("female, young: 20.0 % (20 of 100 applicants)")
 
 
 def test_cells_carry_rate_and_number_and_mark_what_is_below():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairdesk.charts.icicle import Tree
+from fairdesk.charts.kinds.icicle import Tree
 from fairdesk.charts.shapes import Box, Marked, Words
 from fairdesk.report.render.drawing import PAPER
 from fairdesk.results.conditions import Condition
@@ -58,7 +58,7 @@ def test_verdicts_of_a_part_make_the_whole_of_it():
 
 def test_what_is_proven_is_never_told_as_more():
     tree = tree_of(part(-1, "", 1.0, 0.999996, 0.0))
-    told = tree.told(0).replace("\u00a0", " ")
+    told = tree.describe(0).replace("\u00a0", " ")
     assert "99.99960 % certified" in told
     assert "0.00040 % undecided" in told
 

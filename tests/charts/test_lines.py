@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.charts.lines import Drawing, Line, Mark
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.charts.shapes import Box, Disc, Path, Words
 from fairdesk.report.render.drawing import PAPER, drawn
 from tests.charts.reading import shapes, texts

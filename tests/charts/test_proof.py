@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from fairdesk.charts.proof import Guess, Space, Spaces
+from fairdesk.charts.kinds.proof import Guess, Space, Spaces
 from fairdesk.report.render.drawing import PAPER, drawn
 from tests.charts.reading import texts
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from fairdesk.charts.counts import Counts
-from fairdesk.charts.gaps import Gap, Gaps
+from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.gaps import Gap, Gaps
+from fairdesk.charts.kinds.shares import ShareBar, ShareBars
+from fairdesk.charts.kinds.weights import Weight, Weights
 from fairdesk.charts.shapes import Box, Disc, Path, Words
-from fairdesk.charts.shares import ShareBar, ShareBars
-from fairdesk.charts.weights import Weight, Weights
 from fairdesk.report.render.drawing import PAPER
 from tests.charts.reading import laid, paper, shapes, texts
 

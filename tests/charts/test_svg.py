@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 from fairdesk.charts import svg
 from fairdesk.charts.colours import ON_PAPER
-from fairdesk.charts.forest import Forest
+from fairdesk.charts.kinds.forest import Forest
 from fairdesk.charts.shapes import Box, Disc, Path, Tint, Words
 from fairdesk.report.render.drawing import PAPER
 from tests.gui.counting import BOSTON, table

@@ -15,7 +15,8 @@ from PySide6.QtCore import QCoreApplication
 from fairdesk import files
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.gui.kit import background, theme
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.threads import background
 from fairdesk.gui.wizard import review_page
 from fairdesk.gui.workspace.session import weighing
 from fairdesk.gui.workspace.shell.standings import EXAMPLES

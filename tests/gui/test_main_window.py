@@ -15,9 +15,10 @@ from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui import app
 from fairdesk.gui.about import diagnostics
-from fairdesk.gui.kit import background, settings
-from fairdesk.gui.kit.background import Latest, in_background
+from fairdesk.gui.kit import settings
 from fairdesk.gui.kit.settings import RECENTS, Settings
+from fairdesk.gui.kit.threads import background
+from fairdesk.gui.kit.threads.background import Latest, in_background
 from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.wizard.state.wizard_state import Step

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from fairdesk.charts.counts import Counts
+from fairdesk.charts.kinds.counts import Counts
 from fairdesk.report.blocks import (
     Callout,
     Chart,

@@ -12,7 +12,7 @@ from fairdesk.report.content.material import Material
 from fairdesk.report.export.exports import write_retraining_csv
 from fairdesk.report.export.tables import decoded
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections import compared, data
+from fairdesk.report.sections.plan import compared, data
 from tests.audit.making import domain_of
 from tests.report.building import run_into, spec_of, write_people
 

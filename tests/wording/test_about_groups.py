@@ -9,11 +9,12 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap, GroupLine, GroupTable
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
-from fairdesk.wording import group_columns, words
-from fairdesk.wording import groups as group_words
 from fairdesk.wording import rules as rule_words
-from fairdesk.wording import subgroups as subgroup_words
-from fairdesk.wording import tables as table_words
+from fairdesk.wording import words
+from fairdesk.wording.groups import columns as group_columns
+from fairdesk.wording.groups import sentences as group_words
+from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups import tables as table_words
 from tests.report.building import spec_of, write_people
 
 MINED = RuleSearchSummary("1", ("sex", "job", "age"), 0.05, 1_590, 2_340, 83_000, 0.049, 1.2)

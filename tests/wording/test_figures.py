@@ -13,7 +13,7 @@ from fairdesk.results.proofs import Estimated, PairShare, Proven, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
-from fairdesk.wording import subgroups as subgroup_words
+from fairdesk.wording.groups import subgroups as subgroup_words
 from tests.report.building import people_store, spec_of, write_people
 
 SHARE = Share(
@@ -331,7 +331,7 @@ def test_regions_and_pairs_are_told_with_their_number_first(spec):
         "or both change: proven. That is at least 3.21 % of all, and about 1.40 % where every "
         "value is as common as in the data."
     )
-    one = Region("alike", (), 1e-9, "1")
+    one = Region("consistent", (), 1e-9, "1")
     assert plain(proof_words.region_sentence(spec, one)).startswith(
         "One possible applicant is treated alike, whatever their age and sex: proven."
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fairdesk.audit.store.artifacts import Artifacts
-from fairdesk.audit.store.documents import Documents
-from fairdesk.audit.store.evidence import Evidence
-from fairdesk.audit.store.pairs import Pairs
-from fairdesk.audit.store.runs import Runs
+from fairdesk.audit.store.parts.artifacts import Artifacts
+from fairdesk.audit.store.parts.documents import Documents
+from fairdesk.audit.store.parts.evidence import Evidence
+from fairdesk.audit.store.parts.pairs import Pairs
+from fairdesk.audit.store.parts.runs import Runs
 
 
 class Store(Runs, Pairs, Artifacts, Documents, Evidence):

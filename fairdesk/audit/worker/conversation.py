@@ -131,8 +131,8 @@ class Conversation:
 
         Waits until the process has started.
         """
-        told = self._living_child(self._command).confinement(self._patience.model)
-        return told or unknown()
+        confinement = self._living_child(self._command).confinement(self._patience.model)
+        return confinement or unknown()
 
     def pause(self) -> None:
         """Hold the running search between two events; nothing without one."""

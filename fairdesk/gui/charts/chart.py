@@ -24,11 +24,11 @@ from PySide6.QtGui import (
     QShowEvent,
 )
 
-from fairdesk.charts.lines import Drawing, Line, Mark, decimate
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark, decimate
 from fairdesk.charts.scales import apart, round_between
 from fairdesk.gui.charts.chart_frame import ChartFrame
 from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.kit.threads.background import in_background
 
 #: How wide a bar is, of the distance between two.
 _BAR = 0.56

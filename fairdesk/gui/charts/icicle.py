@@ -7,7 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
-from fairdesk.charts.icicle import Tree
+from fairdesk.charts.kinds.icicle import Tree
 from fairdesk.charts.shapes import Marked
 from fairdesk.gui.charts.drawn import DrawnChart, paper
 from fairdesk.gui.kit.keys import shortcut
@@ -72,7 +72,7 @@ class Icicle(DrawnChart[Tree]):
         elif path.index(number) - path.index(self.root) >= levels:
             self._set_root(path[path.index(number) - levels + 1])
         super().choose(number)
-        self._read(tree.told(number))
+        self._read(tree.describe(number))
         self.chosen.emit(number)
 
     def go_into(self, number: int) -> None:
@@ -132,6 +132,6 @@ class Icicle(DrawnChart[Tree]):
             self.go_into(key)
 
     def _point_at(self, key: int | None) -> None:
-        text = "" if key is None else self.drawing.told(key)
+        text = "" if key is None else self.drawing.describe(key)
         self._read(text)
         self.canvas.setToolTip(text)

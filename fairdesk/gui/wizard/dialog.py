@@ -15,7 +15,6 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import FairDeskError, StoreError
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.kit.dropping import Sort, dropped, sort_of
 from fairdesk.gui.kit.parts import (
     Hairline,
@@ -27,6 +26,7 @@ from fairdesk.gui.kit.parts import (
     resize_on_screen,
 )
 from fairdesk.gui.kit.settings import Settings
+from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.wizard.checks_page import ChecksPage
 from fairdesk.gui.wizard.data.page import DataPage
 from fairdesk.gui.wizard.model.page import ModelPage

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFileDialog, QGridLayout, QLineEdit, QWidget
 
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.parts import Busy, Card, Words, clear, labelled, push_button, quiet, scrolled
+from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import SUFFIX, Step
 from fairdesk.gui.wizard.telling import question

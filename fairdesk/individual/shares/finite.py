@@ -33,9 +33,9 @@ def endless_attributes(domain: Domain) -> list[str]:
 def too_large(size: int) -> str:
     """Say in a clause that a domain of so many people cannot be gone through."""
     power = str(len(str(size)) - 1).translate(_RAISED)
-    told = f"{size:,}" if size < 10**15 else f"10{power} or more"
+    size_text = f"{size:,}" if size < 10**15 else f"10{power} or more"
     return (
-        f"the domain has {told} people, not counting their protected values, "
+        f"the domain has {size_text} people, not counting their protected values, "
         f"and at most {MOST_SETS:,} can be gone through"
     )
 

@@ -111,16 +111,16 @@ class RedactedJson:
         return OTHER if self._is_hidden(node) else node
 
     def _entry(self, node: dict[str, Any]) -> dict[str, Any]:
-        at, what, told_then = (str(node.get(name, "")) for name in ("at", "what", "told"))
-        (told,) = self._shown.log([LogEntry(at, what, node["kind"], told_then)])
-        if told.what != node["what"]:
-            return {**node, "what": told.what, "told": ""}
+        at, what, facts = (str(node.get(name, "")) for name in ("at", "what", "facts"))
+        (entry,) = self._shown.log([LogEntry(at, what, node["kind"], facts)])
+        if entry.what != node["what"]:
+            return {**node, "what": entry.what, "facts": ""}
         try:
-            fact = msgspec.json.decode(node["told"])
+            fact = msgspec.json.decode(node["facts"])
         except (KeyError, msgspec.DecodeError):
             return node
         kept = self._without(fact)
-        return node if kept == fact else {**node, "told": msgspec.json.encode(kept).decode()}
+        return node if kept == fact else {**node, "facts": msgspec.json.encode(kept).decode()}
 
     def _column(self, node: dict[str, Any]) -> dict[str, Any]:
         """Empty what a column's values tell of single rows."""
@@ -130,8 +130,8 @@ class RedactedJson:
         if column.kind in (Kind.TEXT, Kind.IGNORED):
             return {**node, "values": [], "low": 0.0, "high": 0.0}
         # the last value of some attributes stands for a missing cell, and is no name
-        told = {*self._shown.values(column), *(column.values[-1:] if node.get("unknown") else ())}
-        return {**node, "values": [name if name in told else OTHER for name in column.values]}
+        values = {*self._shown.values(column), *(column.values[-1:] if node.get("unknown") else ())}
+        return {**node, "values": [name if name in values else OTHER for name in column.values]}
 
     def _is_hidden(self, value: object) -> bool:
         return isinstance(value, str) and value in self._shown.hidden

@@ -36,9 +36,9 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording.decisions import class_texts
+from fairdesk.wording.groups.subgroups import mined_with
+from fairdesk.wording.groups.tables import group_text, outcome_of
 from fairdesk.wording.rules import rule_phrase
-from fairdesk.wording.subgroups import mined_with
-from fairdesk.wording.tables import group_text, outcome_of
 from fairdesk.wording.words import protected_names
 
 #: What is written of a group, and of a rule set, in this order.

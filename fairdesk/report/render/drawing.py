@@ -34,5 +34,5 @@ class Picture(NamedTuple):
 
 def drawn(chart: Shown, alt: str = "") -> Picture:
     """Draw a chart; ``alt`` says it in other words than its own."""
-    laid, told = chart.lay_out(PAPER), alt or chart.alt()
-    return Picture(svg.document(WIDTH, laid.height, svg.drawn(laid.shapes), told), told)
+    laid, described = chart.lay_out(PAPER), alt or chart.alt()
+    return Picture(svg.document(WIDTH, laid.height, svg.drawn(laid.shapes), described), described)

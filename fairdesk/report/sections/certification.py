@@ -10,9 +10,9 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import margin_sentence
-from fairdesk.charts.icicle import Tree
-from fairdesk.charts.lines import Drawing, Line
-from fairdesk.charts.proof import Spaces, space_of
+from fairdesk.charts.kinds.icicle import Tree
+from fairdesk.charts.kinds.lines import Drawing, Line
+from fairdesk.charts.kinds.proof import Spaces, space_of
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.report.blocks import (
     Block,
@@ -29,7 +29,7 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import drawn
-from fairdesk.report.sections.compared import allowed_values, compared_values
+from fairdesk.report.sections.plan.compared import allowed_values, compared_values
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from fairdesk.wording import figures, words
@@ -301,7 +301,7 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
                     share=words.shown_percent(estimate.estimate, 1),
                     ends=ends,
                     people=words.number(estimate.people),
-                    discriminatory=words.number(estimate.discriminatory),
+                    unlike=words.number(estimate.discriminatory),
                 ),
             )
         )

@@ -11,8 +11,8 @@ from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair, RunRecord
-from fairdesk.charts.counts import Counts
-from fairdesk.charts.lines import Drawing, Line
+from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.lines import Drawing, Line
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -31,8 +31,8 @@ from fairdesk.report.content.material import Material, not_run, proves
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections import certification, group_tables, mitigation
-from fairdesk.report.sections.compared import compared_blocks
 from fairdesk.report.sections.pairs import pair_blocks
+from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import say

@@ -58,16 +58,16 @@ def limits(material: Material) -> Section:
 
 def _known_limits(material: Material) -> Iterator[Text]:
     """Yield the limits of what was done in this audit, and is told in this report."""
-    told = material.chapters.__contains__
-    if material.one_by_one and told("results"):
+    has = material.chapters.__contains__
+    if material.one_by_one and has("results"):
         yield from passages.limits("searches", people=material.people, person=material.spec.person)
-    if material.subtle and told("subtle"):
+    if material.subtle and has("subtle"):
         yield from passages.limits("rules")
     if material.measured is not None:
         yield from passages.limits("rates")
-    if material.proofs and told("certification"):
+    if material.proofs and has("certification"):
         yield from passages.limits("proofs", people=material.people)
-    if material.repairs and told("mitigation"):
+    if material.repairs and has("mitigation"):
         place = str(material.number("mitigation") or "")
         where = " What that does not show stands at the end of section {place}."
         yield from passages.limits("mitigation", where=say(where, place=place) if place else "")
@@ -279,12 +279,12 @@ def method_blocks(material: Material) -> list[Block]:
     blocks: list[Block] = []
     if not material.runs:
         blocks.append(Text("No search has been run yet."))
-    told: set[str] = set()
+    seen: set[str] = set()
     for run in material.runs:
         used = METHODS[run.spec.method]
         blocks.append(Heading(material.run_name(run)))
-        if used.key not in told:
-            told.add(used.key)
+        if used.key not in seen:
+            seen.add(used.key)
             blocks += [
                 Text(used.sentence),
                 Facts(
@@ -329,11 +329,11 @@ def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Return what a search was told beside its options: how near, and what it goes on with."""
     rows = []
     if run.spec.near is not None:
-        told = "only people at most so far from a real one were asked about (0 alike, 1 unlike)"
-        rows.append(("near", words.short(run.spec.near), told))
+        text = "only people at most so far from a real one were asked about (0 alike, 1 unlike)"
+        rows.append(("near", words.short(run.spec.near), text))
     if run.spec.continues:
-        told = "what that run had found is not found again"
-        rows.append(("goes on with run", str(run.spec.continues), told))
+        text = "what that run had found is not found again"
+        rows.append(("goes on with run", str(run.spec.continues), text))
     return rows
 
 
@@ -378,12 +378,12 @@ def _repair_rows(spec: AuditSpec, run: RunRecord) -> list[tuple[str, str, str]]:
     if method_named(asked.method).answers is not QuestionKind.REPAIR:
         return []
     runs = words.joined([str(number) for number in asked.pairs_of]) or "all"
-    told = "only those that the auditor flagged" if asked.flagged else "flagged ones first"
+    text = "only those that the auditor flagged" if asked.flagged else "flagged ones first"
     return [
         (
             "pairs of runs",
             runs,
-            say("whose pairs are repaired; {told}", told=told),
+            say("whose pairs are repaired; {told}", told=text),
         )
     ]
 
@@ -394,11 +394,11 @@ def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     rows = []
     for option in options_of(type(options)):
         shown = _option_text(getattr(options, option.name))
-        told = [say(option.title), say(option.help)]
+        lines = [say(option.title), say(option.help)]
         if (run.spec.method, option.name) == ("repair-testsgd", "labels"):
             # whatever is chosen, there is one way only
-            shown, told = "opposite", [say("Labels"), mitigation_words.labels_sentence("opposite")]
-        rows.append((option.name, shown, ". ".join(text.rstrip(".") for text in told)))
+            shown, lines = "opposite", [say("Labels"), mitigation_words.labels_sentence("opposite")]
+        rows.append((option.name, shown, ". ".join(text.rstrip(".") for text in lines)))
     return rows
 
 

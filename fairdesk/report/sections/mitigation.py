@@ -9,7 +9,7 @@ from typing import get_args
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.front import Front, FrontPoint
+from fairdesk.charts.kinds.front import Front, FrontPoint
 from fairdesk.report.blocks import (
     Block,
     Callout,

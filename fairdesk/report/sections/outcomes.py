@@ -8,9 +8,9 @@ from math import hypot
 
 import numpy as np
 
-from fairdesk.charts.forest import Forest, Ratio, Ratios
-from fairdesk.charts.heat import Heat
-from fairdesk.charts.lines import Drawing, Line, Mark
+from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
+from fairdesk.charts.kinds.heat import Heat
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.report.blocks import (
     Block,
@@ -27,11 +27,12 @@ from fairdesk.report.legal import NO_ADVICE, notes
 from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections import group_tables as groups
 from fairdesk.results.groups import GroupLine, GroupTable
-from fairdesk.wording import group_columns, words
-from fairdesk.wording import tables as table_words
-from fairdesk.wording.group_columns import Column
+from fairdesk.wording import words
+from fairdesk.wording.groups import columns as group_columns
+from fairdesk.wording.groups import tables as table_words
+from fairdesk.wording.groups.columns import Column
+from fairdesk.wording.groups.tables import errors_statement, ratio_interval, worst_of
 from fairdesk.wording.language import say
-from fairdesk.wording.tables import errors_statement, ratio_interval, worst_of
 
 #: Groups listed per table; all are in the file “groups.csv”.
 _SHOWN = 40

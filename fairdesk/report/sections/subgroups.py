@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.gaps import Gap, Gaps
+from fairdesk.charts.kinds.gaps import Gap, Gaps
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -25,13 +25,13 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import drawn
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate, Variant
-from fairdesk.wording import groups as group_words
-from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.groups import sentences as group_words
+from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups.subgroups import by_category, linear_statement
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text, rule_phrase
-from fairdesk.wording.subgroups import by_category, linear_statement
 from fairdesk.wording.words import p_text
 
 #: Rule sets that are listed, and those of them that are drawn.

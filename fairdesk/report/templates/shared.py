@@ -10,11 +10,12 @@ from fairdesk.report.content.material import Material
 from fairdesk.report.sections import findings
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.trials import measure_of, trial_of
-from fairdesk.wording import figures, group_columns, words
+from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording import subgroups as subgroup_words
+from fairdesk.wording.groups import columns as group_columns
+from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups.tables import accuracy_statement
 from fairdesk.wording.language import say
-from fairdesk.wording.tables import accuracy_statement
 
 
 def statements(material: Material) -> tuple[Statement, ...]:

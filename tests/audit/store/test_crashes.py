@@ -13,7 +13,8 @@ import pytest
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import weigh_findings
-from fairdesk.audit.store import file, pairs
+from fairdesk.audit.store import file
+from fairdesk.audit.store.parts import pairs
 from fairdesk.audit.store.records import MinimalPair, PairQuery
 from fairdesk.audit.store.schema import beside, transaction
 from fairdesk.audit.store.store import Store

@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store import artifacts, file, schema
-from fairdesk.audit.store import pairs as pairs_module
+from fairdesk.audit.store import file, schema
 from fairdesk.audit.store.details import Details
+from fairdesk.audit.store.parts import artifacts
+from fairdesk.audit.store.parts import pairs as pairs_module
 from fairdesk.audit.store.records import ModelFile, PairQuery
 from fairdesk.audit.store.schema import plain_error, release
 from fairdesk.audit.store.store import Store

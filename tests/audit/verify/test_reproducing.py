@@ -34,7 +34,6 @@ def worker():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(METHODS, "steps", fake_guest.STEPS)
         patch.setitem(METHODS, "proves", fake_guest.PROVES)
-        patch.setitem(METHODS, fake_guest.MENDS.key, fake_guest.MENDS)
         worker = Worker(command=GUEST)
         yield worker
         worker.close()

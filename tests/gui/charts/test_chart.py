@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 
-from fairdesk.charts.lines import Drawing, Line, Mark, decimate
-from fairdesk.charts.upset import Intersections, Set
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark, decimate
+from fairdesk.charts.kinds.upset import Intersections, Set
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 

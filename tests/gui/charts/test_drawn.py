@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 
-from fairdesk.charts.forest import Forest
-from fairdesk.charts.heat import Heat
+from fairdesk.charts.kinds.forest import Forest
+from fairdesk.charts.kinds.heat import Heat
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import theme
 from tests.charts.test_heat import BOTH

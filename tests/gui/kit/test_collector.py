@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from fairdesk.gui.kit.collector import Collector
+from fairdesk.gui.kit.threads.collector import Collector
 
 
 class Circle:

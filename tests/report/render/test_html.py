@@ -12,7 +12,7 @@ import pytest
 
 import fairdesk.report
 from fairdesk.audit.store.details import Choice
-from fairdesk.charts.counts import Counts
+from fairdesk.charts.kinds.counts import Counts
 from fairdesk.report.blocks import (
     Callout,
     Chart,

@@ -13,7 +13,7 @@ import pytest
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject, IndirectObject
 
-from fairdesk.charts.counts import Counts
+from fairdesk.charts.kinds.counts import Counts
 from fairdesk.files import resources
 from fairdesk.report.blocks import (
     Callout,

@@ -98,8 +98,8 @@ class Relay:
         message, arrays = frame
         if "failed" in message:
             kind = _KINDS.get(str(message["failed"]), WorkerError)
-            told = [str(message.get(part, "")) for part in ("what", "why", "remedy")]
-            raise kind(told[0], why=told[1], remedy=told[2])
+            parts = [str(message.get(part, "")) for part in ("what", "why", "remedy")]
+            raise kind(parts[0], why=parts[1], remedy=parts[2])
         return message, arrays
 
 

@@ -17,7 +17,6 @@ from fairdesk.data.table import Dialect, Kind
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.cells_dialog import CellsDialog
 from fairdesk.gui.kit import layouts, theme, tips
-from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.dropping import Sort, filter_of
 from fairdesk.gui.kit.parts import (
     Card,
@@ -33,6 +32,7 @@ from fairdesk.gui.kit.parts import (
     scrolled,
     short,
 )
+from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.data.dialect_row import DialectRow
 from fairdesk.gui.wizard.data.favourable import FavourableField
 from fairdesk.gui.wizard.data.looking import Job, Reading, look

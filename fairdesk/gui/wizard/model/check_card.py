@@ -126,9 +126,9 @@ class CheckCard(Card):
 
 def _more(proof: InputCheck) -> list[str]:
     """Say what else is known of how the model fares."""
-    told = [f"Always guessing the commonest value would give {percent(proof.majority, 1)}."]
+    sentences = [f"Always guessing the commonest value would give {percent(proof.majority, 1)}."]
     if proof.auc is not None:
-        told.append(f"The area under the ROC curve is {proof.auc:.3f}.")
+        sentences.append(f"The area under the ROC curve is {proof.auc:.3f}.")
     if proof.predictions:
         most = sorted(proof.predictions, key=lambda each: -each[1])
         shares = [
@@ -136,14 +136,14 @@ def _more(proof: InputCheck) -> list[str]:
         ]
         if rest := len(most) - len(shares):
             shares.append(f"{rest} others less often")
-        told.append(f"Decided: {', '.join(shares)}.")
+        sentences.append(f"Decided: {', '.join(shares)}.")
     if proof.left_out:
-        told.append(f"{proof.left_out:,} rows were left out: {_lacking(proof)}.")
+        sentences.append(f"{proof.left_out:,} rows were left out: {_lacking(proof)}.")
     if proof.checked_against and proof.said_alike is not None:
-        told.append(
+        sentences.append(
             f"It says the same as “{proof.checked_against}” in {percent(proof.said_alike, 1)}."
         )
-    return told
+    return sentences
 
 
 def _lacking(proof: InputCheck) -> str:

@@ -14,7 +14,6 @@ from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.errors import DataError, FairDeskError, ModelError
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.dropping import Sort, filter_of
 from fairdesk.gui.kit.parts import (
     Busy,
@@ -30,6 +29,7 @@ from fairdesk.gui.kit.parts import (
     scrolled,
     short,
 )
+from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.model.check_card import CheckCard, ProblemsCard
 from fairdesk.gui.wizard.model.companion_row import CompanionRow
 from fairdesk.gui.wizard.model.input_dialog import Fed, asked_for_input

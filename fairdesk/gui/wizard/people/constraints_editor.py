@@ -15,7 +15,6 @@ from fairdesk.data.domain.constraints import ConstraintError, parse
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.parts import (
     Card,
     Words,
@@ -26,6 +25,7 @@ from fairdesk.gui.kit.parts import (
     quiet,
     scrolled,
 )
+from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.page import Desk
 from fairdesk.gui.wizard.people.constraint_field import ConstraintField
 from fairdesk.wording.words import joined, number, percent

@@ -18,8 +18,8 @@ from fairdesk.data.profiling.profile import suggest_protected
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.kit import layouts, theme, tips
-from fairdesk.gui.kit.background import Latest
 from fairdesk.gui.kit.parts import Words, calm, clear, quiet, scrolled, short
+from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.people.constraints_editor import ConstraintsEditor

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.charts.lines import Drawing, Line
-from fairdesk.charts.proof import Spaces, alone_of, spaces_of
+from fairdesk.charts.kinds.lines import Drawing, Line
+from fairdesk.charts.kinds.proof import Spaces, alone_of, spaces_of
 from fairdesk.charts.verdicts import MARKS, shown
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair, PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.charts.icicle import Tree
-from fairdesk.charts.verdicts import MARKS, shown, told
+from fairdesk.charts.kinds.icicle import Tree
+from fairdesk.charts.verdicts import MARKS, sentence, shown
 from fairdesk.gui.charts.icicle import Icicle
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.session.session import Session
@@ -215,7 +215,7 @@ class RefinementView(QWidget):
         )
         for verdict, share in tree.shares(number).items():
             kind = "" if verdict == "undecided" else ": proven"
-            self._verdicts[verdict].setText(f"{told(verdict, shown(verdict, share))}{kind}")
+            self._verdicts[verdict].setText(f"{sentence(verdict, shown(verdict, share))}{kind}")
         self._into.setEnabled(bool(tree.children[number]) and number != self.icicle.root)
         self._example.setText("")
         self._show.setVisible(bool(self._found))
@@ -228,7 +228,7 @@ class RefinementView(QWidget):
                 self._take_inside,
                 key=(id(self), "inside"),
             )
-        self._card.setAccessibleName(tree.told(number))
+        self._card.setAccessibleName(tree.describe(number))
 
     def _take_inside(self, inside: Inside) -> None:
         if self.icicle.drawing.empty or inside.part != self.icicle.chosen_part:

@@ -14,8 +14,8 @@ from fairdesk.data.domain.attributes import encode
 from fairdesk.data.table import Column
 from fairdesk.groups.tabular.membership import members
 from fairdesk.gui.kit import layouts, parts, theme, tips
-from fairdesk.gui.kit.soon import Soon
 from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.events import Rows

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.lines import Drawing, Line
-from fairdesk.charts.upset import Intersections, Set
+from fairdesk.charts.kinds.lines import Drawing, Line
+from fairdesk.charts.kinds.upset import Intersections, Set
 from fairdesk.wording import words
 
 if TYPE_CHECKING:

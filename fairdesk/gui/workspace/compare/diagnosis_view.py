@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.store.records import RunState
-from fairdesk.charts.lines import Drawing, Line, Mark
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.soon import Soon
+from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run, all_off, likenesses, method_of
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session

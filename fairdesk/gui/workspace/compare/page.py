@@ -23,13 +23,13 @@ from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.charts.upset import Intersections
+from fairdesk.charts.kinds.upset import Intersections
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.background import Latest
-from fairdesk.gui.kit.soon import Soon
+from fairdesk.gui.kit.threads.background import Latest
+from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import all_off, answering
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.steps import OF_STATE

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.lines import Drawing, Line, Mark
-from fairdesk.charts.shares import ShareBar, ShareBars
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark
+from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme

@@ -10,9 +10,9 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from fairdesk.charts import groups
-from fairdesk.charts.forest import Forest
-from fairdesk.charts.heat import Heat
-from fairdesk.charts.lines import Drawing, Line, Mark
+from fairdesk.charts.kinds.forest import Forest
+from fairdesk.charts.kinds.heat import Heat
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
@@ -22,8 +22,8 @@ from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.group_columns import Column, columns
-from fairdesk.wording.tables import table_sentences, table_title, worst_statement
+from fairdesk.wording.groups.columns import Column, columns
+from fairdesk.wording.groups.tables import table_sentences, table_title, worst_statement
 
 #: The columns of the tables that Local Law 144 asks for; they come first.
 LAW = ("people", "rate", "impact")

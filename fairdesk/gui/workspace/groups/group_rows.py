@@ -22,7 +22,7 @@ from fairdesk.gui.wizard.model.mapping_table import PlainTable, grid
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.tables import group_text
+from fairdesk.wording.groups.tables import group_text
 
 #: So many rows are listed at most.
 MOST = 500

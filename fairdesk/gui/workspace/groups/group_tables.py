@@ -20,8 +20,8 @@ from fairdesk.gui.workspace.groups.observed_tables import ObservedTables
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.group_columns import Column
-from fairdesk.wording.tables import group_text, outcome_of
+from fairdesk.wording.groups.columns import Column
+from fairdesk.wording.groups.tables import group_text, outcome_of
 
 _HOW = "Choose a figure to see how it came: its formula, its numbers, and the rows behind it."
 _EACH = "each attribute by itself"

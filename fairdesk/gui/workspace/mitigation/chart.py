@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.charts import front
+from fairdesk.charts.kinds import front
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.results.events import Metric
 from fairdesk.results.mitigation import Measure, Trial, What
@@ -107,7 +107,7 @@ class Curve:
         trials = [
             front.FrontPoint(
                 *(label(each, self.chosen), each.trial.kind, each.x, each.y, each.trial.front),
-                *(each.trial.number, self.told(each)),
+                *(each.trial.number, self.describe(each)),
             )
             for each in self.points
         ]
@@ -115,7 +115,7 @@ class Curve:
         drawn = front.Front(trials, self.x_title, self.y_title, self.floor, unit)
         return drawn.lay_out(paper, marked)
 
-    def told(self, point: Point) -> str:
+    def describe(self, point: Point) -> str:
         """Say where a trial stands."""
         added = point.trial.added
         rows = f", {words.counted(added, 'row')} added" if added else ""

@@ -233,7 +233,7 @@ class RepairForm(QWidget):
         self.seed.setValue(min(seed, _MOST_SEED))
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Say in a line what is asked for."""
         most = f"at most {self.much['most'].value():g}{words.NBSP}% added"
         if self.method == RULES:

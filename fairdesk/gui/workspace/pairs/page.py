@@ -23,14 +23,14 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.counts import Counts
-from fairdesk.charts.lines import Drawing, Line
+from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.lines import Drawing, Line
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.soon import Soon
+from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import all_off, answering, method_of
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail

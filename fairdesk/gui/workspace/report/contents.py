@@ -22,7 +22,7 @@ from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme, tips
-from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.content.choosing import parts as parts_of

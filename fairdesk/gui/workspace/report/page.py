@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.store.records import RunState
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.workspace.common.steps import Sign, Standing
 from fairdesk.gui.workspace.report.contents import ContentsDialog
 from fairdesk.gui.workspace.report.exports import (

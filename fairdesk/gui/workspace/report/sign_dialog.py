@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.report.provenance.signing import Key, open_key, read_key
 
 _KINDS = "Keys with certificates (*.p12 *.pfx);;All files (*)"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.kit.background import Latest
+from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.workspace.report.twin import twin
 from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.session.session import Session

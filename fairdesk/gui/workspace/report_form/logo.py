@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QImageReader, QPixmap
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton, QWidget
 
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.report.content.fields import read_logo
 
 _SHOWN = QSize(220, 72)

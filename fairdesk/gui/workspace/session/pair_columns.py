@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Pair
 from fairdesk.data.domain.attributes import Role
-from fairdesk.models.decisions.rule import own_number_text, score_name, told
+from fairdesk.models.decisions.rule import own_number, own_number_text, score_name
 from fairdesk.wording import words
 
 #: The sign of each mark, and what it is called.
@@ -219,7 +219,8 @@ def aligned(*, number: bool) -> Qt.AlignmentFlag:
 def _apart(spec: AuditSpec, pair: Pair) -> float:
     """Return how far the model's own numbers for both people are apart."""
     one, other = (
-        told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)
+        own_number(score, spec.mapping, spec.model)
+        for score in (pair.row_score, pair.partner_score)
     )
     return abs(one - other)
 
@@ -231,9 +232,9 @@ def tip_of(spec: AuditSpec, pair: Pair, column: Cells, text: str) -> str:
         return MARKS[pair.mark][1].capitalize() + note
     match column.order:
         case "row_score":
-            text = f"{told(pair.row_score, spec.mapping, spec.model):.9g}"
+            text = f"{own_number(pair.row_score, spec.mapping, spec.model):.9g}"
         case "partner_score":
-            text = f"{told(pair.partner_score, spec.mapping, spec.model):.9g}"
+            text = f"{own_number(pair.partner_score, spec.mapping, spec.model):.9g}"
         case "difference":
             text = f"{_apart(spec, pair):.9g}"
         case "distance" if pair.distance is not None:

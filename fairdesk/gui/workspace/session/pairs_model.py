@@ -15,8 +15,8 @@ from fairdesk.audit.store.records import Pair, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import tips
-from fairdesk.gui.kit.store_thread import StoreThread
 from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.kit.threads.store_thread import StoreThread
 from fairdesk.gui.workspace.session.pair_columns import MARKS, PairRole, aligned, columns_of, tip_of
 
 #: Rows per page.

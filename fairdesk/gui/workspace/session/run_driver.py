@@ -20,7 +20,7 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit.background import unexpected
+from fairdesk.gui.kit.threads.background import unexpected
 
 _log = logging.getLogger(__name__)
 #: Milliseconds between two looks at how far the run is.

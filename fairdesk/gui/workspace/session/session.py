@@ -12,7 +12,7 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import Pair, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.gui.kit.threads.store_thread import StoreThread
 from fairdesk.gui.workspace.session.pair_columns import MARKS
 from fairdesk.gui.workspace.session.run_driver import RunDriver
 from fairdesk.gui.workspace.session.study import Study

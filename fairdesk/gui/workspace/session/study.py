@@ -16,8 +16,8 @@ from fairdesk.audit.store.records import MinimalPair, Pair
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit.background import Task, in_background
-from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.gui.kit.threads.background import Task, in_background
+from fairdesk.gui.kit.threads.store_thread import StoreThread
 from fairdesk.gui.workspace.session.nearest_rows import Real, RealPeople
 from fairdesk.gui.workspace.session.pair_columns import distance_text
 from fairdesk.individual.surrogates.explanation import Explanation

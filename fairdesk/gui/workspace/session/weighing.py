@@ -11,7 +11,7 @@ from fairdesk.audit.runs.plausibility import weigh_findings
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError, WorkerError
-from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.kit.threads.background import in_background
 
 #: Milliseconds between two looks at how far it is.
 _PERIOD = 250

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
-from fairdesk.charts.counts import Counts
+from fairdesk.charts.kinds.counts import Counts
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.certification.page import off
@@ -34,7 +34,7 @@ from fairdesk.report.sections.group_tables import Observed, observed, sentences
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording import subgroups as subgroup_words
+from fairdesk.wording.groups import subgroups as subgroup_words
 
 #: What `Next.page` is for a run that estimates.
 ESTIMATE = "estimate"

@@ -87,10 +87,10 @@ def of_live(state: RunState, answers: QuestionKind) -> Standing:
         return _groups_of(state)
     if answers is QuestionKind.REPAIR:
         return _repair_of(state)
-    told = words.state_word(state.state)
+    text = words.state_word(state.state)
     if answers is QuestionKind.EXAMPLES:
-        told = f"{told}, {words.number(state.found)}"
-    return Standing(told, OF_STATE[state.state])
+        text = f"{text}, {words.number(state.found)}"
+    return Standing(text, OF_STATE[state.state])
 
 
 def _lacking(spec: AuditSpec, kind: QuestionKind, yet: str) -> Standing:
@@ -149,25 +149,25 @@ def _groups(runs: Sequence[RunRecord]) -> Standing:
 def _groups_of(run: Run) -> Standing:
     """Say shortly what a run looked at, and how it stands."""
     examined = sum(each.rule_sets for each in mined_of(run))
-    told = words.state_word(run.state)
+    text = words.state_word(run.state)
     if examined:
-        told = words.counted(examined, "rule set")
+        text = words.counted(examined, "rule set")
     elif run.state == "done" and method_of(run).answers is QuestionKind.RATES:
-        told = "measured"
-    return Standing(told, OF_STATE[run.state])
+        text = "measured"
+    return Standing(text, OF_STATE[run.state])
 
 
 def _repair_of(run: Run) -> Standing:
     """Say shortly what a repair came to, and how it stands."""
     repair = repair_of(run.figures)
-    told = words.state_word(run.state)
+    text = words.state_word(run.state)
     if run.state in ("running", "paused"):
-        told = mitigation_words.effort_text(run.figures) or told
+        text = mitigation_words.effort_text(run.figures) or text
     elif repair is not None and not repair.retrains:
-        told = "rows to add"
+        text = "rows to add"
     elif repair is not None:
-        told = fall(run) or "nothing helped"
-    return Standing(told, OF_STATE[run.state])
+        text = fall(run) or "nothing helped"
+    return Standing(text, OF_STATE[run.state])
 
 
 def _proof_of(run: Run) -> Standing:
@@ -175,16 +175,16 @@ def _proof_of(run: Run) -> Standing:
     proven = proof_words.proven_of(run.figures)
     if proven is not None:
         consistent, discriminatory, _left = proof_words.proven_fractions(proven)
-        told = (
+        text = (
             "all proven"
             if proven.exact
-            else f"{shown('alike', consistent + discriminatory)} proven"
+            else f"{shown('consistent', consistent + discriminatory)} proven"
         )
     elif run.state == "done":
-        told = "not certified"
+        text = "not certified"
     else:
-        told = words.state_word(run.state)
-    return Standing(told, OF_STATE[run.state])
+        text = words.state_word(run.state)
+    return Standing(text, OF_STATE[run.state])
 
 
 def _share_of(run: Run, telling: Sequence[Run] = ()) -> Standing:
@@ -194,5 +194,5 @@ def _share_of(run: Run, telling: Sequence[Run] = ()) -> Standing:
         return Standing(words.state_word(run.state), OF_STATE[run.state])
     digits = 2 if first.exhaustive else words.digits_of(first.low, first.high)
     kind = "exact" if first.exact else "estimated"
-    told = f"{words.shown_percent(first.estimate, digits)}, {kind}"
-    return Standing(told, OF_STATE[run.state])
+    text = f"{words.shown_percent(first.estimate, digits)}, {kind}"
+    return Standing(text, OF_STATE[run.state])

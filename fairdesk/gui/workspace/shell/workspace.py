@@ -22,8 +22,8 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.timing import timed_run
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.background import in_background
 from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.workspace.certification.page import ProofPage
 from fairdesk.gui.workspace.common.answering import all_off, estimates, method_of, proves
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps

@@ -12,8 +12,8 @@ from fairdesk.gui.workspace.common.answering import Run, gaps
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.events import Metric
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
-from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
+from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.rules import rule_phrase
 
 #: A rule set by what it says: the outcome, and its conditions.
@@ -84,13 +84,13 @@ def score_text(outcome: str, value: float) -> str:
 
 
 def _signed(outcome: str, value: float) -> str:
-    told = 100 * value if outcome else value
-    return f"{told:+.1f}".replace("-", "−") if outcome else f"{told:+.3f}".replace("-", "−")
+    shown = 100 * value if outcome else value
+    return f"{shown:+.1f}".replace("-", "−") if outcome else f"{shown:+.3f}".replace("-", "−")
 
 
 def greatest_text(run: Run) -> str:
     """Write the greatest difference that a run about groups found; empty where it has none."""
-    ranked = [told[0] for _, told in subgroup_words.mined_with(run.figures) if told]
+    ranked = [summary[0] for _, summary in subgroup_words.mined_with(run.figures) if summary]
     best = max(ranked, key=lambda each: each.score, default=None)
     if best is not None:
         return score_text(best.outcome, best.score)
@@ -130,8 +130,8 @@ def findings_of(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[Finding, ..
     """
     found = [
         lead
-        for mined, told in subgroup_words.mined_with(figures)
-        for lead in _led(spec, mined, told)
+        for mined, summary in subgroup_words.mined_with(figures)
+        for lead in _led(spec, mined, summary)
     ]
 
     def rank(each: Finding) -> tuple[bool, float]:
@@ -141,17 +141,17 @@ def findings_of(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[Finding, ..
     return tuple(sorted(found, key=rank))
 
 
-def _led(spec: AuditSpec, mined: RuleSearchSummary, told: Sequence[RuleSet]) -> list[Finding]:
+def _led(spec: AuditSpec, mined: RuleSearchSummary, rule_sets: Sequence[RuleSet]) -> list[Finding]:
     """Make the findings about one outcome."""
     following: defaultdict[int, list[Finding]] = defaultdict(list)
-    for each in told:
+    for each in rule_sets:
         # one whose leader is not among those that were kept stands for itself
-        if 0 <= each.leader < len(told):
+        if 0 <= each.leader < len(rule_sets):
             following[each.leader].append(Finding(each, (), mined, spec))
     return [
         Finding(each, tuple(following[place]), mined, spec)
-        for place, each in enumerate(told)
-        if not 0 <= each.leader < len(told)
+        for place, each in enumerate(rule_sets)
+        if not 0 <= each.leader < len(rule_sets)
     ]
 
 

@@ -41,7 +41,7 @@ from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import ROOT, Index
 from fairdesk.gui.workspace.subgroups.finding import Finding, Key
 from fairdesk.results.subgroups import RuleSet
-from fairdesk.wording import subgroups as subgroup_words
+from fairdesk.wording.groups import subgroups as subgroup_words
 
 _WRAPPED = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 #: How high the two dots of a row are, and how far variants stand to the right.

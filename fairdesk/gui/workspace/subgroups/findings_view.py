@@ -11,7 +11,7 @@ from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.soon import Soon
+from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
@@ -24,8 +24,8 @@ from fairdesk.gui.workspace.subgroups.supports_view import SupportsView
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.events import Metric
 from fairdesk.results.subgroups import RuleSearchSummary
-from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
+from fairdesk.wording.groups import subgroups as subgroup_words
 
 #: The method that finds rule sets.
 METHOD = "testsgd"

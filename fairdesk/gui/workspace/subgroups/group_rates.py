@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairdesk.charts.forest import Plot, Row, percents, tenths
+from fairdesk.charts.kinds.forest import Plot, Row, percents, tenths
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.gui.workspace.subgroups.finding import rate_text

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.charts.weights import Weight, Weights
+from fairdesk.charts.kinds.weights import Weight, Weights
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, gaps, method_of, number_of
@@ -20,8 +20,8 @@ from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import LinearGroup
-from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
+from fairdesk.wording.groups import subgroups as subgroup_words
 
 #: The baselines, in the order in which they are told.
 BASELINES = ("themis-groups", "fairfictplay")

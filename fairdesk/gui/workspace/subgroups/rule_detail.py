@@ -16,7 +16,7 @@ from fairdesk.gui.workspace.subgroups.finding import Finding
 from fairdesk.gui.workspace.subgroups.group_rates import Rates, rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import LatticeView, carried, steps_of
 from fairdesk.results.conditions import Conditions
-from fairdesk.wording import subgroups as subgroup_words
+from fairdesk.wording.groups import subgroups as subgroup_words
 
 _KEY = "Hatched: samples asked of the model, an estimate. Hollow: the data as they are, untouched."
 _LATTICE = (

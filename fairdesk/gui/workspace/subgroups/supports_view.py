@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.charts.lines import Drawing, Line, Mark
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable

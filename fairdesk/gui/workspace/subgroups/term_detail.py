@@ -16,8 +16,8 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.subgroups import Flip, TermRate
-from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
+from fairdesk.wording.groups import subgroups as subgroup_words
 
 #: So many sentences of the data are read for a term, and so many letters around it are shown.
 _MOST, _AROUND = 20, 160
@@ -43,12 +43,12 @@ def changed(one: str, other: str) -> tuple[Pieces, Pieces]:
         while first[i + alike : i + alike + 1] == second[j + alike : j + alike + 1] != []:
             alike += 1
         skip, skip_other = _until_alike(first[i + alike :], second[j + alike :])
-        for told, words_, start, stop in (
+        for span, words_, start, stop in (
             (left, first, i + alike, i + alike + skip),
             (right, second, j + alike, j + alike + skip_other),
         ):
             shared, differing = "".join(words_[start - alike : start]), "".join(words_[start:stop])
-            told.extend(piece for piece in ((shared, False), (differing, True)) if piece[0])
+            span.extend(piece for piece in ((shared, False), (differing, True)) if piece[0])
         i, j = i + alike + skip, j + alike + skip_other
     return left, right
 
@@ -65,19 +65,19 @@ def _until_alike(one: list[str], other: list[str]) -> tuple[int, int]:
 
 def shortened(pieces: Sequence[tuple[str, bool]], around: int = _AROUND) -> Pieces:
     """Leave out what is far from any marked stretch of a long sentence."""
-    told = []
+    spans = []
     for place, (text, marked) in enumerate(pieces):
         first, last = place == 0, place == len(pieces) - 1
         keep = around if first or last else 2 * around
         if marked or len(text) <= keep + 1:
-            told.append((text, marked))
+            spans.append((text, marked))
         elif first:
-            told.append((f"…{text[-around:]}", False))
+            spans.append((f"…{text[-around:]}", False))
         elif last:
-            told.append((f"{text[:around]}…", False))
+            spans.append((f"{text[:around]}…", False))
         else:
-            told.append((f"{text[:around]} … {text[-around:]}", False))
-    return told
+            spans.append((f"{text[:around]} … {text[-around:]}", False))
+    return spans
 
 
 class Marked(QLabel):

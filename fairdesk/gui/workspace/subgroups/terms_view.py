@@ -26,8 +26,8 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
 from fairdesk.gui.workspace.subgroups.term_detail import TermDetail
 from fairdesk.results.subgroups import TermRate
-from fairdesk.wording import subgroups as subgroup_words
 from fairdesk.wording import words
+from fairdesk.wording.groups import subgroups as subgroup_words
 
 _HEADER = ("Category", "Term", "Occurs", "Texts", "Rate", "Flips")
 _KEY, _SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in range(3))

@@ -14,7 +14,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.charts.proof import alone_of, spaces_of
+from fairdesk.charts.kinds.proof import alone_of, spaces_of
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.timing import timed_run
 from fairdesk.gui.workspace.certification.page import course_of, off, pair_rows, region_rows

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton, QTableWidget
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.charts.lines import Mark
+from fairdesk.charts.kinds.lines import Mark
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.workspace.common.answering import shares
 from fairdesk.gui.workspace.estimates.page import (

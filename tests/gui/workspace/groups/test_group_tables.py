@@ -23,7 +23,7 @@ from fairdesk.gui.workspace.groups.group_tables import GroupTables
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.groups import Bin
-from fairdesk.wording.group_columns import columns
+from fairdesk.wording.groups.columns import columns
 from tests.gui.auditing import make_audit
 from tests.gui.counting import BOSTON, table
 from tests.report.building import spec_of, write_people

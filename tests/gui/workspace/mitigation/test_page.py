@@ -200,14 +200,14 @@ def test_the_curve_has_every_model_that_was_measured(spec):
     assert chosen.y[1] == pytest.approx(84.53)
     assert chosen.y[0] < chosen.y[1] < chosen.y[2]
     assert curve.floor == pytest.approx(84.86 - 1.0)
-    assert "chosen" in curve.told(chosen)
-    assert "529 rows added" in curve.told(chosen)
+    assert "chosen" in curve.describe(chosen)
+    assert "529 rows added" in curve.describe(chosen)
 
 
 def test_a_score_is_told_in_points(spec):
     curve = Curve(spec, RULE_FIGURES)
     assert "points" in curve.x_title
-    assert "points, accuracy" in plain(curve.told(curve.points[0]))
+    assert "points, accuracy" in plain(curve.describe(curve.points[0]))
 
 
 def test_keys_and_the_choice_pick_the_same_model(qtbot, page):

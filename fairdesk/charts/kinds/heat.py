@@ -116,12 +116,12 @@ class Heat:
         """Return a cell's key: its group's place in the table, or below 0 where there is none."""
         return self.cells.get((row, column), -1 - row * len(self.columns) - column)
 
-    def told(self, row: int, column: int) -> str:
+    def describe(self, row: int, column: int) -> str:
         """Say what is known of a cell."""
         place = self.cells.get((row, column))
         if place is None:
             return f"{self.rows[row]}, {self.columns[column]}: nobody"
-        return groups.told(self.groups.lines[place], self.person)
+        return groups.describe(self.groups.lines[place], self.person)
 
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""
@@ -187,7 +187,7 @@ class _Layout:
                 x, y = self._left + column * self._wide, self._head + row * self._tall
                 spot = Spot(
                     heat.key(row, column),
-                    heat.told(row, column),
+                    heat.describe(row, column),
                     *(x, y, self._wide - _GAP, self._tall - _GAP),
                 )
                 spots.append(spot)

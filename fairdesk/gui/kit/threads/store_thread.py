@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit.background import unexpected
+from fairdesk.gui.kit.threads.background import unexpected
 
 T = TypeVar("T")
 

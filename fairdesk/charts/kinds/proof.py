@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.charts import bars
+from fairdesk.charts.kinds import bars
 from fairdesk.charts.shapes import Laid, Marked, Paper
-from fairdesk.charts.verdicts import MARKS, NAMES, shown, told
+from fairdesk.charts.verdicts import MARKS, NAMES, sentence, shown
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
@@ -76,7 +76,7 @@ class Space:
 
     def text(self, verdict: str, share: Fraction) -> str:
         """Write a share with its verdict: what is proven is at least that."""
-        return told(verdict, self.share(verdict, share), least=not self.exact)
+        return sentence(verdict, self.share(verdict, share), least=not self.exact)
 
     def count(self, share: Fraction) -> str:
         """Write how many people a share is; empty where they are not counted."""

@@ -94,12 +94,12 @@ def model(material: Material) -> Section:
         if beside.trusted
     )
     blocks.extend(_fitted(material))
-    blocks.extend(Callout("Fed so.", told) for told in card.hints.notes)
+    blocks.extend(Callout("Fed so.", note) for note in card.hints.notes)
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
     if card.repeatability is not None and not card.repeatability.holds:
-        told = figures.repeatability_sentence(card.repeatability)
+        note = figures.repeatability_sentence(card.repeatability)
         off = say("What compares decisions of single rows is off; rates are of one query per row.")
-        blocks.append(Callout("Not repeatable.", f"{told} {off}"))
+        blocks.append(Callout("Not repeatable.", f"{note} {off}"))
     return Section("Model", (*blocks, *_encoding(material)), fresh=True)
 
 
@@ -178,12 +178,12 @@ def _repeatability(spec: AuditSpec) -> Iterator[Fact]:
     found = spec.model.repeatability
     if found is None:
         return
-    told = say(
+    text = say(
         "{rows} rows of the data were queried again, together, in another order and in batches of "
         "other sizes: no score changed beyond rounding",
         rows=words.number(found.rows),
     )
-    yield Fact("Repeatability", figures.repeatability_sentence(found) or told)
+    yield Fact("Repeatability", figures.repeatability_sentence(found) or text)
 
 
 def _checked(material: Material) -> str:

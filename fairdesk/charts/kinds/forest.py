@@ -213,7 +213,7 @@ class Forest:
             None if line.rate is None else (line.low, line.rate, line.high),
             kind,
             place,
-            groups.told(line, self.person),
+            groups.describe(line, self.person),
             line.known,
         )
 

@@ -11,8 +11,8 @@ import msgspec
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
+from fairdesk.wording.groups.tables import group_text, outcome_of, points_of, rate_of, reference_of
 from fairdesk.wording.language import say
-from fairdesk.wording.tables import group_text, outcome_of, points_of, rate_of, reference_of
 from fairdesk.wording.words import UNDEFINED, p_text, signed
 
 

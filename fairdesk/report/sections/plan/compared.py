@@ -169,8 +169,8 @@ def allowed_values(domain: Domain, attribute: Attribute, shown: Shown) -> str:
         return texts_summary(attribute.values)
     if attribute.values:
         position = domain.names.index(attribute.name)
-        told = (shown.value(position, code) for code in range(len(attribute.values)))
-        return words.some(list(dict.fromkeys(told)))
+        texts = (shown.value(position, code) for code in range(len(attribute.values)))
+        return words.some(list(dict.fromkeys(texts)))
     steps = (
         say(", in steps of {step}", step=words.short(attribute.step, 10)) if attribute.step else ""
     )
@@ -180,7 +180,7 @@ def allowed_values(domain: Domain, attribute: Attribute, shown: Shown) -> str:
 def _unknown(material: Material) -> list[Block]:
     """Say which missing cells are a category, and of how many rows."""
     table = material.table
-    told = [
+    parts = [
         say(
             "{name} ({missing}, as “{values}”)",
             name=words.quoted(attribute.name),
@@ -190,14 +190,14 @@ def _unknown(material: Material) -> list[Block]:
         for attribute in material.spec.domain.attributes
         if attribute.unknown
     ]
-    if not told:
+    if not parts:
         return []
     return [
         Text(
             say(
                 "Missing cells are a category of their own in {told}. They are compared and "
                 "counted like any other, given to the model as missing, and never filled in.",
-                told=words.joined(told),
+                told=words.joined(parts),
             )
         )
     ]

@@ -13,9 +13,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary
 from fairdesk.wording import words
-from fairdesk.wording.language import fixed, say, say_many
-from fairdesk.wording.statements import Statement, unmeasured
-from fairdesk.wording.subgroups import (
+from fairdesk.wording.groups.subgroups import (
     by_category,
     category_statement,
     evidence_sentence,
@@ -29,10 +27,12 @@ from fairdesk.wording.subgroups import (
     rule_set_sentence,
     widest_statement,
 )
-from fairdesk.wording.tables import (
+from fairdesk.wording.groups.tables import (
     worst_of,
     worst_statement,
 )
+from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.statements import Statement, unmeasured
 
 #: So many rule sets are told in sentences.
 MOST_TOLD = 5

@@ -18,8 +18,8 @@ from fairdesk.report.blocks import (
     Text,
 )
 from fairdesk.report.content.material import Material
-from fairdesk.report.sections.cells import garbled, odd_cells
-from fairdesk.report.sections.compared import role_text, texts_summary
+from fairdesk.report.sections.plan.cells import garbled, odd_cells
+from fairdesk.report.sections.plan.compared import role_text, texts_summary
 from fairdesk.results.trials import repair_of
 from fairdesk.wording import words
 from fairdesk.wording.language import say
@@ -144,7 +144,7 @@ def _unknown_groups(material: Material) -> list[Block]:
             key="unknown",
             evidence="observed",
         ),
-        *([Facts(told)] if (told := material.filled("Categories")) else []),
+        *([Facts(filled)] if (filled := material.filled("Categories")) else []),
     ]
 
 
@@ -158,10 +158,10 @@ def _unnamed(material: Material) -> dict[str, set[str]]:
 
 def _categories(material: Material) -> list[Block]:
     """List what values of the data are called where they are published, and which are merged."""
-    told = material.details.categories.names
+    names = material.details.categories.names
     held = {column.name for column in material.spec.columns}
     rows = []
-    for name, named in told.items():
+    for name, named in names.items():
         if name not in held:
             continue
         counts = material.table.counts(name)
@@ -299,22 +299,22 @@ def _dialect_sentence(dialect: Dialect) -> str:
     return "; ".join(parts)
 
 
-def column_values(column: Column, told: Sequence[str]) -> str:
+def column_values(column: Column, values: Sequence[str]) -> str:
     """Write what a column holds: its values, the first of many, or its range.
 
     Parameters
     ----------
     column : Column
         The column.
-    told : sequence of str
+    values : sequence of str
         The values that may be named.
     """
     if column.kind.is_number:
         return words.ends(words.short(column.low, 10), words.short(column.high, 10))
     if column.kind is Kind.TEXT:
         return texts_summary(column.values)
-    hidden = len(column.values) - len(told)
-    return words.some(told) + (
+    hidden = len(column.values) - len(values)
+    return words.some(values) + (
         say("; {hidden} left out", hidden=words.number(hidden)) if hidden else ""
     )
 

@@ -14,7 +14,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Shape, Spot, Words
-from fairdesk.charts.verdicts import MARKS, NAMES, shown, told
+from fairdesk.charts.verdicts import MARKS, NAMES, sentence, shown
 from fairdesk.results.proofs import Part
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
@@ -101,10 +101,10 @@ class Tree:
             "undecided": left if left > _LAST_BITS else Fraction(0),
         }
 
-    def told(self, number: int) -> str:
+    def describe(self, number: int) -> str:
         """Say what is known of a part."""
         known = ", ".join(
-            told(verdict, shown(verdict, share))
+            sentence(verdict, shown(verdict, share))
             for verdict, share in self.shares(number).items()
             if share
         )
@@ -118,11 +118,11 @@ class Tree:
         """Tell it in words, for those who do not see it."""
         if self.empty:
             return f"{self.title}: nothing yet."
-        largest = "; ".join(self.told(number) for number in self.children[0][:4])
+        largest = "; ".join(self.describe(number) for number in self.children[0][:4])
         return (
             f"{self.title}: {words.number(len(self.parts))} parts, the largest first in the table "
-            f"(T). {self.told(0)}. {largest}. Arrow keys walk, Enter goes into a part, Backspace "
-            "goes back."
+            f"(T). {self.describe(0)}. {largest}. Arrow keys walk, Enter goes into a part, "
+            "Backspace goes back."
         )
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -294,4 +294,4 @@ def _mostly(verdict: str, share: Fraction) -> str:
         text = words.shown_percent(float(share), 1)
     else:
         text = proof_words.percent_down(share, 1)
-    return f"{MARKS[verdict]} {told(verdict, text)}"
+    return f"{MARKS[verdict]} {sentence(verdict, text)}"

@@ -1,0 +1,1 @@
+"""What the audit file keeps, by subject; the store has all of it."""

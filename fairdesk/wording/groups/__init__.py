@@ -1,0 +1,1 @@
+"""Sentences about groups: those that are known, and those that a search found."""
