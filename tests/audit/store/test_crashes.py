@@ -188,7 +188,8 @@ def test_a_process_that_is_killed_while_it_weighs_leaves_an_audit_that_agrees(mo
         import os, signal
         from pathlib import Path
         import numpy as np
-        from fairdesk.audit.store import file, pairs
+        from fairdesk.audit.store import file
+        from fairdesk.audit.store.parts import pairs
         from fairdesk.audit.store.store import Store
         from fairdesk.individual.realism.plausibility import Plausibility
 

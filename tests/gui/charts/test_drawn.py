@@ -3,8 +3,8 @@
 import csv
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QMouseEvent
 
 from fairdesk.charts.kinds.forest import Forest
 from fairdesk.charts.kinds.heat import Heat
@@ -78,8 +78,12 @@ def test_hovering_tells_the_numbers_and_a_click_chooses_the_group(plot, qtbot):
     seen = []
     plot.chosen.connect(seen.append)
     canvas = plot.canvas
-    qtbot.mouseMove(canvas, middle(plot, 1).toPoint())
-    qtbot.waitUntil(lambda: canvas.marked.pointed == 1)
+    at = middle(plot, 1)
+    # to this widget itself: the cursor may be over a window that another test has left open
+    nothing = Qt.MouseButton.NoButton, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+    moved = QMouseEvent(QEvent.Type.MouseMove, at, canvas.mapToGlobal(at), *nothing)
+    QCoreApplication.sendEvent(canvas, moved)
+    assert canvas.marked.pointed == 1
     assert plain(plot._reading.text()).startswith("Hispanic: 75.7 % (84 of 111 applicants)")
     assert "Hispanic" in canvas.toolTip()
     qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=middle(plot, 2).toPoint())
