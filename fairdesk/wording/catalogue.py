@@ -84,25 +84,25 @@ def _read(path: Path, key: str, state: tuple[int, int]) -> Catalogue:
     texts: dict[str, str] = {}
     plurals: dict[tuple[str, str], tuple[str, ...]] = {}
     for message in read:
-        english, message_sides = _both(message)
-        if message.fuzzy or not english[0] or not all(message_sides):
+        english, translated = _both(message)
+        if message.fuzzy or not english[0] or not all(translated):
             continue
-        if len(message_sides) != (1 if len(english) == 1 else read.num_plurals) or not _usable(
-            english, message_sides
+        if len(translated) != (1 if len(english) == 1 else read.num_plurals) or not _usable(
+            english, translated
         ):
             _LOG.warning("“%s” stays English: its translation in “%s” is unfit", english[0], path)
         elif len(english) == 1:
-            texts[english[0]] = message_sides[0]
+            texts[english[0]] = translated[0]
         else:
-            plurals[english[0], english[1]] = message_sides
+            plurals[english[0], english[1]] = translated
     return Catalogue(texts, plurals, form)
 
 
 def _both(message: Message) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return a message in English and translated: one text each, or one for each number."""
     sides = (message.id, message.string or "")
-    english, sides_read = ((side,) if isinstance(side, str) else tuple(side) for side in sides)
-    return english, sides_read
+    english, other = ((side,) if isinstance(side, str) else tuple(side) for side in sides)
+    return english, other
 
 
 def _usable(english: Sequence[str], texts: Iterable[str]) -> bool:

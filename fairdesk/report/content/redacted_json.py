@@ -84,7 +84,7 @@ class RedactedJson:
             case "TermRate":
                 node["examples"] = []
             case "GroupTable":
-                node = _told_table(node)
+                node = _without_few(node)
         if {"delimiter", "columns"} <= node.keys():
             node["columns"] = {
                 name: {member: each for member, each in reading.items() if member != "cells"}
@@ -137,7 +137,7 @@ class RedactedJson:
         return isinstance(value, str) and value in self._shown.hidden
 
 
-def _told_table(node: dict[str, Any]) -> dict[str, Any]:
+def _without_few(node: dict[str, Any]) -> dict[str, Any]:
     """Leave the groups of a few people out of a table's JSON."""
     lines, reference = node.get("lines", []), node.get("reference", -1)
     keep = kept_groups([line.get("people", 0) for line in lines])

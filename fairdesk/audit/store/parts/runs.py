@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec, now, versions
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.file import MISFITS, AuditFile, json_text, moment
@@ -191,6 +192,4 @@ class Runs(AuditFile):
 
 def _title(method: str) -> str:
     """Return a method's title; empty for a stranger."""
-    from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - takes long to load
-
     return METHODS[method].title if method in METHODS else ""

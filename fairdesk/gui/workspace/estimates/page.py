@@ -95,14 +95,14 @@ def whom(share: Share) -> str:
     return _WHOM[share.whom]
 
 
-def main_shares(shares_told: Sequence[Share]) -> tuple[Share, ...]:
+def main_shares(all_shares: Sequence[Share]) -> tuple[Share, ...]:
     """Pick those of the most protected attributes together, one of each kind of people.
 
     Where none is of several, as after THEMIS left out what holds another, the greatest is told.
     """
-    most = max((len(share.attributes) for share in shares_told), default=0)
+    most = max((len(share.attributes) for share in all_shares), default=0)
     of_most = sorted(
-        (share for share in shares_told if len(share.attributes) == most),
+        (share for share in all_shares if len(share.attributes) == most),
         key=lambda each: -each.estimate,
     )
     first = {share.whom: share for share in reversed(of_most)}
