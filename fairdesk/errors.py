@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import Iterator
+
 
 class FairDeskError(Exception):
     """An expected failure, told in the auditor's words.
@@ -56,6 +59,25 @@ class ReportError(FairDeskError):
 
 class WorkerError(FairDeskError):
     """The process that holds the model died, hangs, or broke the protocol."""
+
+
+@contextmanager
+def system_errors(kind: type[FairDeskError], what: str, remedy: str = "") -> Iterator[None]:
+    """Raise what the operating system refuses as an error that an auditor sees.
+
+    Parameters
+    ----------
+    kind : type
+        Of the error.
+    what, remedy : str
+        As in `FairDeskError`; why is what the system reported.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise kind(
+            what, why=f"The system reported: {error.strerror or error}.", remedy=remedy
+        ) from error
 
 
 #: By name, for errors that cross from the worker process.

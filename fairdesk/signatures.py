@@ -132,7 +132,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
         (
             r"404: Not Found|\s*\{\s*\"message\":\s*\"Not Found\"|(<\?xml[^>]*>\s*)?<Error>",
             stand_in(
-                "an answer of a server that the file is not there, saved in its place",
+                "a server’s answer that the file does not exist, saved in its place",
                 "Check the address of the download, and download the file again.",
             ),
         ),

@@ -26,7 +26,7 @@ from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.conversation import Patience
-from fairdesk.certify.proof import certificate
+from fairdesk.certify.proof import certificate, certificate_reading
 from fairdesk.cli import audit as cli_audit
 from fairdesk.cli import commands, terminal
 from fairdesk.cli import main as cli
@@ -35,6 +35,7 @@ from fairdesk.files import sha256
 from fairdesk.report.export import exports
 from fairdesk.samples import samples
 from fairdesk.wording import figures as report_figures
+from tests import phrases
 from tests.audit import fake_guest, making
 
 FILES = {
@@ -181,13 +182,16 @@ def test_a_network_of_the_samples_with_words(tmp_path, capsys):
     assert cli.main([str(each) for each in (*sample_arguments(tmp_path / "out"), *QUICK)]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert "get another decision when only race or sex or both change" in out
-    assert "when sex alone changes" in out
-    assert "agrees with the label" in out
+    assert phrases.AGREES in out
     assert str(tmp_path / "out" / "report.pdf") in out
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
         # nothing of the file was run, so nobody had to agree to that
         assert not store.spec.trusted
+        (run,) = store.runs()
+        alone = report_figures.alone_sentences(store.spec, run)
+        assert len(alone) == 2
+        said = {report_figures.headline(store.spec, run).sentence, *alone}
+    assert {each.replace("\u00a0", " ") for each in said} <= set(out.splitlines())
 
 
 def test_the_samples_own_pickle_needs_no_trust(tmp_path, capsys):
@@ -236,11 +240,12 @@ def test_columns_that_nobody_would_audit_but_the_model_takes(quick, people, tmp_
     people.write_text("\n".join([header, *named]) + "\n")
     assert cli.main(quick("--json")) == 0
     assert any(
-        "“age” names the rows" in each for each in json.loads(capsys.readouterr().out)["warnings"]
+        f"“age” {phrases.NAMES_ROWS}" in each
+        for each in json.loads(capsys.readouterr().out)["warnings"]
     )
     people.write_text("\n".join([header, *rows, "Total,female,3,no"]) + "\n")
     assert cli.main(quick()) == 0
-    assert "“age” holds numbers, and 1 cell that is not: “Total” (line 62)" in (
+    assert "“age” contains numbers, and 1 cell that is not a number: “Total” (line 62)" in (
         capsys.readouterr().out
     )
 
@@ -276,7 +281,7 @@ def test_an_audit_that_is_open_elsewhere_is_left_alone(quick, tmp_path, capsys):
     assert cli.main(quick()) == 0
     capsys.readouterr()
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
-        fails(capsys, quick(), "in use by another program")
+        fails(capsys, quick(), phrases.IN_USE)
         assert store.count(PairQuery()) > 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
 
@@ -313,20 +318,20 @@ BAD_FILES = {
         ({"data": "names.csv"}, ["no rows"]),
         ({"data": "one.csv"}, ["one row"]),
         ({"data": "binary.csv"}, ["binary.csv"]),
-        ({"data": "alike.csv"}, ["“sex”", "only one value"]),
+        ({"data": "alike.csv"}, ["“sex”", phrases.ONE_VALUE]),
         ({"data": "less.csv"}, ["3 inputs"]),
         ({"label": "wanted"}, ["no column “wanted”", "age, sex, income, hired"]),
         ({"favourable": "perhaps"}, ["no value “perhaps”", "no, yes"]),
         ({"protected": "race"}, ["no column “race”"]),
-        ({"protected": "hired"}, ["cannot be protected"]),
+        ({"protected": "hired"}, [phrases.NOT_TO_BE_PROTECTED]),
         ({"model": "missing.h5"}, ["missing.h5"]),
         ({"model": "text.h5"}, ["text.h5"]),
         ({"domain": "missing.json"}, ["cannot be read"]),
-        ({"domain": "bad.json"}, ["not what is expected"]),
-        ({"domain": "list.json"}, ["not what is expected"]),
+        ({"domain": "bad.json"}, [phrases.NOT_EXPECTED]),
+        ({"domain": "list.json"}, [phrases.NOT_EXPECTED]),
         ({"domain": "stranger.json"}, ["“wage”", "age, sex, income"]),
         ({"model-favourable": "7"}, ["no class “7”", "0, 1"]),
-        ({"out": "text.h5"}, ["cannot be made"]),
+        ({"out": "text.h5"}, [phrases.CANNOT_BE_MADE]),
     ],
 )
 def test_bad_input_is_told_in_one_line(quick, tmp_path, capsys, monkeypatch, changed, words):
@@ -341,7 +346,7 @@ def test_bad_input_is_told_in_one_line(quick, tmp_path, capsys, monkeypatch, cha
     ("option", "words"),
     [
         ("speed=3", ["no option “speed”", "global_num", "perturbation_size"]),
-        ("decay", ["has no value", "name=value"]),
+        ("decay", [phrases.NO_VALUE, "name=value"]),
         ("decay=2", ["“decay” cannot be “2”", "below 1"]),
         ("max_iter=ten", ["“max_iter” cannot be “ten”", "a whole number from 0"]),
     ],
@@ -391,7 +396,7 @@ def test_a_program_is_not_run_without_trust(arguments, tmp_path, capsys):
     )
     command = arguments(model=model)
     command.remove("--trust-model")
-    fails(capsys, command, "is a program", "with your rights", "--trust-model")
+    fails(capsys, command, "can run code", phrases.YOUR_RIGHTS, "--trust-model")
     assert not (tmp_path / "ran").exists()
 
 
@@ -445,7 +450,7 @@ def test_a_disk_that_fills(quick, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(app_audit, "Store", Small)
     assert cli.main(quick("--option", "steps=600")) == 1
     err = capsys.readouterr().err
-    assert "disk is full" in err
+    assert phrases.DISK_FULL in err
     assert err.count("\n") == 1
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
         store.count(PairQuery())
@@ -453,7 +458,7 @@ def test_a_disk_that_fills(quick, tmp_path, capsys, monkeypatch):
 
 def test_a_folder_that_cannot_be_written(quick, capsys, monkeypatch):
     monkeypatch.setattr(outputs.os, "access", lambda *_: False)
-    fails(capsys, quick(), "may not write")
+    fails(capsys, quick(), f"{phrases.MAY_NOT_WRITE} to the folder")
 
 
 def test_a_file_that_cannot_be_written_costs_no_other(quick, tmp_path, capsys, monkeypatch):
@@ -470,8 +475,7 @@ def test_a_file_that_cannot_be_written_costs_no_other(quick, tmp_path, capsys, m
     assert set(figures["files"]) == FILES - {"findings.json", "report.pdf"}
     assert set(figures["files"]) == {path.name for path in (tmp_path / "out").iterdir()}
     assert err == (
-        "fairdesk: “findings.json” could not be written. Make room."
-        " Not written either: report.pdf.\n"
+        "fairdesk: “findings.json” could not be written. Make room. Also not written: report.pdf.\n"
     )
 
 
@@ -594,7 +598,7 @@ def test_a_stop_that_comes_between_two_searches_is_remembered(
     told = json.loads(capsys.readouterr().out)
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
         assert [run.state for run in store.runs()] == states
-    not_begun = [each for each in told["warnings"] if each.startswith("Steps was not begun")]
+    not_begun = [each for each in told["warnings"] if each.startswith("“Steps” was not started")]
     assert len(not_begun) == 2 - len(states)
     assert "report.pdf" in told["files"]
 
@@ -627,7 +631,7 @@ def test_a_terminal_gets_a_progress_bar(arguments):
     os.close(ours)
     assert process.returncode == 0
     assert json.loads(out)["state"] == "done"
-    assert b"found in" in shown
+    assert b" pairs in " in shown
 
 
 def test_help_and_version(capsys):
@@ -683,7 +687,7 @@ def test_what_is_proven_is_told_and_kept_as_a_certificate(quick, tmp_path, capsy
     monkeypatch.setitem(METHODS, "proves", fake_guest.PROVES)
     assert cli.main(quick("--json", method="proves")) == 0
     told = json.loads(capsys.readouterr().out)
-    header, arrays = certificate.read(tmp_path / "out" / "certificate.fairdesk-proof")
+    header, arrays = certificate_reading.read(tmp_path / "out" / "certificate.fairdesk-proof")
     assert told["certified"] == header.certified_share > 0
     assert told["falsified"] == header.falsified_share > 0
     assert told["undecided"] == header.undecided_share > 0
@@ -699,9 +703,12 @@ def test_what_is_proven_is_told_and_kept_as_a_certificate(quick, tmp_path, capsy
     # a second audit moves it out of the way; of a second proof it tells the number
     assert cli.main(quick("--method", "proves", method="steps")) == 0
     out = capsys.readouterr().out
-    assert "certified" not in out
-    assert re.search(r"At least \d+\.\d+\s% of all possible people are treated alike", out)
-    assert f"{told['boxes']} boxes of people looked at" in out
+    assert out.count("certified") == 1
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        proven = report_figures.headline(store.spec, store.runs()[-1])
+    assert proven.evidence == "proven"
+    assert proven.sentence.replace("\u00a0", " ") in out
+    assert f"{told['boxes']} regions examined" in out
     assert (tmp_path / "out" / "earlier-1" / "certificate.fairdesk-proof").is_file()
     assert (tmp_path / "out" / "certificate.fairdesk-proof").is_file()
 
@@ -726,21 +733,21 @@ def test_a_certificate_is_checked_again(proven, people, capsys):
     assert told["leaves"]["certified"] > 0
     tried = {each["name"]: each["tried"] for each in told["checks"]}
     assert tried["The model’s file is the one that was certified"] == 1
-    assert tried["The data’s own people in certified and falsified boxes"] > 20
+    assert tried[phrases.OWN_PEOPLE] > 20
     # what is no network of layers is not asked about, and that is said
     (solver,) = [each for each in told["checks"] if "solver" in each["name"]]
     assert solver["tried"] == 0
-    assert "cannot be asked about this model" in solver["remarks"][0]
+    assert "cannot be used for this model" in solver["remarks"][0]
 
     assert cli.main(command) == 0
     out = capsys.readouterr().out
-    assert "Nothing contradicts the certificate." in out
-    assert "not tried Boxes, asked of a solver" in out
+    assert "Nothing contradicts the proof certificate." in out
+    assert "skipped   Regions, tested by a solver" in out
 
 
 def test_a_forged_certificate_is_told(proven, capsys):
     file, model = proven
-    header, arrays = certificate.read(file)
+    header, arrays = certificate_reading.read(file)
     verdict = np.where(arrays["verdict"] == 2, 1, arrays["verdict"])
     certificate.write(file, certificate.encoded(header), arrays | {"verdict": verdict})
     assert cli.main(["verify", str(file), "--model", str(model), "--json"]) == 1
@@ -748,14 +755,14 @@ def test_a_forged_certificate_is_told(proven, capsys):
     assert told["holds"] is False
     failed = {each["name"] for each in told["checks"] if each["failed"]}
     assert failed == {
-        "The totals follow from the boxes",
-        "People in certified boxes, asked of the model",
-        "Boxes, proven once more by other bounds",
+        phrases.TOTALS_FOLLOW,
+        phrases.PEOPLE_IN_CERTIFIED,
+        phrases.PROVEN_AGAIN,
     }
     assert cli.main(["verify", str(file), "--model", str(model)]) == 1
     out = capsys.readouterr().out
-    assert "somebody with age = " in out
-    assert "The certificate does not hold." in out
+    assert f"{phrases.AN_INSTANCE_WITH} age = " in out
+    assert "The proof certificate is not valid." in out
 
 
 def test_a_certificate_of_another_model_is_told_and_that_is_not_opened(proven, tmp_path, capsys):
@@ -767,7 +774,7 @@ def test_a_certificate_of_another_model_is_told_and_that_is_not_opened(proven, t
     assert only["failed"] == 1
     assert "model.txt" in only["remarks"][0]
     fails(capsys, ["verify", file, "--model", tmp_path / "none.txt"], "cannot be read")
-    fails(capsys, ["verify", other, "--model", other], "no certificate of FairDesk")
+    fails(capsys, ["verify", other, "--model", other], "is not a FairDesk proof certificate")
 
 
 def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, capsys):
@@ -776,7 +783,7 @@ def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, caps
     monkeypatch.setattr(cli_audit, "progress_bar", lambda: nullcontext(states.append))
     assert cli.main(quick(method="proves")) == 0
     told = [report_figures.standing(state) for state in states]
-    assert "0 found in 0 tried" in told[0]
+    assert "0 pairs in 0 instances tested" in told[0]
     assert "certified" in told[-1]
     assert "writing certificate.fairdesk-proof" in {state.phase for state in states}
 
@@ -794,7 +801,7 @@ def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys, monkey
     assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "manifest.json"}
     assert told["accuracy"] is None
     assert [state.phase for state in states] == ["writing report.pdf", "writing manifest.json"]
-    assert report_figures.standing(states[0]) == "0 asked about"
+    assert report_figures.standing(states[0]) == "0 instances tested"
 
 
 @pytest.fixture
@@ -824,9 +831,14 @@ def test_decisions_alone_are_compared_by_groups(mining, people, capsys):
     assert found["score"] == pytest.approx(abs(found["phi_in"] - found["phi_out"]))
     assert found["support"] == pytest.approx(len(consistent) / len(rows))
     assert {"margin", "low", "high", "p", "outcome", "leader"} < found.keys()
-    fails(capsys, [*line, "--method", "maft"], "MAFT is off", "no model to ask")
+    fails(
+        capsys,
+        [*line, "--method", "maft"],
+        f"“{METHODS['maft'].title}” is not available",
+        phrases.NO_MODEL,
+    )
     none = mining("--predictions", "hired", "--option", "bins=3", model=None, method=None)
-    fails(capsys, none, "none is asked for")
+    fails(capsys, none, "no method was chosen")
 
 
 def test_groups_are_told_apart_also_by_what_the_model_is_not_given(
@@ -849,10 +861,10 @@ def test_groups_are_told_apart_also_by_what_the_model_is_not_given(
     assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv", "manifest.json"}
     fails(capsys, mining(*more, "--bins", "age=30", method="steps"), "into bins", "testsgd")
     fails(capsys, mining(*more, "--bins", "age=x"), "age=25,40,60")
-    fails(capsys, mining(*more, "--bins", "age=40,30"), "must be numbers that rise")
-    fails(capsys, mining(*more, "--bins", "income=3"), "no protected number")
+    fails(capsys, mining(*more, "--bins", "age=40,30"), phrases.MUST_RISE)
+    fails(capsys, mining(*more, "--bins", "income=3"), phrases.NO_PROTECTED_NUMBER)
     alone = mining(*more[4:], protected="colour", method="steps")
-    fails(capsys, alone, "not given any protected attribute")
+    fails(capsys, alone, phrases.NOT_GIVEN)
 
 
 def rest_of(names):
@@ -880,7 +892,7 @@ def test_terms_in_texts_are_compared_where_nothing_is_protected(mining, tmp_path
     told = json.loads(capsys.readouterr().out)
     (mined,) = [each for each in told["figures"] if each["type"] == "RuleSearchSummary"]
     assert mined["notes"] == ["{} said {'gender': ('gay', 'old')}"]
-    fails(capsys, line("--terms", str(tmp_path / "broken.json")), "not what is expected", "JSON")
+    fails(capsys, line("--terms", str(tmp_path / "broken.json")), phrases.NOT_EXPECTED, "JSON")
     fails(capsys, line("--terms", str(tmp_path / "empty.json")), "has no category")
     fails(capsys, line("--terms", str(tmp_path / "none.json")), "cannot be read")
     fails(capsys, line(text="says"), "no column “says”")
@@ -892,10 +904,10 @@ def test_a_label_that_no_decision_means_costs_the_retraining_table_only(
     arguments, capsys, monkeypatch
 ):
     def refuse(_store, _path):
-        raise exports.UnlabelledError("No table to retrain with could be made.")
+        raise exports.UnlabelledError("No table for retraining could be made.")
 
     monkeypatch.setitem(outputs.OUTPUTS, "retraining.csv", refuse)
     assert cli.main([*map(str, arguments("--json"))]) == 0
     told = json.loads(capsys.readouterr().out)
     assert "retraining.csv" not in told["files"]
-    assert "No table to retrain with could be made." in told["warnings"]
+    assert "No table for retraining could be made." in told["warnings"]

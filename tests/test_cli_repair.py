@@ -27,6 +27,7 @@ from fairdesk.results.mitigation import Repair
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.results.trials import measure_of, repair_of, trials_of
 from fairdesk.samples import samples
+from tests import phrases
 from tests.audit import fake_guest, making
 from tests.report.repairs import HELPLESS_FIGURES
 
@@ -152,13 +153,13 @@ def test_what_it_says_to_people(audit, repair, tmp_path):
     path = audit()
     code, out, err = repair(path, *SHORT, "--provenance", "columns")
     assert (code, err) == (0, "")
-    assert "majority of five models" in out
+    assert phrases.MAJORITY_OF_FIVE in out
     assert "60 rows were of use." in out
     lines = out.splitlines()
-    heads = next(line for line in lines if line.startswith("Trial"))
+    heads = next(line for line in lines if line.startswith("Candidate"))
     assert "Rows added" in heads
     assert any(line.startswith("2  ") for line in lines)
-    assert any("As imported" in line and "Repaired" in line for line in lines)
+    assert any("Original model" in line and "Mitigated model" in line for line in lines)
     assert str(tmp_path / "repaired" / "augmented.csv") in lines
     columns = pd.read_csv(tmp_path / "repaired" / "augmented.csv").columns
     assert "origin" in columns
@@ -179,7 +180,7 @@ def test_where_nothing_helps_nothing_is_exported_but_by_name(audit, repair, tmp_
     assert not list((tmp_path / "repaired").iterdir())
     code, out, _ = repair(path, "--option", "batch=1")
     assert code == 0
-    assert "Nothing is exported: no trial that adds rows was measured." in out
+    assert "Nothing is exported: no candidate model with augmentation rows was measured." in out
     # another one than the chosen
     code, out, err = repair(path, *SHORT, "--trial", "1", "--json")
     assert (code, err) == (0, "")
@@ -189,7 +190,7 @@ def test_where_nothing_helps_nothing_is_exported_but_by_name(audit, repair, tmp_
     with Store.open(path) as store:
         said = [each.what for each in store.log_entries() if each.what.startswith("Exported")]
     assert said == [
-        f"Exported model 1 of the repair of run {told['run']} to {tmp_path / 'repaired'}."
+        f"Exported model 1 of the mitigation run {told['run']} to {tmp_path / 'repaired'}."
     ]
     assert len(pd.read_csv(told["files"]["augmented.csv"])) == 61
 
@@ -221,15 +222,15 @@ def test_a_trial_that_there_is_not_is_told_and_the_repair_kept(audit, repair):
     path = audit()
     code, out, err = repair(path, *SHORT, "--trial", "7", "--json")
     assert code == 1
-    assert "There is no trial 7" in err
+    assert "There is no candidate model 7" in err
     assert "0, 1, 2" in err
     told = json.loads(out)
     assert (told["chosen"], told["exported"], told["files"]) == (2, None, {})
-    assert "no trial 7" in told["message"]
+    assert "no candidate model 7 to export" in told["message"]
     # one that adds nothing has nothing to export
     code, out, err = repair(path, *SHORT, "--trial", "0")
     assert code == 1
-    assert "adds no rows" in err
+    assert phrases.ADDS_NO_ROWS in err
     with Store.open(path) as store:
         assert len(store.runs()) == 3
 
@@ -247,7 +248,11 @@ def test_what_is_repaired_is_chosen(audit, repair):
     assert pairs() == 24
     assert pairs("--flagged") == 1
     assert pairs("--pairs-of", "1") == 24
-    refused(repair(path, "--pairs-of", "2"), "by a run 2", "these runs: 1.")
+    refused(
+        repair(path, "--pairs-of", "2"),
+        "no run 2 that found pairs",
+        f"{phrases.RUNS_WITH_PAIRS} 1.",
+    )
 
 
 def test_a_budget_is_told(audit, repair):
@@ -256,7 +261,7 @@ def test_a_budget_is_told(audit, repair):
     assert (code, err) == (0, "")
     told = json.loads(out)
     assert told["state"] == "done"
-    assert "budget was used up" in told["message"]
+    assert phrases.BUDGET_USED_UP in told["message"]
     assert told["exported"] == told["chosen"] > 0
 
 
@@ -288,10 +293,10 @@ def test_a_repair_that_fails_says_why_and_keeps_what_it_knew(audit, repair):
     path = audit("calls > 12 and sys.exit(3)")
     code, out, err = repair(path, "--option", "batch=60000", "--json")
     assert code == 1
-    assert "asked to end the program" in err
+    assert phrases.ASKED_TO_END in err
     told = json.loads(out)
     assert told["state"] == "failed"
-    assert "asked to end the program" in told["message"]
+    assert phrases.ASKED_TO_END in told["message"]
     assert told["trials"]
 
 
@@ -299,10 +304,10 @@ def test_a_repair_that_fails_says_why_and_keeps_what_it_knew(audit, repair):
 
 
 def test_files_that_are_no_audit(repair, tmp_path):
-    refused(repair(tmp_path / "gone.fairdesk"), "no audit file", "gone.fairdesk")
+    refused(repair(tmp_path / "gone.fairdesk"), phrases.NO_AUDIT_FILE, "gone.fairdesk")
     other = tmp_path / "other.fairdesk"
     other.write_text("not an audit")
-    refused(repair(other), "no FairDesk audit")
+    refused(repair(other), phrases.NO_FAIRDESK_AUDIT)
     assert not (tmp_path / "repaired").exists()
 
 
@@ -311,10 +316,14 @@ def test_an_audit_without_pairs_or_rule_sets(audit, repair):
     with Store.open(path) as store:
         for pair in range(1, 25):
             store.mark(pair, "dismissed")
-    refused(repair(path), "no discriminatory pairs", "dismissed")
+    refused(repair(path), phrases.NO_PAIRS, "dismissed")
     refused(repair(path, "--flagged"), "no flagged")
-    refused(repair(path, method="testsgd"), "no rule set to repair yet", "Run TestSGD")
-    refused(repair(path, "--rule", "1", method="testsgd"), "no rule set to repair yet")
+    refused(
+        repair(path, method="testsgd"),
+        phrases.NO_RULE_SET_YET,
+        "Run “Subgroup discovery (TestSGD)”",
+    )
+    refused(repair(path, "--rule", "1", method="testsgd"), phrases.NO_RULE_SET_YET)
 
 
 def test_a_rule_set_is_named_by_its_number(audit, repair):
@@ -331,17 +340,26 @@ def test_a_rule_set_is_named_by_its_number(audit, repair):
         mined = RuleSearchSummary("1", ("sex",), 0.05, 2, 2, 100, 0.04, 0.1)
         store.measure(number, (mined, *sets))
         store.end_run(number, "done")
-    refused(repair(path, "--rule", "3", method="testsgd"), "no rule set 3", "from 1 to 2")
-    refused(repair(path, "--rule", "0", method="testsgd"), "no rule set 0")
+    refused(
+        repair(path, "--rule", "3", method="testsgd"),
+        f"{phrases.NO_SUCH_RULE_SET} 3",
+        "from 1 to 2",
+    )
+    refused(repair(path, "--rule", "0", method="testsgd"), f"{phrases.NO_SUCH_RULE_SET} 0")
 
 
 def test_a_model_that_was_moved_is_named(audit, repair, tmp_path):
     path = audit()
     (tmp_path / "model.txt").rename(tmp_path / "elsewhere.txt")
-    refused(repair(path, *SHORT), "not where it was", "model.txt", "Name the audited file with --m")
+    refused(
+        repair(path, *SHORT),
+        phrases.NOT_WHERE_IT_WAS,
+        "model.txt",
+        "Give the audited file with --m",
+    )
     other = tmp_path / "other.txt"
     other.write_text((tmp_path / "elsewhere.txt").read_text() + "\n")
-    refused(repair(path, *SHORT, "--model", other), "not the one that was audited", "SHA-256")
+    refused(repair(path, *SHORT, "--model", other), phrases.NOT_THE_AUDITED, "SHA-256")
     code, _, err = repair(path, *SHORT, "--model", tmp_path / "elsewhere.txt")
     assert (code, err) == (0, "")
     with Store.open(path) as store:
@@ -352,7 +370,7 @@ def test_a_program_is_trusted_anew(audit, repair, tmp_path):
     path = audit()
     model = making.write_model(tmp_path / "program.pkl")
     change(path, path=str(model), sha256=sha256(model), needed_trust=True)
-    refused(repair(path, *SHORT), "is a program", "add --trust-model")
+    refused(repair(path, *SHORT), "can run code", "add --trust-model")
     code, _, err = repair(path, *SHORT, "--trust-model")
     assert (code, err) == (0, "")
 
@@ -360,13 +378,13 @@ def test_a_program_is_trusted_anew(audit, repair, tmp_path):
 def test_answers_that_are_no_labels(audit, repair):
     path = audit()
     change(path, classes=("0", "1", "2"))
-    refused(repair(path), "Two answers of the model mean the label “no”")
+    refused(repair(path), f"{phrases.TWO_ANSWERS} “no”")
 
 
 def test_a_folder_that_cannot_be_made(audit, repair, tmp_path):
     path = audit()
     (tmp_path / "repaired").write_text("a file")
-    refused(repair(path, *SHORT), "cannot be made", "Choose another folder")
+    refused(repair(path, *SHORT), phrases.CANNOT_BE_MADE, "Choose another folder")
     with Store.open(path) as store:
         assert len(store.runs()) == 1
 
@@ -379,8 +397,8 @@ def test_a_folder_that_cannot_be_made(audit, repair, tmp_path):
         (("--method", "aequitas", "--rule", "1"), "only with --method testsgd"),
         (("--method", "testsgd", "--flagged"), "only with --method aequitas"),
         (("--method", "testsgd", "--pairs-of", "1"), "only with --method aequitas"),
-        (("--method", "aequitas", "--trial", "-1"), "“-1” is no whole number"),
-        (("--method", "aequitas", "--pairs-of", "first"), "no whole number"),
+        (("--method", "aequitas", "--trial", "-1"), f"“-1” {phrases.NO_WHOLE_NUMBER}"),
+        (("--method", "aequitas", "--pairs-of", "first"), phrases.NO_WHOLE_NUMBER),
         ((), "--method"),
     ],
 )
@@ -398,7 +416,7 @@ def test_wrong_command_lines(capsys, arguments, words):
     [
         ("speed=1", "no option “speed”"),
         ("most=200", "cannot be “200”"),
-        ("labels", "has no value"),
+        ("labels", phrases.NO_VALUE),
     ],
 )
 def test_wrong_options(repair, tmp_path, option, words):
@@ -440,7 +458,7 @@ def test_an_audit_repairs_what_it_has_found(auditing):
 def test_an_audit_whose_repair_has_nothing_to_work_with_is_written_all_the_same(auditing):
     code, told, err = auditing("--method", "repair-aequitas", "--method", "steps")
     assert code == 1
-    assert "no discriminatory pairs to repair" in err
+    assert f"{phrases.NO_PAIRS} for a mitigation" in err
     assert told["found"] == 30
     assert "findings.csv" in told["files"]
 
@@ -448,7 +466,7 @@ def test_an_audit_whose_repair_has_nothing_to_work_with_is_written_all_the_same(
 def test_a_repair_asks_about_everybody(auditing, tmp_path):
     code, told, err = auditing("--method", "steps", "--method", "repair-aequitas", "--near", "0.2")
     assert (code, told) == (1, None)
-    assert "not only on people near the data" in err
+    assert "not only on instances near the data" in err
     assert not (tmp_path / "audit" / "audit.fairdesk").exists()
 
 
@@ -516,4 +534,4 @@ def test_a_model_that_cannot_be_retrained_gets_its_rows_all_the_same(
     augmented = pd.read_csv(told["files"]["augmented.csv"])
     assert len(augmented) == 5_000 + told["rows"]
     assert not any(name.startswith("model.") for name in told["files"])
-    assert "An ONNX file" in told["ended"]
+    assert told["ended"].startswith(f"{phrases.NO_PORTION} An ONNX file")

@@ -18,6 +18,7 @@ from fairdesk.errors import StoreError
 from fairdesk.files import sha256
 from fairdesk.report.document import make_pdf, write_report
 from fairdesk.report.provenance import signing
+from tests import phrases
 from tests.report.building import people_store, run_into
 from tests.report.details import example_details
 from tests.report.keys import PASSPHRASE, make_key
@@ -86,7 +87,7 @@ def test_a_pdf_with_its_manifest_and_its_line_in_the_log(audit, tmp_path, capsys
     assert f"{out}: Draft, {len(document.pages)} pages." in said
     assert f"SHA-256 {digest}" in said
     assert str(beside) in said
-    assert "Missing before it can be final: Audited system" in said
+    assert "Missing for a final report: Audited system" in said
     told = json.loads(beside.read_text())
     assert told["files"] == [{"name": "report.pdf", "size": out.stat().st_size, "sha256": digest}]
     attached = json.loads(document.attachments["manifest.json"][0])
@@ -157,9 +158,12 @@ def test_parts_are_listed_dropped_and_added(audit, tmp_path, capsys):
         *("--leave-out", "system", "--leave-out", "results/found-1", "--add", optional),
     )
     assert code == 0
-    assert f"Left out: System and use; {listed['results/found-1']['title']}." in said
+    assert f"Omitted: {phrases.SYSTEM_AND_USE}; {listed['results/found-1']['title']}." in said
     keys = [
-        f"{section['key']}/{block.get('key', '')}"
+        # what is in the appendix keeps the key of the section that it belongs to
+        block.get("key", "")
+        if section["key"] == "appendix"
+        else f"{section['key']}/{block.get('key', '')}"
         for section in json.loads(out.read_text())["sections"]
         for block in section["blocks"]
     ]
@@ -176,13 +180,13 @@ def test_what_the_audit_drops_can_be_shown_again(audit, tmp_path, capsys):
         store.write_choice(Choice(left_out=("system",)))
     out = tmp_path / "r.json"
     report(capsys, audit, "--format", "json", "--out", out)
-    assert json.loads(out.read_text())["left_out"] == ["System and use"]
+    assert json.loads(out.read_text())["left_out"] == [phrases.SYSTEM_AND_USE]
     report(capsys, audit, "--format", "json", "--out", out, "--add", "system")
     assert json.loads(out.read_text())["left_out"] == []
     # of another kind of report, which has no such part
     another = ("--template", "ll144", "--leave-out", "rules")
     assert report(capsys, audit, "--format", "json", "--out", out, *another)[0] == 0
-    assert json.loads(out.read_text())["left_out"] == ["What rules and standards say"]
+    assert json.loads(out.read_text())["left_out"] == ["Rules and standards"]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +194,7 @@ def test_what_the_audit_drops_can_be_shown_again(audit, tmp_path, capsys):
     [
         (("--leave-out", "result"), "no part “result”. Parts with similar names: results"),
         (("--add", "summray"), "similar names: summary"),
-        (("--leave-out", "limits"), "“Limits” cannot be left out"),
+        (("--leave-out", "limits"), "“Limitations” cannot be omitted"),
     ],
 )
 def test_wrong_parts_are_refused(arguments, said, audit, tmp_path, capsys):
@@ -230,8 +234,8 @@ def test_a_report_is_final_only_when_everything_is_filled_in(audit, tmp_path, ca
     [
         ('{"audtior": "A"}', "“audtior”"),
         ('{"auditor": 7}', "“auditor”"),
-        ("[1]", "no file of details"),
-        ("{", "no file of details"),
+        ("[1]", phrases.NO_FILE_OF_DETAILS),
+        ("{", phrases.NO_FILE_OF_DETAILS),
         (None, "cannot be read"),
     ],
 )
@@ -327,7 +331,7 @@ def test_an_audit_that_cannot_be_read_is_told(audit, tmp_path, capsys):
 
     other = Path(shutil.copy(audit, tmp_path / "other.fairdesk"))
     edited(other, "PRAGMA user_version = 99")
-    assert "made by another version of FairDesk" in refused(capsys, other, "--out", out)
+    assert f"made by {phrases.OTHER_VERSION}" in refused(capsys, other, "--out", out)
 
     short = tmp_path / "short.fairdesk"
     short.write_bytes(audit.read_bytes()[: audit.stat().st_size // 2])
@@ -354,20 +358,20 @@ def test_an_audit_that_cannot_be_read_is_told(audit, tmp_path, capsys):
 
 def test_an_audit_that_cannot_be_written_to_is_reported_on(audit, tmp_path, capsys, monkeypatch):
     def read_only(path):
-        raise StoreError(f"The audit file “{path}” cannot be opened for writing.")
+        raise StoreError(f"The audit file “{path}” {phrases.NOT_WRITABLE}.")
 
     monkeypatch.setattr(Store, "open", read_only)
     before = audit.read_bytes()
     out = tmp_path / "r.pdf"
     code, said, _ = report(capsys, audit, "--out", out)
     assert code == 0
-    assert f"Nothing could be logged in the audit: The audit file “{audit}” cannot be" in said
+    assert f"Nothing could be written to the audit log: The audit file “{audit}” cannot be" in said
     assert out.read_bytes().startswith(b"%PDF")
     assert (tmp_path / "r.pdf.manifest.json").is_file()
     assert audit.read_bytes() == before
     # but what has to be kept in it cannot be
     err = refused(capsys, audit, "--out", tmp_path / "x.pdf", "--details", details_file(tmp_path))
-    assert "cannot be opened for writing" in err
+    assert phrases.NOT_WRITABLE in err
     assert not (tmp_path / "x.pdf").exists()
 
 
@@ -375,9 +379,10 @@ def test_a_report_that_cannot_be_written_changes_nothing(audit, tmp_path, capsys
     out = tmp_path / "r.pdf"
     out.write_bytes(b"an earlier one")
     before = kept(audit)
-    assert "There is no folder" in refused(capsys, audit, "--out", tmp_path / "none" / "r.pdf")
+    said = refused(capsys, audit, "--out", tmp_path / "none" / "r.pdf")
+    assert f"The folder {tmp_path / 'none'} does not exist." in said
     assert "is a folder" in refused(capsys, audit, "--out", tmp_path)
-    assert "take the place of its audit" in refused(capsys, audit, "--out", audit)
+    assert "cannot replace its audit file" in refused(capsys, audit, "--out", audit)
 
     def full(_path, _content):
         raise OSError(errno.ENOSPC, "No space left on device")

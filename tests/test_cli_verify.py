@@ -17,15 +17,19 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.files import SAME_MODEL
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof import certificate
+from fairdesk.certify.proof import certificate, certificate_reading
 from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY
+from fairdesk.certify.proof.leaves import leaves
 from fairdesk.cli import main as cli
 from fairdesk.cli import terminal
 from fairdesk.cli import verify as cli_verify
 from fairdesk.report.verified.files import ATTACHED, FILES, REMADE
+from tests import phrases
 from tests.audit import audited, fake_guest, making
 from tests.certify.proof.test_reproof_check import AGAIN, FALSIFIED
 from tests.certify.proof.test_verify import changed, summed
@@ -118,10 +122,10 @@ def test_what_came_of_it_in_words(copy, capsys):
     audit = str(copy / "out" / "audit.fairdesk")
     assert cli.main(["verify", audit, "--file", str(copy / "out" / "findings.csv")]) == 0
     out, _ = capsys.readouterr()
-    assert "Nothing differs, in" in out
-    assert "of the checks could not be made, or only in part." in out
-    assert "not checked  The model’s file is the audited one" in out
-    assert "name it with --model" in out
+    assert phrases.NOTHING_DIFFERS in out
+    assert phrases.CHECKS_LEFT in out
+    assert f"not checked  {SAME_MODEL}" in out
+    assert phrases.NAME_THE_MODEL in out
 
 
 def test_another_ending_is_refused_before_any_work(copy, tmp_path, capsys):
@@ -135,7 +139,7 @@ def test_another_ending_is_refused_before_any_work(copy, tmp_path, capsys):
     [
         (["--table", "x"], "--table"),
         (["--sample", "5", "--all"], "not allowed with"),
-        (["--sample", "-1"], "no whole number"),
+        (["--sample", "-1"], phrases.NO_WHOLE_NUMBER),
     ],
 )
 def test_wrong_arguments_of_an_audit(copy, capsys, more, said):
@@ -189,7 +193,7 @@ def test_an_audit_is_run_again(copy, tmp_path, capsys):
         copy / "out" / "audit.fairdesk", "UPDATE finding SET row_score = 0.1 WHERE id = 4"
     )
     assert cli.main([str(word) for word in words[:-3]]) == 1
-    assert "Run 1 (MAFT): the same findings in the same order" in capsys.readouterr().out
+    assert f"Run 1 “{METHODS['maft'].title}”: {phrases.SAME_FINDINGS}" in capsys.readouterr().out
 
 
 def test_decided_cells_are_followed_by_audit_verify_and_reproduce(tmp_path, verify, capsys):
@@ -213,14 +217,14 @@ def test_decided_cells_are_followed_by_audit_verify_and_reproduce(tmp_path, veri
     ]
     assert listed["decided"] == {"columns": {}, "encoding_mended": False}
     assert cli.main(["audit", *words, *out]) == 0
-    assert "They count as missing until you decide." in capsys.readouterr().out
+    assert f"They {phrases.COUNT_AS_MISSING} until you decide." in capsys.readouterr().out
     assert cli.main(["audit", *words, *out, *told]) == 0
-    assert "You decided: 2 cells mended, 1 cell missing." in capsys.readouterr().out
+    assert "You chose: 2 cells converted, 1 cell missing." in capsys.readouterr().out
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
         codes = store.table().codes[:, 0]
         assert [codes[5], codes[9]] == [float(ages[5]), 33]
         said = [entry.what for entry in store.log_entries()]
-    assert f"Cells of “age” were mended: “${ages[5]}” to {ages[5]}, “O” to 33." in said
+    assert f"Cells of “age” were converted: “${ages[5]}” to {ages[5]}, “O” to 33." in said
     code, found = verify(tmp_path)
     assert code == 0, found
     again = ["reproduce", tmp_path / "out" / "audit.fairdesk", "--out", tmp_path / "again"]
@@ -231,13 +235,13 @@ def test_decided_cells_are_followed_by_audit_verify_and_reproduce(tmp_path, veri
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--odd-cells", "age=zero"), "does not say what is done with odd cells"),
+        (("--odd-cells", "age=zero"), "does not state how to treat odd cells"),
         (("--odd-cells", "shoe=missing"), "no column “shoe”"),
-        (("--mend", "age=5"), "does not say what a cell is"),
-        (("--mend", "age:Q=5"), "No odd cell of the column “age”"),
-        (("--numeric", "age=1,234"), "does not show how numbers are written"),
-        (("--numeric", "sex"), "cannot be read as numbers"),
-        (("--numeric", "age", "--categorical", "age"), "cannot be numeric and categorical"),
+        (("--mend", "age=5"), "does not state the meaning of a cell"),
+        (("--mend", "age:Q=5"), f"{phrases.NO_ODD_CELL} of the column “age”"),
+        (("--numeric", "age=1,234"), "does not show a number format"),
+        (("--numeric", "sex"), phrases.NO_NUMBERS),
+        (("--numeric", "age", "--categorical", "age"), "cannot be both numeric and categorical"),
     ],
 )
 def test_what_cannot_be_decided_of_cells_is_told(tmp_path, capsys, words, said):
@@ -273,10 +277,10 @@ def proven(tmp_path_factory):
 
 def forge(proof):
     """Say the opposite of the smallest certified box, with totals to match."""
-    header, arrays = certificate.unpack(proof)
+    header, arrays = certificate_reading.unpack(proof)
     sizes = {
         int(node): int(np.prod(high - low + 1))
-        for part in certificate.leaves(arrays)
+        for part in leaves(arrays)
         for node, low, high in zip(part.nodes, part.low, part.high, strict=True)
         if arrays["verdict"][node] == CONSISTENT
     }
@@ -337,6 +341,6 @@ def test_a_forged_box_is_found_though_the_log_was_written_anew(
             assert (code, told["holds"]) == (int(not honest), honest), differing(told)
             assert honest or AGAIN in names
             # neither the log nor what is told of the certificate tells anything
-            assert names <= {AGAIN, FALSIFIED, "People in falsified boxes, asked of the model"}
+            assert names <= {AGAIN, FALSIFIED, phrases.PEOPLE_IN_FALSIFIED}
             (again,) = (each for each in told["checks"] if each["name"].endswith(AGAIN))
             assert (again["failed"], again["unknown"]) == (int(not honest), 0)

@@ -20,7 +20,7 @@ LOCKS = (
     "requirements-uv.txt",
     "requirements-built.txt",
 )
-SCRIPTS = (".ci/run", "packaging/lock", "packaging/run", "packaging/test")
+SCRIPTS = (".ci/run", "packaging/docs", "packaging/lock", "packaging/run", "packaging/test")
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
 
@@ -73,6 +73,7 @@ def test_locks_hold_what_pyproject_asks_for():
         *project["project"]["optional-dependencies"]["tensorflow"],
         *groups["build"],
         *groups["test"],
+        *groups["docs"],
     ]
     names = {re.match(r"[A-Za-z0-9-]+", requirement)[0].lower() for requirement in asked}
     held = [locked(f"requirements-{lock}.txt") for lock in ("test", "built")]
@@ -130,7 +131,7 @@ def test_modules_that_papers_name_are_there(paper):
     named = set(re.findall(r"`(?:fairdesk/)?([a-z_]+(?:/[a-z_]+)+)/?(?:\.py)?`", text(paper)))
     there = {
         each.relative_to(HOUSE).with_suffix("").as_posix()
-        for folder in ("fairdesk", "tests", "packaging", ".ci")
+        for folder in ("fairdesk", "tests", "packaging", ".ci", "docs")
         for each in (HOUSE / folder).rglob("*")
     }
     missing = {each for each in named if not any(f"/{one}".endswith(f"/{each}") for one in there)}

@@ -13,10 +13,10 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Table
 from fairdesk.files import sha256
 from fairdesk.models.inputs.input_check import check
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import Mapping, OpenedModel
 from fairdesk.models.open import open_model
 from fairdesk.samples import Sample, SampleModel, is_sample_file, samples
+from tests.models.matching import match
 
 ADULT, LOANAPP = samples()
 EVERY_MODEL = [

@@ -22,6 +22,7 @@ from fairdesk.models.detect import describe_format
 from fairdesk.models.open import open_model
 from fairdesk.models.pickles.contents import look_into
 from fairdesk.signatures import recognise
+from tests import phrases
 
 _RDS = b"X\n\x00\x00\x00\x03\x00\x04\x03\x01\x00\x03\x05\x00" + bytes(60)
 _LFS = (
@@ -101,7 +102,7 @@ _FILES = [
         *("the web page that GitHub shows", "Download raw file"),
     ),
     ("m.h5", b"<html><body>Sign in</body></html>", "a web page", "Open the page"),
-    ("m.onnx", b"404: Not Found", "that the file is not there", "address of the download"),
+    ("m.onnx", b"404: Not Found", "that the file does not exist", "address of the download"),
     ("train.ipynb", _NOTEBOOK, "a notebook", 'joblib.dump(model, "model.joblib")'),
     ("train.py", b"# fits it\nimport numpy\n", "Python code", "joblib.dump(model"),
     ("train.R", b"# fits it\nlibrary(caret)\n", "is R code", "save_pmml"),
@@ -228,7 +229,7 @@ def test_a_packed_file_of_another_format_is_opened(tmp_path):
     ("names", "said"),
     [
         (("a.pkl", "b.pkl"), "“a.pkl”, “b.pkl”"),
-        (("a.csv", "c.csv"), "holds no model"),
+        (("a.csv", "c.csv"), phrases.NO_MODEL_IN_FILE),
         ((), "is empty"),
         (("m/saved_model.pb", "m/variables/x"), "a folder"),
     ],
@@ -254,7 +255,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
 
 def test_a_folder_names_the_models_in_it(tmp_path):
     joblib.dump(_model(), tmp_path / "m.joblib")
-    with pytest.raises(ModelError, match=r"It holds: “m\.joblib”"):
+    with pytest.raises(ModelError, match=r"It contains: “m\.joblib”"):
         open_model(tmp_path)
     (tmp_path / "MLmodel").write_text("flavors:\n")
     with pytest.raises(ModelError, match="an MLflow model"):

@@ -143,7 +143,7 @@ def audit(
         unseen = (each.name for each in spec.domain.unseen)
         names = (*spec.domain.names, *unseen, spec.label)
         not_begun = (
-            f"{method_named(run.method).title} was not begun: the audit was stopped."
+            f"“{method_named(run.method).title}” was not started: the audit was stopped."
             for run in left
         )
         warnings = (*_warnings(found, names), *not_begun, *unweighed, *left_out)
@@ -171,7 +171,7 @@ def _weigh(
         weigh_findings(worker, store, people, lambda done, total: doing("weighing", done, total))
     except FairDeskError as error:
         log.warning("findings were not weighed: %s", error)
-        return (f"Findings were not all compared with real people: {error}",)
+        return (f"Not all findings were compared with the data rows: {error}",)
     return ()
 
 

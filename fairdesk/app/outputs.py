@@ -13,7 +13,7 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.schema import release
 from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof.certificate import SUFFIX
-from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.errors import FairDeskError, ReportError, system_errors
 from fairdesk.report.document import write_pdf
 from fairdesk.report.export.exports import (
     GROUP_FILES,
@@ -28,8 +28,6 @@ from fairdesk.report.provenance.manifest import sidecar
 from fairdesk.report.writing import replacing
 
 log = logging.getLogger(__name__)
-
-
 AUDIT_FILE, REPORT, MANIFEST = "audit.fairdesk", "report.pdf", "manifest.json"
 #: What an audit leaves in its folder, and who writes it.
 OUTPUTS = {
@@ -85,7 +83,7 @@ def write_outputs(
         troubles[MANIFEST] = str(error)
     first, *others = troubles.values() or [""]
     if others:
-        first += f" Not written either: {', '.join(list(troubles)[1:])}."
+        first += f" Also not written: {', '.join(list(troubles)[1:])}."
     return files, first, tuple(left_out)
 
 
@@ -127,17 +125,14 @@ def make_folder(folder: Path) -> None:
     ReportError
         When that cannot be done, or files cannot be made in it.
     """
-    try:
+    with system_errors(
+        ReportError, f"The folder “{folder}” cannot be made.", "Choose another folder."
+    ):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ReportError(
-            f"The folder “{folder}” cannot be made.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Choose another folder.",
-        ) from error
     if not os.access(folder, os.W_OK):
         raise ReportError(
-            f"You may not write to the folder “{folder}”.", remedy="Choose another folder."
+            f"You do not have permission to write to the folder “{folder}”.",
+            remedy="Choose another folder.",
         )
 
 
@@ -162,14 +157,12 @@ def make_room(folder: Path) -> None:
     while (folder / f"earlier-{number}").exists():
         number += 1
     earlier = folder / f"earlier-{number}"
-    try:
+    with system_errors(
+        ReportError,
+        f"The files of an earlier audit in “{folder}” cannot be moved.",
+        "Choose another folder.",
+    ):
         earlier.mkdir()
         for path in there:
             path.rename(earlier / path.name)
-    except OSError as error:
-        raise ReportError(
-            f"The files of an earlier audit in “{folder}” cannot be moved out of the way.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Choose another folder.",
-        ) from error
     log.info("moved an earlier audit to %s", earlier)

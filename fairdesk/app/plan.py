@@ -203,7 +203,10 @@ class AuditPlan:
                 what = "label column" if name == self.label else "column of decisions"
                 raise SpecError(
                     f"The {what} “{name}” cannot be protected.",
-                    why="Groups made by the outcome differ in it whatever the model does.",
+                    why=(
+                        "Groups defined by the outcome always differ in it, whatever the model "
+                        "decides."
+                    ),
                     remedy=f"Protect one of the others: {', '.join(names)}.",
                 )
             if table.column(name).kind in _NO_PEOPLE:
@@ -212,7 +215,7 @@ class AuditPlan:
         for name in limits.attributes:
             if name not in known:
                 raise SpecError(
-                    f"The domain names “{name}”, which is no attribute of this audit.",
+                    f"The domain refers to “{name}”, which is not an attribute of this audit.",
                     remedy=f"The attributes are: {', '.join(known)}.",
                 )
         self.constraints = limits.constraints
@@ -275,7 +278,7 @@ class AuditPlan:
             When there are none yet.
         """
         if self.table is None:
-            raise SpecError("There are no data yet.", remedy="Choose a data file first.")
+            raise SpecError("No data file has been chosen.", remedy="Choose one first.")
         return self.table
 
 
@@ -311,8 +314,8 @@ def _choice(column: Column, limits: Limits, *, protected: bool) -> Choice:
     if fixed and protected:
         raise SpecError(
             f"The attribute “{column.name}” cannot be protected and fixed.",
-            why="All values of a protected attribute are tried on every person.",
-            remedy="Leave out one of the two.",
+            why="All values of a protected attribute are tested for every instance.",
+            remedy="Omit one of the two.",
         )
     role = Role.PROTECTED if protected else Role.FIXED if fixed else Role.VARIES
     return Choice(role, given=limit)

@@ -137,7 +137,7 @@ def repair(
                 )
                 files = {name: str(path) for name, path in written.items()}
                 store.exported(
-                    f"Exported model {exported} of the repair of run {record.id} to "
+                    f"Exported model {exported} of the mitigation run {record.id} to "
                     f"{question.out.absolute()}.",
                     written,
                 )
@@ -166,8 +166,10 @@ def _reopen(worker: Worker, spec: AuditSpec, question: RepairQuestion) -> None:
         raise ModelError(
             error.what,
             why=error.why,
-            remedy="Name the audited file with --model; files beside it are looked for where they "
-            "were, and beside it.",
+            remedy=(
+                "Give the audited file with --model; its companion files are searched for where "
+                "they were, and next to it."
+            ),
         ) from error
 
 
@@ -194,10 +196,10 @@ def trial_to_export(run: RunRecord, wanted: int | None) -> int | None:
     if trial is None or trial.failed:
         there = ", ".join(str(each.number) for each in trials_of(run.figures) if not each.failed)
         raise SpecError(
-            f"There is no trial {wanted} to export."
+            f"There is no candidate model {wanted} to export."
             if trial is None
-            else f"Trial {wanted} has no model to export.",
+            else f"Candidate {wanted} has no model to export.",
             why="" if trial is None else trial.failed,
-            remedy=f"The repair is kept in the audit. Its trials are: {there}.",
+            remedy=f"The mitigation is kept in the audit. Its candidates are: {there}.",
         )
     return wanted

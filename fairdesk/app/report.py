@@ -157,7 +157,7 @@ def _signing_key(key: Path, passphrase: Path | None) -> Key:
         except (OSError, UnicodeDecodeError) as error:
             raise ReportError(
                 f"The passphrase in “{passphrase}” cannot be read.",
-                why=f"The system says: {getattr(error, 'strerror', None) or error}.",
-                remedy="Name a text file whose first line is the passphrase.",
+                why=f"The system reported: {getattr(error, 'strerror', None) or error}.",
+                remedy="Give a text file whose first line is the passphrase.",
             ) from error
     return open_key(read_key(key), word)

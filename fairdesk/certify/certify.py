@@ -60,26 +60,11 @@ _WHOLE = 1_000
 def search(
     context: SearchContext, people: Rows, options: CertifyOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Prove how many people are consistent, and how many are not.
+    """Prove how many people are consistent, and how many are not; parameters as in `maft.search`.
 
-    Parameters
-    ----------
-    context : SearchContext
-        The model under audit, a `FedModel`, and who may be asked about. What its
-        ``previous_certificate`` proved is gone on with.
-    people : Rows
-        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
-    options : CertifyOptions
-        The parameters.
-    rng : np.random.Generator
-        For the estimate of what stays undecided.
-
-    Yields
-    ------
-    Event
-        `Progress` several times a second, `Measured` twice a second, `Found` for examples, and at
-        the end a `Certificate`. Of a model that cannot be looked into: the exact share where
-        everybody can be asked, else an estimate.
+    What the ``previous_certificate`` of the context proved is gone on with. At the end comes a
+    `Certificate`. Of a model that cannot be looked into: the exact share where everybody can be
+    asked, else an estimate.
 
     Raises
     ------
@@ -468,15 +453,16 @@ class _Pace:
 
 
 _UNCLEAR = (
-    "The constraints speak of so many values together that it is not known who may be in some "
-    "boxes: these count as undecided."
+    "The constraints combine so many values that it is not known which combinations are "
+    "permitted in some regions: these count as undecided."
 )
-
-
-_NOTHING = "Nothing was proven in this time: more time, or a smaller domain, may help."
+_NOTHING = (
+    "Nothing was certified or falsified in this time: more time, or a smaller input domain, may "
+    "help."
+)
 
 
 def _unused(attributes: tuple[str, ...]) -> str:
     listed = " and ".join(f"“{name}”" for name in attributes)
     verb = "reach" if len(attributes) > 1 else "reaches"
-    return f"The decision does not depend on {listed}: nothing of it {verb} the model."
+    return f"The decision does not depend on {listed}, which {verb} no part of the model."

@@ -30,7 +30,7 @@ class Layout:
         Divided by the constraints.
     fed : FedModel
         The model.
-    anatomy : Anatomy
+    anatomy : ModelStructure
         What is inside it.
     encoded : Encoded, optional
         Of a network: its layers over the space.
@@ -72,7 +72,7 @@ def lay_out(domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel
         Who may be asked about.
     people : Rows
         ``(n, d)``; the data's rows in it.
-    anatomy : Anatomy
+    anatomy : ModelStructure
         Of ``fed.opened``.
     fed : FedModel
         The model.

@@ -15,9 +15,11 @@ class CertifyOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1_000_000,
-            title="Seconds",
-            description="How long boxes of people are bounded and counted; 0 is until everybody "
-            "is decided. It can be gone on with later.",
+            title="Time limit, seconds",
+            description=(
+                "Time for bounding and enumerating regions; 0: until every combination is "
+                "decided. The run can be continued later."
+            ),
         ),
     ] = 60.0
     keep: Annotated[
@@ -25,9 +27,8 @@ class CertifyOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=100_000,
-            title="Examples kept",
-            description="How many of the people who are treated unlike are kept as examples, each "
-            "asked about again.",
+            title="Pairs kept",
+            description="Number of discriminatory pairs kept as examples, each re-queried.",
         ),
     ] = 1_000
 
@@ -40,8 +41,8 @@ class FairQuantOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=200,
-            title="Depth of sampling",
-            description="From so many halvings on points are tried for a counterexample.",
+            title="Sampling depth",
+            description="Number of halvings from which points are tested for a counterexample.",
         ),
     ] = 15
     max_refinement_depth: Annotated[
@@ -49,8 +50,8 @@ class FairQuantOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=200,
-            title="Greatest depth",
-            description="A box that was halved so often is left undecided.",
+            title="Maximum depth",
+            description="A region that was halved this many times stays undecided.",
         ),
     ] = 20
     seconds: Annotated[
@@ -58,8 +59,8 @@ class FairQuantOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1_000_000,
-            title="Seconds",
-            description="How long it may take; 0 is until its end.",
+            title="Time limit, seconds",
+            description="Time for the run; 0: no limit.",
         ),
     ] = 0.0
 
@@ -73,7 +74,9 @@ class FairifyOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=1_000_000,
             title="Partition size",
-            description="Attributes with more values are cut into chunks of so many (MS).",
+            description=(
+                "Attributes with more values than this are divided into chunks of this size (MS)."
+            ),
         ),
     ] = 100
     soft_seconds: Annotated[
@@ -81,8 +84,8 @@ class FairifyOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             gt=0,
             le=100_000,
-            title="Soft limit",
-            description="Seconds that the solver may think about one partition.",
+            title="Soft time limit",
+            description="Seconds that the solver may use for one partition.",
         ),
     ] = 100.0
     hard_seconds: Annotated[
@@ -90,7 +93,7 @@ class FairifyOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1_000_000,
-            title="Hard limit",
-            description="Seconds for all partitions together; 0 is no limit.",
+            title="Hard time limit",
+            description="Seconds for all partitions together; 0: no limit.",
         ),
     ] = 1_800.0

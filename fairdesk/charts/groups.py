@@ -40,12 +40,12 @@ def interval(line: GroupLine) -> str:
 def describe(line: GroupLine, person: str) -> str:
     """Say how a group fares."""
     if not line.people:
-        return f"{name(line)}: nobody, so the rate is {UNDEFINED}"
+        return f"{name(line)}: empty group, so the rate is {UNDEFINED}"
     # of a thousand people one is a tenth of a percent
     digits = 2 if line.people >= 1_000 else 1
     said = (
         f"{name(line)}: {rate(line, digits)} ({words.number(line.favourable)} of "
-        f"{words.counted(line.people, person)}), 95{words.NBSP}% interval {interval(line)}"
+        f"{words.counted(line.people, person)}), 95{words.NBSP}% CI {interval(line)}"
     )
     if line.impact_ratio is not None:
         said += f"; impact ratio {line.impact_ratio:.2f}"
@@ -56,11 +56,11 @@ def remarks(line: GroupLine) -> list[str]:
     """Say what sets a group apart from others; mostly nothing."""
     found = []
     if line.below:
-        found.append("below four fifths of the highest rate")
+        found.append("below the four-fifths threshold")
     if line.excluded:
-        found.append("too few to be compared")
+        found.append("too small to be compared")
     if not line.known:
-        found.append("group unknown, not compared")
+        found.append("group not recorded, not compared")
     return found
 
 
@@ -97,7 +97,7 @@ def twin(
 def summary(table: GroupTable, title: str, person: str) -> str:
     """Tell a picture in words, for those who do not see it."""
     if not table.lines:
-        return f"{title}: nothing yet."
+        return f"{title}: no results yet."
     first = "; ".join(describe(line, person) for line in table.lines[:4])
     more = f" {words.number(len(table.lines) - 4)} more groups" if len(table.lines) > 4 else ""
-    return f"{title}, observed. {first}.{more} in the table (T). Arrow keys walk the groups."
+    return f"{title}, observed. {first}.{more} in the table (T). Arrow keys move between groups."

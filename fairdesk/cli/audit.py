@@ -37,15 +37,15 @@ from fairdesk.wording.rules import rule_phrase
 
 _EPILOG = """\
 The label column is never an input of the model. Several protected columns are varied together.
-The exit code is 0 when the audit is done, 1 when it failed (one line on standard error says
-why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C or SIGTERM: what was found
-until then is kept and written.
+The exit code is 0 when the audit is done, 1 when it failed (one line on standard error gives the
+reason), 2 for an invalid command line, 130 when it was stopped with Ctrl-C or SIGTERM: the results
+so far are kept and written.
 """
 _OUT_HELP = (
-    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}, {MANIFEST} with the "
-    f"fingerprints of all, and {CERTIFICATE} where something was proven; made when it is missing. "
-    "Nothing is overwritten: the files of an earlier audit in it are moved to a folder earlier-1, "
-    "earlier-2, ... inside it"
+    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}, {MANIFEST} with the SHA-256 "
+    f"hashes of all, and {CERTIFICATE} if something was certified or falsified; made when it is "
+    "missing. Nothing is overwritten: the files of an earlier audit in it are moved to a folder "
+    "earlier-1, earlier-2, ... inside it"
 )
 
 
@@ -66,22 +66,29 @@ def add_audit(add_parser: AddParser) -> None:
         metavar="COL",
         action="append",
         default=[],
-        help="a protected column; may be repeated. One that the model is not given tells groups "
-        "apart only. May be left out where there is a --text-column",
+        help=(
+            "a protected column; may be repeated. One that is not an input of the model only "
+            "defines groups. Optional with a --text-column"
+        ),
     )
     add(
         "--domain",
         metavar="FILE",
         type=Path,
-        help="JSON: attribute -> [low, high] or a list of values; by default as in the data. Or "
-        '{"attributes": {...}, "constraints": ["husband implies sex = Male", ...]}',
+        help=(
+            "JSON for the input domain: attribute -> [low, high] or a list of values; by default "
+            'as in the data. Or {"attributes": {...}, "constraints": ["husband implies sex '
+            '= Male", ...]}'
+        ),
     )
     add(
         "--method",
         choices=METHODS,
         action="append",
-        help="how to search or measure (default: maft, or testsgd with a --text-column; of a "
-        "column of decisions alone: none); may be repeated, to compare methods",
+        help=(
+            "audit method (default: maft, or testsgd with a --text-column; with a column of "
+            "decisions only: none); may be repeated, to compare methods"
+        ),
     )
     add(
         "--option",
@@ -89,37 +96,43 @@ def add_audit(add_parser: AddParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="parameters of the method by their names in its paper; may be repeated; of one of "
-        "several methods as METHOD.NAME=VALUE. "
+        help=(
+            "parameters of the method by their names in its paper; may be repeated; for one of "
+            "several methods: METHOD.NAME=VALUE. "
+        )
         + "; ".join(f"{key}: {', '.join(option_names(key))}" for key in METHODS),
     )
     add(
         "--terms",
         metavar="FILE",
         type=Path,
-        help='JSON: the terms that are compared in a text, by category, like {"gender": ["gay", '
-        '"straight"], ...}; by default those of the paper',
+        help=(
+            'JSON: the identity terms compared in texts, by category, like {"gender": '
+            '["gay", "straight"], ...}; by default those of the paper'
+        ),
     )
     add(
         "--bins",
         metavar="COL=X,X,...",
         action="append",
         default=[],
-        help="for rules about groups: the edges at which a protected number is divided, like "
-        "age=25,40,60; may be repeated; by default into bins of equal width",
+        help=(
+            "for rules that define groups: the bin boundaries of a numeric protected attribute, "
+            "like age=25,40,60; may be repeated; by default bins of equal width"
+        ),
     )
-    add("--seconds", metavar="S", type=float, help="end each method after so many seconds")
+    add("--seconds", metavar="S", type=float, help="time limit per method, in seconds")
     add(
         "--rows",
         metavar="N",
         type=int,
-        help="end each method after so many rows were sent to the model",
+        help="maximum number of queries per method (one query is one row scored by the model)",
     )
     add(
         "--near",
         metavar="D",
         type=float,
-        help="ask only about people at most so far from a real one (Gower distance, 0 to 1)",
+        help="maximum Gower distance of tested instances to the nearest data row (0 to 1)",
     )
     _add_common(parser)
     parser.set_defaults(perform=_audit)
@@ -141,7 +154,7 @@ def add_demo(add_parser: AddParser) -> None:
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--seed", metavar="N", type=whole_number, default=0, help="of all randomness (default: 0)"
+        "--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)"
     )
     parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
     add_json(parser)
@@ -231,13 +244,13 @@ def _edges(methods: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[floa
             edges[name.strip()] = tuple(float(number) for number in numbers.split(","))
         except ValueError:
             raise SpecError(
-                f"The edges of bins “{text}” cannot be read.",
+                f"The bin boundaries “{text}” cannot be read.",
                 remedy="Write them like age=25,40,60.",
             ) from None
     if edges and not any(METHODS[method].divides for method in methods):
         raise SpecError(
-            "No method that is asked for divides numbers into bins.",
-            remedy="Leave out --bins, or ask for testsgd or groups.",
+            "None of the chosen methods divides numbers into bins.",
+            remedy="Omit --bins, or choose the method testsgd or groups.",
         )
     return edges
 

@@ -25,10 +25,8 @@ from fairdesk.errors import (
 from fairdesk.files import log_folder
 
 log = logging.getLogger(__name__)
-
-
 #: In the order in which the help lists them.
-_COMMANDS = (
+COMMANDS = (
     add_inspect,
     add_audit,
     add_repair,
@@ -54,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     opening = commands.add_parser("open", help="open the window on an audit file")
     opening.add_argument("file", metavar="FILE", nargs="?", help="an audit (.fairdesk)")
 
-    for add in _COMMANDS:
+    for add in COMMANDS:
         add(commands.add_parser)
     return parser
 
@@ -103,7 +101,7 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
             log.exception("unexpected")
             complain(
                 f"Something unexpected went wrong ({type(error).__name__}: {error})."
-                + (f" The log file {log_file} tells more." if log_file else "")
+                + (f" See the log file {log_file} for details." if log_file else "")
             )
         return FAILED
 

@@ -16,9 +16,12 @@ def add_inspect(add_parser: AddParser) -> None:
     """Add ``inspect``."""
     parser = add_parser(
         "inspect",
-        help="open a table and a model and tell how they fit together",
-        description="Open a table and a model, fit them together, try the model on the rows, and "
-        "tell what came of it. Nothing is audited and nothing is written.",
+        help="check that a table and a model fit together",
+        description=(
+            "Open a table and a model, match the columns with the model’s inputs, query the "
+            "model for the rows, and print the results. Nothing is audited and nothing is "
+            "written."
+        ),
         allow_abbrev=False,
     )
     add_subject(parser)

@@ -31,7 +31,7 @@ class Parser(argparse.ArgumentParser):
 def whole_number(text: str) -> int:
     """Read a whole number from 0 on, as `argparse` asks for it."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"“{text}” is no whole number from 0 on")
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 0 up")
     return int(text)
 
 
@@ -52,7 +52,7 @@ def options_by_method(
     """
     if texts and not methods:
         raise SpecError(
-            f"The option “{texts[0]}” is of no method: none is asked for.",
+            f"The option “{texts[0]}” does not belong to a method: no method was chosen.",
             remedy="Name one with --method.",
         )
     raw: dict[str, dict[str, str]] = {method: {} for method in methods}
@@ -63,8 +63,8 @@ def options_by_method(
         named, dot, rest = name.rpartition(".")
         if dot and named not in methods:
             raise SpecError(
-                f"The option “{name}” is of the method “{named}”, which is not asked for.",
-                remedy=f"The methods asked for are: {', '.join(methods)}.",
+                f"The option “{name}” belongs to the method “{named}”, which was not chosen.",
+                remedy=f"The chosen methods are: {', '.join(methods)}.",
             )
         knowing = [named] if dot else [each for each in methods if name in option_names(each)]
         # the first method tells which options there are
@@ -86,25 +86,30 @@ def add_opening(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="a file beside the model that tells how it is fed: a scaler, encoders, the order of "
-        "its inputs; may be repeated",
+        help=(
+            "a companion file with the model’s preprocessing: a scaler, encoders, the order of "
+            "its inputs; may be repeated"
+        ),
     )
     add(
         "--trust-model",
         action="store_true",
-        help="open a model file, or a file beside it, that is a program: whatever its author put "
-        "into it runs",
+        help="open a model file, or a companion file, that can run code: any code in it is run",
     )
     add(
         "--make-environment",
         action="store_true",
-        help="where the model was saved with other versions: make an environment with them, from "
-        "the package registry, and open it there",
+        help=(
+            "if the model was saved with other library versions: make an environment with them, "
+            "from the package registry, and open the model there"
+        ),
     )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument(
-        "--json", action="store_true", help="print one JSON object with the figures, nothing else"
+        "--json",
+        action="store_true",
+        help="print one JSON object with the figures and nothing else",
     )

@@ -29,15 +29,16 @@ from fairdesk.results.trials import repair_of as repair_result
 from fairdesk.results.trials import result_of, source_of_labels, trial_of, trials_of
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
 from fairdesk.wording.rules import rule_phrase
 
 #: The repairs by their names here.
 _REPAIRS = {"aequitas": "repair-aequitas", "testsgd": "repair-testsgd"}
 _REPAIR_EPILOG = """\
-The exit code is 0 also when nothing was shown to help: then that is said, also in the files, which
-are those of the portion that left least to repair. It is 1 when the repair failed (one line on
-standard error says why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C or
-SIGTERM: what was measured until then is kept and written.
+The exit code is 0 also when no improvement was established: the output and the files then state it,
+and the files are those of the candidate model with the best result. It is 1 when the mitigation
+failed (one line on standard error gives the reason), 2 for an invalid command line, 130 when it was
+stopped with Ctrl-C or SIGTERM: the results so far are kept and written.
 """
 
 
@@ -45,10 +46,13 @@ def add_repair(add_parser: AddParser) -> None:
     """Add ``repair``."""
     parser = add_parser(
         "repair",
-        help="retrain the model of an audit against what was found",
-        description="Make rows of what an audit has found, add them to the training data, retrain "
-        "the model, and measure it before and after on rows that it was never trained on. The "
-        "repair becomes a run of that audit; the rows, and the model, are exported.",
+        help="retrain the model of an audit, using its results",
+        description=(
+            "Make augmentation rows from the results of an audit, add them to the training data, "
+            "retrain the model, and measure it before and after on rows that were not used for "
+            "its training. The mitigation becomes a run of that audit; the rows and the model "
+            "are exported."
+        ),
         epilog=_REPAIR_EPILOG,
         allow_abbrev=False,
     )
@@ -66,16 +70,20 @@ def _add_repair(parser: argparse.ArgumentParser) -> None:
         "--method",
         choices=_REPAIRS,
         required=True,
-        help="aequitas: with the discriminatory pairs that were found; testsgd: against a rule "
-        "set that TestSGD has found",
+        help=(
+            "aequitas: with the discriminatory pairs found; testsgd: for a subgroup that TestSGD "
+            "found"
+        ),
     )
     add(
         "--labels",
         choices=option_named(options_of(RepairOptions), "labels").choices,
-        help="where the labels of the added rows come from: the majority of five models trained "
-        "on the original data (the default), the majority of the model’s decisions on a person’s "
-        "similar people, the model’s own decision, or the nearest real people. testsgd always "
-        "gives the label opposite to the model’s decision",
+        help=(
+            "source of the labels of the augmentation rows: the majority of five models trained "
+            "on the original data (the default), the majority of the model’s decisions in the "
+            "counterfactual set, the model’s own decision, or the nearest data rows. testsgd "
+            "always uses the label opposite to the model’s decision"
+        ),
     )
     add(
         "--option",
@@ -92,51 +100,61 @@ def _add_repair(parser: argparse.ArgumentParser) -> None:
         type=whole_number,
         action="append",
         default=[],
-        help="only the pairs that this run found, by its number; may be repeated",
+        help="only the pairs found by this run, by its number; may be repeated",
     )
-    add("--flagged", action="store_true", help="only the pairs that were flagged")
+    add("--flagged", action="store_true", help="only the flagged pairs")
     add(
         "--rule",
         metavar="N",
         type=whole_number,
-        help="the N-th rule set of the last TestSGD run, as rule_sets.csv ranks them (default: "
-        "the one with the highest score)",
+        help=(
+            "the N-th subgroup of the last TestSGD run, as ranked in rule_sets.csv (default: the "
+            "one with the highest score)"
+        ),
     )
-    add("--seed", metavar="N", type=whole_number, default=0, help="of all randomness (default: 0)")
+    add("--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)")
     add(
         "--seconds",
         metavar="S",
         type=float,
-        help="begin no further portion after so many seconds",
+        help="time limit in seconds, after which no further candidate model is started",
     )
     add(
         "--trial",
         metavar="N",
         type=whole_number,
-        help="export this trial, by its number, instead of the one that is chosen",
+        help="export this candidate model, by its number, instead of the chosen one",
     )
     add(
         "--provenance",
         choices=("sidecar", "columns"),
         default="sidecar",
-        help="where it is told of each row what it comes from: in a file beside the data (the "
-        "default), or in columns of the data",
+        help=(
+            "where the origin of each row is recorded: in a separate file next to the data (the "
+            "default), or in columns of the data"
+        ),
     )
-    add("--model", metavar="M", type=Path, help="where the model file is now, if it was moved")
+    add(
+        "--model",
+        metavar="M",
+        type=Path,
+        help="the present path of the model file, if it was moved",
+    )
     add(
         "--trust-model",
         action="store_true",
-        help="open a model file, or a file beside it, that is a program: whatever its author put "
-        "into it runs",
+        help="open a model file, or a companion file, that can run code: any code in it is run",
     )
     add(
         "--out",
         metavar="FOLDER",
         type=Path,
         required=True,
-        help="the folder for what is exported; made when it is missing. Nothing is overwritten: "
-        "the files of an earlier repair in it are moved to a folder earlier-1, earlier-2, ... "
-        "inside it",
+        help=(
+            "the folder for the exported files; made when it is missing. Nothing is overwritten: "
+            "the files of an earlier mitigation in it are moved to a folder earlier-1, "
+            "earlier-2, ... inside it"
+        ),
     )
 
 
@@ -265,27 +283,30 @@ def _repair_summary(outcome: RepairOutcome) -> str:
     said = mitigation_words.sentences(spec, run.figures)
     lines = [*said] or [figures.headline(spec, run).sentence]
     if run.spec.rule:
-        lines.insert(1, f"The rule set: {rule_phrase(spec, run.spec.rule)}.")
+        lines.insert(1, f"Subgroup: {rule_phrase(spec, run.spec.rule)}.")
     if run.state == "done" and run.message:
         lines.append(run.message)
     lines.append(f"{words.capital(figures.effort(run))}.")
-    trials = mitigation_words.trial_rows(spec, run.figures)
+    trials = trial_words.trial_rows(spec, run.figures)
     if trials:
         numbers = [str(each.number) for each in trials_of(run.figures)]
-        heads = ("Trial", *mitigation_words.TRIAL_HEADS)
+        heads = ("Candidate", *trial_words.TRIAL_HEADS)
         table = [(number, *row) for number, row in zip(numbers, trials, strict=True)]
         lines += ["", *table_lines(heads, table)]
     if outcome.exported is None:
         if trials and not outcome.trouble:
-            lines += ["", "Nothing is exported: no trial that adds rows was measured."]
+            lines += [
+                "",
+                "Nothing is exported: no candidate model with augmentation rows was measured.",
+            ]
         return "\n".join(lines)
     repair = repair_result(run.figures)
     if repair is not None and repair.retrains and repair.chosen < 0:
         lines.append(
-            f"\nNo trial was chosen. Trial {outcome.exported} is exported all the same, so that "
-            "nothing is lost: look at what it changes before anybody trains with it."
+            f"\nNo candidate model was chosen. Candidate {outcome.exported} was exported so that "
+            "its data are available: check its effects before using it for training."
         )
-    compared = mitigation_words.before_after(spec, run.figures, outcome.exported)
+    compared = trial_words.before_after(spec, run.figures, outcome.exported)
     if compared:
-        lines += ["", *table_lines(mitigation_words.BEFORE_AFTER, compared)]
+        lines += ["", *table_lines(trial_words.BEFORE_AFTER, compared)]
     return "\n".join((*lines, "", *outcome.files.values()))

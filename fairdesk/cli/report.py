@@ -19,9 +19,9 @@ from fairdesk.report.document import Format, Written
 from fairdesk.wording import words
 
 _REPORT_EPILOG = """\
-The exit code is 0 when the report is written, 1 when it is not (one line on standard error says
-why), 2 for a wrong command line. An audit that cannot be written to is reported on all the same;
-then it is said that nothing could be logged.
+The exit code is 0 when the report is written, 1 when it is not (one line on standard error gives
+the reason), 2 for an invalid command line. If the audit file cannot be written to, the report is
+still written, and the output states that nothing could be logged.
 """
 _PART_HEADS = ("Key", "Shown", "What")
 
@@ -31,9 +31,12 @@ def add_report(add_parser: AddParser) -> None:
     parser = add_parser(
         "report",
         help="write the report of an audit",
-        description="Write the report of an audit, and beside it a manifest with the fingerprint "
-        "of what was written. What is not told here is as the audit has it; what is told holds for "
-        "this report only, but for details and --final, which the audit keeps.",
+        description=(
+            "Write the report of an audit, and next to it a manifest with the SHA-256 hash of "
+            "what was written. Options that are not given are taken from the audit; options that "
+            "are given apply to this report only, except details and --final, which the audit "
+            "keeps."
+        ),
         epilog=_REPORT_EPILOG,
         allow_abbrev=False,
     )
@@ -47,15 +50,17 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     parser.set_defaults(refuse=parser.error)
     add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
-    add("--template", choices=get_args(TemplateKey), help=f"which kind: {_templates()}")
+    add("--template", choices=get_args(TemplateKey), help=f"the type: {_templates()}")
     add("--format", choices=get_args(Format), default="pdf", help="(default: pdf)")
-    add("--out", metavar="FILE", type=Path, help="the report’s file; what is there is replaced")
+    add("--out", metavar="FILE", type=Path, help="the report’s file; an existing file is replaced")
     add(
         "--details",
         metavar="FILE",
         type=Path,
-        help="JSON: what only people can tell, by the names of the fields, with “signers”, "
-        "“categories” and “logo”; kept in the audit",
+        help=(
+            "JSON: auditor-supplied information (system, purpose, dates) by the names of the "
+            "fields, with “signers”, “categories” and “logo”; kept in the audit"
+        ),
     )
     add("--logo", metavar="FILE", type=Path, help="a picture for the cover; kept in the audit")
     add(
@@ -63,39 +68,45 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="mark the report as final; refused while a required field is empty",
     )
-    add("--paper", choices=get_args(Paper), help="the size of its pages")
+    add("--paper", choices=get_args(Paper), help="page size")
     add(
         "--language",
         choices=get_args(LanguageKey),
-        help="of numbers, dates and, with a catalogue, of texts",
+        help="language of numbers, dates and, if a catalogue exists, texts",
     )
     add(
         "--redact",
         choices=get_args(Redaction),
-        help="what is shown of single people: everything, only invented ones, or values in bands",
+        help=(
+            "individual-level data shown: everything, only synthetic instances, or values in ranges"
+        ),
     )
-    add("--standard", choices=get_args(Standard), help="what the PDF promises")
+    add("--standard", choices=get_args(Standard), help="PDF standard")
     add(
         "--leave-out",
         metavar="KEY",
         action="append",
         default=[],
-        help="drop a section, chart or table; may be repeated",
+        help="omit a section, chart or table; may be repeated",
     )
     add(
         "--add",
         metavar="KEY",
         action="append",
         default=[],
-        help="show a chart or table that is not shown by default, or was dropped; may be repeated",
+        help="show a chart or table that is not shown by default, or was omitted; may be repeated",
     )
-    add("--list-parts", action="store_true", help="list what can be dropped and added, and end")
+    add(
+        "--list-parts",
+        action="store_true",
+        help="list the parts that can be omitted and added, and exit",
+    )
     add("--sign", metavar="P12", type=Path, help="sign with the key in a PKCS#12 file")
     add(
         "--passphrase-file",
         metavar="F",
         type=Path,
-        help="the file whose first line opens the key",
+        help="the file whose first line is the passphrase of the key",
     )
 
 
@@ -179,7 +190,7 @@ def _written_summary(written: Written) -> str:
     if written.signed:
         lines.append(f"Signed by {written.signed}.")
     if written.status != "Final" and written.missing:
-        lines.append(f"Missing before it can be final: {'; '.join(written.missing)}.")
+        lines.append(f"Missing for a final report: {'; '.join(written.missing)}.")
     if written.left_out:
-        lines.append(f"Left out: {'; '.join(written.left_out)}.")
+        lines.append(f"Omitted: {'; '.join(written.left_out)}.")
     return "\n".join((*lines, *([written.redacted] if written.redacted else []), *written.remarks))

@@ -26,7 +26,7 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the table: CSV, TSV, Parquet, Excel or SQLite",
     )
-    add("--table", metavar="NAME", default="", help="its sheet or table, where it has several")
+    add("--table", metavar="NAME", default="", help="its sheet or table, if it has several")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "--model",
@@ -38,51 +38,62 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
         "--predictions",
         metavar="COL",
         default="",
-        help="instead of a model: the column with the decisions that it made",
+        help="instead of a model: the column with its decisions",
     )
-    add("--label", metavar="COL", required=True, help="the column with the decision or the truth")
+    add("--label", metavar="COL", required=True, help="the column with the recorded outcome")
     add(
         "--favourable",
         metavar="V",
         action="append",
         required=True,
-        help="its value that is good for the person; may be repeated; for numbers also “>= 50”",
+        help="its favourable value; may be repeated; for numbers also “>= 50”",
     )
     add(
         "--model-favourable",
         metavar="CLASS",
         action="append",
         default=[],
-        help="the model’s class that means the favourable value; may be repeated; by default the "
-        "one of that name, else the one that agrees better with the label",
+        help=(
+            "the model’s class that means the favourable value; may be repeated; by default the "
+            "one of that name, otherwise the one that matches the recorded outcome better"
+        ),
     )
     add(
         "--map",
         metavar="FILE",
         type=Path,
-        help="JSON: how the model’s inputs are made, where that is not as proposed; in the form "
-        "that “inspect --json” prints as “mapping”",
+        help=(
+            "JSON: input mapping, if it differs from the proposed one; in the form that “inspect "
+            "--json” prints as “mapping”"
+        ),
     )
     add(
         "--prepare",
         metavar="HOW",
         default="",
-        help="how the inputs are scaled where no scaler came with the model: “standardise” or "
-        "“range”, fitted on this table (“inspect” lists what may fit); recorded as your decision",
+        help=(
+            "how the inputs are scaled if no scaler came with the model: “standardise” or "
+            "“range”, fitted on this table (“inspect” lists what may fit); recorded as your "
+            "decision"
+        ),
     )
     add(
         "--text-column",
         metavar="COL",
         default="",
-        help="the column with the texts that the model reads, where it is not seen as one; in an "
-        "audit then terms in these texts are compared by methods that can",
+        help=(
+            "the column with the texts that the model reads, if it is not recognised as one; in "
+            "an audit, methods that support it then compare identity terms in these texts"
+        ),
     )
-    add("--output", metavar="NAME", default="", help="which output decides, of several")
+    add(
+        "--output", metavar="NAME", default="", help="the output that decides, if there are several"
+    )
     add(
         "--threshold",
         metavar="X",
         type=float,
-        help="where the decision changes: of a score, when not at 0.5; of an estimated number",
+        help="decision threshold: of a score, if not 0.5; of an estimated number",
     )
     _add_reading(parser)
     add_opening(parser)
@@ -96,38 +107,47 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         metavar="COL[=EXAMPLE]",
         action="append",
         default=[],
-        help="a column that holds numbers, however many of its cells are none; with a number as an "
-        "example of how they are written: “income=1.234,5”, “income=1,234.5”; may be repeated",
+        help=(
+            "a column to read as numbers, however many of its cells are not numbers; optionally "
+            "with an example of how they are written: “income=1.234,5”, “income=1,234.5”; may be "
+            "repeated"
+        ),
     )
     add(
         "--categorical",
         metavar="COL",
         action="append",
         default=[],
-        help="a column that holds names, though its cells are numbers but for a few; may be "
-        "repeated",
+        help=(
+            "a column to read as categorical, although most of its cells are numbers; may be "
+            "repeated"
+        ),
     )
     add(
         "--odd-cells",
         metavar="COL=missing|mended",
         action="append",
         default=[],
-        help="what is done with the cells of a column of numbers that are none: they are missing, "
-        "or those that are numbers in another format (“$45”, “1 200”) are mended and the others "
-        "missing; may be repeated. “inspect” lists them",
+        help=(
+            "how to treat the cells of a column of numbers that are not numbers: as missing, or "
+            "those that are numbers in another format (“$45”, “1 200”) are converted and the "
+            "others are missing; may be repeated. “inspect” lists them"
+        ),
     )
     add(
         "--mend",
         metavar="COL:CELL=VALUE",
         action="append",
         default=[],
-        help="what one such cell is: a number, or “missing”, like “age:90+=90”; may be repeated",
+        help=(
+            "the meaning of one such cell: a number, or “missing”, like “age:90+=90”; may be "
+            "repeated"
+        ),
     )
     add(
         "--mend-encoding",
         action="store_true",
-        help="read texts that were written in another encoding than the rest of the file as what "
-        "they were meant to be",
+        help="correct texts whose encoding differs from the rest of the file",
     )
 
 
@@ -167,23 +187,23 @@ def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:
         form = format_of(example) if example else None
         if example and form is None:
             raise SpecError(
-                f"“{example}” does not show how numbers are written.",
+                f"“{example}” does not show a number format.",
                 remedy="Give a number with grouped digits and a fraction, like 1,234.5 or 1.234,5.",
             )
         decide(name, numeric=True, format=form)
     for name in arguments.categorical:
         if name in readings:
             raise SpecError(
-                f"The column “{name}” cannot be numeric and categorical.",
-                remedy="Leave out one of the two.",
+                f"The column “{name}” cannot be both numeric and categorical.",
+                remedy="Omit one of the two.",
             )
         decide(name, numeric=False)
     for text in arguments.odd_cells:
         name, _, odd = text.rpartition("=")
         if odd not in ("missing", "mended") or not name:
             raise SpecError(
-                f"“{text}” does not say what is done with odd cells.",
-                remedy="Write a column and what is done, like age=missing or age=mended.",
+                f"“{text}” does not state how to treat odd cells.",
+                remedy="Give a column and its treatment, like age=missing or age=mended.",
             )
         decide(name, odd=odd)
     for text in arguments.mend:
@@ -200,7 +220,7 @@ def _mending(text: str) -> tuple[str, str, float | None]:
     numbers = as_numbers([value], ".")
     if not sign or not name or not cell.strip() or (numbers is None and value != "missing"):
         raise SpecError(
-            f"“{text}” does not say what a cell is.",
-            remedy="Write a column, a cell and its number, like age:90+=90, or age:O=missing.",
+            f"“{text}” does not state the meaning of a cell.",
+            remedy="Give a column, a cell and its number, like age:90+=90, or age:O=missing.",
         )
     return name, cell.strip(), None if numbers is None else float(numbers[0])

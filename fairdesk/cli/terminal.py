@@ -10,10 +10,7 @@ from contextlib import closing, contextmanager, suppress
 
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker
-from fairdesk.errors import (
-    ReportError,
-    WorkerError,
-)
+from fairdesk.errors import ReportError, WorkerError, system_errors
 from fairdesk.wording import figures
 
 FAILED, INTERRUPTED = 1, 130
@@ -121,14 +118,9 @@ def print_lines(text: str) -> None:
     """
     lines = "\n".join(_printable(line) for line in text.splitlines())
     encoding = sys.stdout.encoding or "utf-8"
-    try:
+    with system_errors(ReportError, "The results cannot be printed; the files are written."):
         sys.stdout.write(lines.encode(encoding, errors="replace").decode(encoding) + "\n")
         sys.stdout.flush()
-    except OSError as error:
-        raise ReportError(
-            "What was found cannot be printed; the files are written.",
-            why=f"The system says: {error.strerror or error}.",
-        ) from error
 
 
 def complain(text: str) -> None:

@@ -29,15 +29,15 @@ _POINTS = 10_000
 #: Arguments that are called otherwise than what they are kept in.
 _SPELT = {"trust_certificate": "trust-certificate", "exported": "file"}
 _VERIFY_EPILOG = """\
-The exit code is 0 when nothing differs, 1 when something does, or nothing could be checked; what
-could not be checked is told, and does not change the code. 130 when it was stopped with Ctrl-C or
-SIGTERM. The audit is only read. The model’s file is trusted by its fingerprint, and its process for
-the model’s answers.
+The exit code is 0 when there is no mismatch among the checks that could be made, 1 when there is at
+least one mismatch, or nothing could be checked. Skipped checks are listed and do not change the
+code. 130 when it was stopped with Ctrl-C or SIGTERM. The audit is only read. The check relies on
+the model file’s SHA-256 hash, and on the model process for the model’s outputs.
 """
 _REPRODUCE_EPILOG = """\
-The exit code is 0 when everything came out alike, 1 when something did not, or it failed, 2 for a
-wrong command line, 130 when it was stopped with Ctrl-C or SIGTERM. What differs is told with the
-versions that are others than then.
+The exit code is 0 when all results were the same, 1 when something differed or the command failed,
+2 for an invalid command line, 130 when it was stopped with Ctrl-C or SIGTERM. Differences are
+listed with the versions that changed.
 """
 
 
@@ -45,13 +45,15 @@ def add_verify(add_parser: AddParser) -> None:
     """Add ``verify``."""
     parser = add_parser(
         "verify",
-        help="check an audit, or a certificate, again",
-        description="Check an audit again: that its log is a whole chain and tells what the file "
-        "holds, that data and model are the audited ones, what the model says of every reported "
-        "pair, tables of groups, certificates, and the files that were exported. Or check a "
-        "certificate again, by other means than it was made with: its sums in whole numbers, the "
-        "model’s own answers for people drawn at random, and a solver (z3) that looks for somebody "
-        "of whom the opposite is true.",
+        help="verify an audit or a proof certificate",
+        description=(
+            "Verify an audit: that the hash chain of its audit log is complete and the log "
+            "matches the contents of the file, that data and model are the audited ones, the "
+            "model’s outputs for every reported pair, group tables, proof certificates, and the "
+            "exported files. Or verify a proof certificate, by other means than it was made "
+            "with: its sums in whole numbers, the model’s own outputs for instances drawn at "
+            "random, and a solver (z3) that searches for counterexamples."
+        ),
         epilog=_VERIFY_EPILOG,
         allow_abbrev=False,
     )
@@ -64,57 +66,74 @@ def _add_verification(parser: argparse.ArgumentParser) -> None:
     """Add what an audit, or a certificate, is checked with."""
     add = parser.add_argument
     parser.set_defaults(refuse=parser.error)
-    add("file", metavar="FILE", type=Path, help=f"the audit (.fairdesk) or certificate ({SUFFIX})")
+    add(
+        "file",
+        metavar="FILE",
+        type=Path,
+        help=f"the audit (.fairdesk) or proof certificate ({SUFFIX})",
+    )
     add(
         "--model",
         metavar="M",
         type=Path,
-        help="the model that it speaks of; of an audit it may be left out: what needs it is then "
-        "told as not checked",
+        help=(
+            "the model that it covers; optional for an audit: checks that need it are then "
+            "reported as “not checked”"
+        ),
     )
     add_opening(parser)
     add(
         "--data",
         metavar="F",
         type=Path,
-        help="the table; of an audit it may be left out likewise; of a certificate its people are "
-        "then asked about too",
+        help=(
+            "the table; also optional for an audit; for a proof certificate its rows are then "
+            "queried too"
+        ),
     )
     add(
         "--table",
         metavar="NAME",
         default="",
-        help="its sheet or table, where it has several; an audit knows its own",
+        help="its sheet or table, if it has several; an audit records its own",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--sample",
         metavar="N",
         type=whole_number,
-        help="of an audit: look at so many pairs only, drawn at random; of a certificate: so many "
-        "people are drawn from the boxes of each kind (default: 10000)",
+        help=(
+            "for an audit: check only N pairs, drawn at random; for a proof certificate: number "
+            "of instances drawn from the regions of each verdict (default: 10000)"
+        ),
     )
     which.add_argument(
         "--all",
         action="store_true",
-        help="prove every box of a certificate once more, however long that takes; of an audit: "
-        "look at all pairs too (the default)",
+        help=(
+            "re-prove every region of a proof certificate, however long that takes; for an "
+            "audit: also check all pairs (the default)"
+        ),
     )
     add(
         "--seconds",
         metavar="S",
         type=float,
         default=60.0,
-        help="to prove boxes of a certificate once more may take so long (default: 60), and so may "
-        "the solver, of an audit for each certificate; 0 leaves both out",
+        help=(
+            "time limit in seconds for re-proving regions of a proof certificate, and again for "
+            "the solver (default: 60); for an audit: per proof certificate; 0 skips both"
+        ),
     )
-    add("--seed", metavar="N", type=whole_number, default=0, help="of all randomness (default: 0)")
+    add("--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)")
     add(
         "--manifest",
         metavar="F",
         type=Path,
-        help="of an audit: a manifest that was given away before, or a report with one in it. It "
-        "shows also when the whole log was written anew",
+        help=(
+            "for an audit: a manifest that was issued earlier, or a report that contains one. It "
+            "also reveals whether the whole audit log was rewritten"
+        ),
     )
     add(
         "--trust-certificate",
@@ -122,9 +141,11 @@ def _add_verification(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="of an audit: a certificate (PEM or DER) that you trust; may be repeated. Whoever "
-        "signed a report or manifest has to go back to one of them. Without any, a signature only "
-        "shows that nothing was changed",
+        help=(
+            "for an audit: a signing certificate (PEM or DER) that you trust; may be repeated. "
+            "The signature of a report or manifest must chain to one of them. Without one, a "
+            "signature only shows that nothing was changed"
+        ),
     )
     add(
         "--file",
@@ -133,14 +154,17 @@ def _add_verification(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         dest="exported",
-        help="of an audit: a file that was exported from it, or a folder of them; may be repeated. "
-        "By default they are looked for beside the audit, and where they were written",
+        help=(
+            "for an audit: a file that was exported from it, or a folder of such files; may be "
+            "repeated. By default they are searched for next to the audit, and where they were "
+            "written"
+        ),
     )
     add(
         "--out",
         metavar="F",
         type=Path,
-        help="of an audit: write what came of it to this file (.json, .html, .pdf or .txt)",
+        help="for an audit: write the results to this file (.json, .html, .pdf or .txt)",
     )
 
 
@@ -148,9 +172,11 @@ def add_reproduce(add_parser: AddParser) -> None:
     """Add ``reproduce``."""
     parser = add_parser(
         "reproduce",
-        help="run an audit again, and compare",
-        description="Run everything that an audit has run once more, with the same seeds, options, "
-        "budgets and edges, in a new audit, and compare the two run by run.",
+        help="reproduce an audit and compare the results",
+        description=(
+            "Repeat all runs of an audit, with the same random seeds, options, budgets and bin "
+            "boundaries, in a new audit, and compare the two run by run."
+        ),
         epilog=_REPRODUCE_EPILOG,
         allow_abbrev=False,
     )
@@ -164,7 +190,7 @@ def _add_reproduction(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
     add("--data", metavar="F", type=Path, required=True, help="the table")
-    add("--model", metavar="M", type=Path, help="the model, unless decisions alone were audited")
+    add("--model", metavar="M", type=Path, help="the model, unless only decisions were audited")
     add_opening(parser)
     add(
         "--run",
@@ -172,7 +198,7 @@ def _add_reproduction(parser: argparse.ArgumentParser) -> None:
         type=whole_number,
         action="append",
         default=[],
-        help="only this run, and those that it goes on with; may be repeated",
+        help="only this run, and those that it continues; may be repeated",
     )
     add(
         "--out",
@@ -188,7 +214,7 @@ def certificate_request_of(arguments: argparse.Namespace) -> CertificateCheckReq
         if getattr(arguments, name):
             arguments.refuse(f"argument --{_SPELT.get(name, name)}: only with an audit")
     if arguments.model is None:
-        arguments.refuse("the following arguments are required of a certificate: --model")
+        arguments.refuse("the following arguments are required for a proof certificate: --model")
     return CertificateCheckRequest(
         certificate=arguments.file,
         model=arguments.model,
@@ -207,7 +233,7 @@ def certificate_request_of(arguments: argparse.Namespace) -> CertificateCheckReq
 def verify_request_of(arguments: argparse.Namespace) -> VerifyRequest:
     """Name the audit, and what it is checked with."""
     if arguments.table:
-        arguments.refuse("argument --table: an audit knows which table it read")
+        arguments.refuse("argument --table: an audit records which table it read")
     return VerifyRequest(
         audit=arguments.file,
         data=arguments.data,
@@ -324,21 +350,23 @@ def _verified_summary(verified: Verified) -> str:
         for each in (header.total, header.certified, header.falsified, header.undecided)
     )
     said = (
-        f"The certificate of “{header.model.name}” speaks of {total} people, whatever their "
-        "protected values: {} certified, {} falsified, {} undecided. ".format(*counts)
-        + f"Boxes: {boxes}."
+        f"The proof certificate of “{header.model.name}” covers {total} combinations, each with "
+        f"every tested protected value: {{}} certified, {{}} falsified, {{}} undecided. ".format(
+            *counts
+        )
+        + f"Regions: {boxes}."
     )
     lines = [said, ""]
     for each in verified.checks:
-        state = "FAILED" if each.failed else "holds" if each.tried else "not tried"
+        state = "FAILED" if each.failed else "passed" if each.tried else "skipped"
         count = f"{words.number(each.failed)} of {words.number(each.tried)} contradict it"
-        open_ = f", no answer for {words.number(each.unknown)}" if each.unknown else ""
+        open_ = f", undecided for {words.number(each.unknown)}" if each.unknown else ""
         lines.append(f"{state:<10}{each.name}" + (f": {count}{open_}." if each.tried else "."))
         lines += [f"{'':<10}{remark}" for remark in each.remarks]
     lines += [
         "",
-        "Nothing contradicts the certificate."
+        "Nothing contradicts the proof certificate."
         if verified.holds
-        else "The certificate does not hold.",
+        else "The proof certificate is not valid.",
     ]
     return "\n".join(lines)

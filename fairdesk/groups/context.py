@@ -88,6 +88,6 @@ class GroupContext:
             When it refuses them.
         """
         if self.model is None:
-            raise TypeError("there is no model to ask")
+            raise TypeError("there is no model to query")
         self.queries += len(rows)
         return self.model.predict(rows)

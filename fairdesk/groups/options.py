@@ -27,9 +27,11 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0.001,
             le=0.5,
-            title="Least support",
-            description="A group is looked at when at least this share of the data’s rows is in "
-            "it, from 0 to 1.",
+            title="Minimum support",
+            description=(
+                "A subgroup is tested if it contains at least this share of the data rows, from "
+                "0 to 1."
+            ),
         ),
     ] = 0.05
     least_rows: Annotated[
@@ -37,10 +39,12 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=2,
             le=10_000,
-            title="Least rows",
-            description="A group is looked at when at least so many of the data’s rows are in it, "
-            "and as many outside: however many samples are made of fewer individuals, they show "
-            "little of others.",
+            title="Minimum rows",
+            description=(
+                "A subgroup is tested if at least this many data rows are in it, and as many "
+                "outside. Samples made from fewer individuals, however many, show little about "
+                "others."
+            ),
         ),
     ] = 10
     bins: Annotated[
@@ -49,8 +53,10 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
             ge=2,
             le=50,
             title="Bins",
-            description="A protected number is divided into so many bins of equal width, unless "
-            "their edges are given.",
+            description=(
+                "Number of bins of equal width for each numeric protected attribute, unless bin "
+                "boundaries are given."
+            ),
         ),
     ] = 10
     together: Annotated[
@@ -58,8 +64,8 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=10,
-            title="Attributes together",
-            description="A rule set speaks of so many protected attributes at most.",
+            title="Attributes combined",
+            description="Maximum number of protected attributes in a rule.",
         ),
     ] = 3
     sample_thr: Annotated[
@@ -67,8 +73,8 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=10,
             le=1_000_000,
-            title="Samples at least",
-            description="So many people are asked about in every group before its margin counts.",
+            title="Minimum samples",
+            description="Number of instances tested in every subgroup before its margin counts.",
         ),
     ] = 1_000
     error_thr: Annotated[
@@ -77,25 +83,29 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
             ge=0.001,
             le=0.5,
             title="Error bound",
-            description="More people are asked about until the margin of every score is at most "
-            "this.",
+            description="More instances are tested until the margin of every score is at "
+            "most this.",
         ),
     ] = 0.05
     subsets: Annotated[
         Literal["all", "single", "ordered"],
         msgspec.Meta(
-            title="Groups of names",
-            description="Which sets of an attribute’s names are tried: all of them; single names "
-            "and everybody but them; or those with the highest rates, one after the other. All are "
-            "too many beyond ten names.",
+            title="Sets of categories",
+            description=(
+                "Which sets of an attribute’s categories are tested: all sets; single categories "
+                "and all but each of them; or the categories with the highest rates, added one "
+                "after the other. Beyond ten categories there are too many sets to test all."
+            ),
         ),
     ] = "all"
     outcome: Annotated[
         Literal["favourable", "each", "score"],
         msgspec.Meta(
-            title="What is compared",
-            description="The share with the favourable decision, the share with each decision in "
-            "turn, or the mean score of the favourable one.",
+            title="Compared measure",
+            description=(
+                "The share with the favourable decision, the share with each decision in turn, "
+                "or the mean score of the favourable decision."
+            ),
         ),
     ] = "favourable"
 
@@ -106,7 +116,7 @@ class MeasureOptions(msgspec.Struct, frozen=True):
     outcome: Annotated[
         Literal["favourable", "each"],
         msgspec.Meta(
-            title="What is counted",
+            title="Counted outcome",
             description="The favourable decision, or each decision in turn.",
         ),
     ] = "favourable"
@@ -115,9 +125,11 @@ class MeasureOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=0.5,
-            title="Least share",
-            description="Groups with a smaller share of the people are shown, but left out of "
-            "impact ratios, from 0 to 1.",
+            title="Minimum share",
+            description=(
+                "Groups with a smaller share of the individuals are shown but excluded from "
+                "impact ratios, from 0 to 1."
+            ),
         ),
     ] = LEAST_SHARE
 
@@ -132,9 +144,9 @@ class ThemisGroupsOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=10,
-            title="Attributes together",
-            description="Groups are made of so many protected attributes at most. Sets of several "
-            f"that make more than {MOST_GROUPS} groups are left out.",
+            title="Attributes combined",
+            description="Maximum number of protected attributes that define a group. Sets of "
+            f"several that define more than {MOST_GROUPS} groups are omitted.",
         ),
     ] = 3
     most: MostPeople = 1_000_000
@@ -149,6 +161,7 @@ class FairFictPlayOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=50,
             title="Subgroups",
-            description="So many subgroups are looked for, each in what those before do not tell.",
+            description="Number of subgroups searched for, each in what the earlier ones "
+            "do not explain.",
         ),
     ] = 5

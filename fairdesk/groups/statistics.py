@@ -20,8 +20,9 @@ _RARE = 250.0
 _NOUGHT = 1e-5
 #: What must be known of mean scores.
 SCORES_NOTE = (
-    "Intervals and p-values of mean scores suppose that means are nearly normal: where scores are "
-    "very uneven, or few, they are too sure."
+    "Confidence intervals and p-values of mean scores assume that means are nearly normally "
+    "distributed: with very uneven or few scores, the intervals are too narrow and the "
+    "p-values too small."
 )
 #: From so small an error on.
 _SMALL = 1e-3

@@ -153,15 +153,15 @@ class _Mining:
         grouping = self.study.domain.grouping
         if not len(self.people):
             raise SpecError(
-                "No row of the table lies in the audit’s domain, so there is nobody to start from.",
-                why="Every row has a missing value, or one outside the allowed ranges.",
-                remedy="Allow more values in the domain.",
+                "No row of the data lies in the input domain, so there are no starting points.",
+                why="Every row has a missing value or a value that is not allowed.",
+                remedy="Widen the allowed values of the input domain.",
             )
         if np.isnan(self.groups).all():
             names = ", ".join(f"“{each.name}”" for each in grouping)
             raise SpecError(
-                f"Nobody’s group is known: no row has a value of {names}.",
-                why="Rules speak of protected values, and all of them are missing.",
+                f"No group is known: no row has a value of {names}.",
+                why="Rules are about protected values, and all of them are missing.",
                 remedy="Protect another column, or allow more of its values.",
             )
 
@@ -193,9 +193,9 @@ class _Mining:
         self.notes += [note for each in rules for note in each.notes]
         if not any(len(each.sets) for each in rules):
             raise SpecError(
-                "Everybody in the data has the same protected values, so there are no groups to "
-                "compare.",
-                why="A rule must tell some people from others.",
+                "All individuals in the data have the same protected values, so there are no "
+                "groups to compare.",
+                why="A rule must separate some individuals from others.",
                 remedy="Protect another column, or use data with more than one group.",
             )
         self.members, self.place = gathered(rules)
@@ -209,9 +209,9 @@ class _Mining:
         self._leave_enough(total)
         if self.frequent.stopped:
             self.notes.append(
-                f"Rules about {self.frequent.stopped} attributes together are more than {MOST:,}: "
-                f"only those about fewer were examined, {len(self.frequent.chosen):,}. Ask for "
-                "more support, for fewer bins, or for fewer protected attributes."
+                f"There are more than {MOST:,} rules with {self.frequent.stopped} attributes "
+                f"together: only those with fewer were tested, {len(self.frequent.chosen):,}. "
+                "Increase the minimum support, or reduce the bins or the protected attributes."
             )
 
     def _leave_enough(self, total: int) -> None:
@@ -228,27 +228,28 @@ class _Mining:
             most = found.most
             if most >= self.least or total < 2 * fewest:
                 raise SpecError(
-                    f"No group has {self.least:,} rows or more with {fewest:,} or more outside.",
-                    why=f"{total:,} rows can be used; what so few individuals show says little of "
-                    "others.",
-                    remedy="Use a table with more rows, or ask for fewer least rows (least_rows).",
+                    f"No subgroup has at least {self.least:,} rows with at least {fewest:,} "
+                    "outside.",
+                    why=f"{total:,} rows can be used; so few individuals show little about others.",
+                    remedy="Use a table with more rows, or reduce the minimum rows (least_rows).",
                 )
             raise SpecError(
-                f"No group has {100 * options.theta:g} % of the rows or more, and {fewest:,} rows.",
-                why=f"The largest that a rule describes has {most:,} of {total:,} rows, "
+                f"No subgroup has at least {100 * options.theta:g} % of the rows and at "
+                f"least {fewest:,} rows.",
+                why=f"The largest subgroup defined by a rule has {most:,} of {total:,} rows, "
                 f"{100 * most / total:.3g} %.",
-                remedy="Ask for less support, or use wider bins.",
+                remedy="Reduce the minimum support, or use wider bins.",
             )
         if self.least > np.ceil(options.theta * total - 1e-9):
             self.notes.append(
-                f"{100 * options.theta:g} % of the rows are fewer than {fewest:,}: only groups of "
-                f"{fewest:,} rows or more were examined."
+                f"{100 * options.theta:g} % of the rows are fewer than {fewest:,}: only subgroups "
+                f"of at least {fewest:,} rows were tested."
             )
         if dropped := int((~kept).sum()):
             self.notes.append(
-                f"{dropped:,} of {len(kept):,} rule sets with the least support "
+                f"{dropped:,} of {len(kept):,} subgroups with the minimum support "
                 f"{'leaves' if dropped == 1 else 'leave'} fewer than {fewest:,} rows outside, and "
-                f"{'was' if dropped == 1 else 'were'} not examined: too few to compare with."
+                f"{'was' if dropped == 1 else 'were'} not tested: too few for a comparison."
             )
             self.frequent = replace(found, chosen=found.chosen[kept], rows=found.rows[kept])
 
@@ -396,26 +397,23 @@ class _Mining:
         study, seen = self.study, np.flatnonzero(self.decided)
         if len(seen) == 1:
             yield (
-                f"The model decided “{study.decisions[seen[0]]}” about everybody who was asked "
-                "about, so no group fares otherwise than another."
+                f"The model decided “{study.decisions[seen[0]]}” for every instance tested, so no "
+                "subgroup differs from another."
             )
         if self.outcomes.squares is not None:
             yield SCORES_NOTE
         if few := int((self.tallies.people[OUTSIDE] < self.least).sum()):
             yield (
-                f"{few:,} of the {len(self.frequent.chosen):,} rule sets "
+                f"{few:,} of the {len(self.frequent.chosen):,} subgroups "
                 f"{'leaves' if few == 1 else 'leave'} fewer than {100 * self.options.theta:g} % of "
                 f"the rows outside, and {'comes' if few == 1 else 'come'} last."
             )
         if not self.neighbours.moves:
-            yield (
-                "No attribute but the protected ones may vary, so the samples are rows of the "
-                "data as they are."
-            )
+            yield ("Only protected attributes are variable, so the samples are original data rows.")
         if self.neighbours.left:
             yield (
-                f"{self.neighbours.left:,} samples are rows of the data as they are: whatever was "
-                "tried to move in them broke a constraint."
+                f"{self.neighbours.left:,} samples are original data rows: every perturbation "
+                "tried violated a constraint."
             )
 
     def _progress(self, phase: str, done: int, total: int) -> Progress:

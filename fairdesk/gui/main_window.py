@@ -39,12 +39,13 @@ if TYPE_CHECKING:
     from fairdesk.samples import Sample, SampleModel
 
 _SCHEMES = {
-    theme.Scheme.SYSTEM: "As the &system",
+    theme.Scheme.SYSTEM: "Same as &system",
     theme.Scheme.LIGHT: "&Light",
     theme.Scheme.DARK: "&Dark",
 }
 _NOBODY_TO_ASK = (
-    "Only the model’s decisions are in the data: there is no model to ask, so nothing to search."
+    "This audit contains only the model’s decisions. There is no model to query, so no "
+    "search is possible."
 )
 _KEYS = QKeySequence.StandardKey
 
@@ -164,12 +165,12 @@ class MainWindow(QMainWindow):
         self._close = action(self, "&Close audit", self.close_audit, _KEYS.Close)
         audit.addAction(self._close)
         audit.addSeparator()
-        self._again = action(self, "&Search again…", self._run_again, "Ctrl+R")
+        self._again = action(self, "Run a&gain…", self._run_again, "Ctrl+R")
         audit.addAction(self._again)
         audit.setToolTipsVisible(True)
         self._export_menu = audit.addMenu("&Export")
         self._export_menu.aboutToShow.connect(self._offer_exports)
-        self._check = action(self, "Chec&k this audit…", self._check_audit)
+        self._check = action(self, "&Verify this audit…", self._check_audit)
         audit.addAction(self._check)
         audit.addSeparator()
         audit.addAction(action(self, "&Quit", self.close, "Ctrl+Q"))
@@ -325,10 +326,10 @@ class MainWindow(QMainWindow):
     def _agreed_to_stop(self) -> bool:
         return asked(
             self,
-            "A search is still running.",
-            "What it has found so far is kept, marked as stopped by you.",
-            yes="&Stop and keep",
-            no="&Let it run",
+            "A run is still in progress.",
+            "Its results so far are kept and marked as stopped by you.",
+            yes="&Stop and keep results",
+            no="&Let it continue",
         )
 
     # -- Qt's own ---------------------------------------------------------------------------------

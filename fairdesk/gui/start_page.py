@@ -58,8 +58,7 @@ class StartPage(QWidget):
         column = layouts.column(
             Words("FairDesk", size=2.2, strong=True),
             Words(
-                "Find out whether a trained model decides differently about people who differ in "
-                "nothing but what must not matter.",
+                "Test whether a model’s decisions depend on protected attributes.",
                 tone="quiet",
                 size=1.12,
             ),
@@ -94,11 +93,11 @@ class StartPage(QWidget):
             button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             button.setMaximumWidth(260)
             button.setToolTip(html.escape(str(path)))
-            button.setAccessibleName(f"Open {path.stem}" if there else f"{path.stem}, not there")
+            button.setAccessibleName(f"Open {path.stem}" if there else f"{path.stem}, not found")
             self._recents.addWidget(button, row, 0)
             in_order(before, button)
             before = button
-            place = Elided(str(path.parent) if there else f"not there: {path.parent}")
+            place = Elided(str(path.parent) if there else f"not found: {path.parent}")
             place.setEnabled(there)
             self._recents.addWidget(place, row, 1)
 
@@ -111,7 +110,7 @@ class StartPage(QWidget):
         return layouts.row(self.new_button, self.open_button, layouts.stretch(), spacing=theme.GAP)
 
     def _recent_part(self) -> QVBoxLayout:
-        self._none = quiet("Audits that you have opened will be listed here.")
+        self._none = quiet("Audits that you open are listed here.")
         self._recents = QGridLayout()
         self._recents.setHorizontalSpacing(theme.GAP)
         self._recents.setVerticalSpacing(theme.NEAR)
@@ -135,8 +134,8 @@ class StartPage(QWidget):
         card = Card()
         card.body.addWidget(Words(sample.title, strong=True))
         card.body.addWidget(quiet(sample.sentence))
-        run = QPushButton("Run a fresh audit")
-        run.setAccessibleName(f"Run a fresh audit of {sample.title}")
+        run = QPushButton("Start a new audit")
+        run.setAccessibleName(f"Start a new audit of {sample.title}")
         models = QComboBox()
         models.addItems([model.title for model in sample.models])
         models.setAccessibleName(f"Model of {sample.title}")

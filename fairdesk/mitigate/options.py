@@ -19,12 +19,14 @@ class RepairOptions(msgspec.Struct, frozen=True):
     labels: Annotated[
         Literal["majority", "similar", "model", "neighbours"],
         msgspec.Meta(
-            title="Labels",
-            description="Where the label of an added row comes from: the majority of five models "
-            "of other kinds, trained on the original data without protected attributes; the "
-            "majority of the model’s decisions about everybody who differs in protected attributes "
-            "only; the model’s own decision, which teaches it to discriminate and is there to "
-            "compare with; or the majority of the nearest real people.",
+            title="Source of labels",
+            description=(
+                "Source of the label of an augmentation row: the majority of five models of "
+                "other types, trained on the original data without protected attributes; the "
+                "majority of the model’s decisions in the counterfactual set; the model’s own "
+                "decision, which teaches it to discriminate and exists for comparison; or the "
+                "majority of the nearest data rows."
+            ),
         ),
     ] = "majority"
     accuracy_loss: Annotated[
@@ -32,9 +34,11 @@ class RepairOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0.0,
             le=50.0,
-            title="Accuracy it may cost",
-            description="In percentage points, on the validation rows: a portion that costs more "
-            "is not chosen.",
+            title="Permitted accuracy loss",
+            description=(
+                "In percentage points, on the validation rows: a candidate model that loses more "
+                "is not chosen."
+            ),
         ),
     ] = 1.0
     people: Annotated[
@@ -42,16 +46,18 @@ class RepairOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1_000,
             le=1_000_000,
-            title="People asked about",
-            description="So many are drawn at random to choose the best model by, and so many "
-            "others to tell how it fares; the same ones for every model.",
+            title="Instances tested",
+            description=(
+                "Number of instances drawn at random to choose the best model, and number of "
+                "others to measure it; the same ones for every model."
+            ),
         ),
     ] = 20_000
     start: Annotated[
         Literal["scratch", "tune"],
         msgspec.Meta(
-            title="Training begins",
-            description="Of a Keras network: from new random weights, or from the imported ones.",
+            title="Training starts",
+            description="For a Keras network: from new random weights, or from the imported ones.",
             extra=_OF_NETWORKS,
         ),
     ] = "scratch"
@@ -59,7 +65,9 @@ class RepairOptions(msgspec.Struct, frozen=True):
         Literal["own", "adam", "sgd", "rmsprop"],
         msgspec.Meta(
             title="Optimiser",
-            description="Of a Keras network: its own where the file tells (else Adam), or another.",
+            description=(
+                "For a Keras network: its own if the file states it (otherwise Adam), or another."
+            ),
             extra=_OF_NETWORKS,
         ),
     ] = "own"
@@ -68,8 +76,8 @@ class RepairOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=1_000,
-            title="Epochs at most",
-            description="Of a Keras network: how often it sees the training rows.",
+            title="Maximum epochs",
+            description="For a Keras network: maximum number of passes over the training rows.",
             extra=_OF_NETWORKS,
         ),
     ] = 30
@@ -78,8 +86,8 @@ class RepairOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=65_536,
-            title="Rows in a batch",
-            description="Of a Keras network: after so many rows it learns.",
+            title="Batch size",
+            description="For a Keras network: number of rows per weight update.",
             extra=_OF_NETWORKS,
         ),
     ] = 128
@@ -89,18 +97,22 @@ class RepairOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=1_000,
             title="Patience",
-            description="Of a Keras network: training ends after so many epochs in which the loss "
-            "on the validation rows does not fall; the best weights are kept.",
+            description=(
+                "For a Keras network: training ends after this many epochs in which the loss on "
+                "the validation rows does not fall; the best weights are kept."
+            ),
             extra=_OF_NETWORKS,
         ),
     ] = 4
     compare: Annotated[
         Literal["none", "reweighing", "all"],
         msgspec.Meta(
-            title="Other methods beside",
-            description="The same model trained by methods of other kinds, to compare: with "
-            "weighted rows (reweighing), or also with fairlearn’s exponentiated gradient and "
-            "correlation remover, which take longer.",
+            title="Other methods to compare",
+            description=(
+                "The same model trained with other mitigation methods, for comparison: with "
+                "weighted rows (reweighing), or also with fairlearn’s exponentiated gradient and "
+                "correlation remover, which take longer."
+            ),
         ),
     ] = "reweighing"
     certify: Annotated[
@@ -108,9 +120,11 @@ class RepairOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0.0,
             le=600.0,
-            title="Seconds of proof",
-            description="For so long each it is proven how many people the imported model and the "
-            "chosen one treat alike, where they can be looked into; 0: not at all.",
+            title="Certification time, seconds",
+            description=(
+                "Time for certifying each of the original and the chosen model, if their "
+                "internal structure is available; 0: no certification."
+            ),
         ),
     ] = 5.0
 
@@ -123,9 +137,11 @@ class AequitasOptions(RepairOptions, frozen=True):
         msgspec.Meta(
             gt=0.0,
             le=100.0,
-            title="Greatest portion",
-            description="Portions are doubled until they would add more than so many percent of "
-            "the training rows.",
+            title="Maximum augmentation size",
+            description=(
+                "The augmentation size is doubled until it would exceed this percentage of the "
+                "training rows."
+            ),
         ),
     ] = 32.0
 
@@ -141,8 +157,8 @@ class TestSgdOptions(RepairOptions, frozen=True):
         msgspec.Meta(
             ge=1,
             le=100_000,
-            title="Fewest samples",
-            description="The smallest number of samples that is added.",
+            title="Minimum samples",
+            description="The smallest number of samples added.",
         ),
     ] = 50
     most: Annotated[
@@ -150,8 +166,10 @@ class TestSgdOptions(RepairOptions, frozen=True):
         msgspec.Meta(
             gt=0.0,
             le=100.0,
-            title="Most samples",
-            description="The greatest number, in percent of the training rows: up to it the number "
-            "is doubled each time.",
+            title="Maximum samples",
+            description=(
+                "The largest number of samples added, as a percentage of the training rows; the "
+                "number is doubled each time up to it."
+            ),
         ),
     ] = 10.0

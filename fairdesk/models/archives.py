@@ -19,7 +19,7 @@ MOST_FILES, MOST_BYTES = 200, 1 << 30
 #: So many names are listed.
 _LISTED = 10
 _PIECE = 1 << 20
-_TAKE_OUT = "Take the model’s file out of it, and choose that."
+_TAKE_OUT = "Extract the model file from it, and choose that file."
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def model_within(path: Path, is_model: Callable[[Path], bool]) -> Iterator[Path]
             raise ModelError(
                 f"The archive “{path.name}” is cut off or damaged: it cannot be unpacked to its "
                 "end.",
-                why=f"Unpacking says: {error}.",
+                why=f"Unpacking reported: {error}.",
                 remedy="Download or copy it again, and compare its size with the original’s.",
             ) from error
         models = {name: file for name, file in files.items() if is_model(file)}
@@ -104,27 +104,29 @@ def _is_hidden(name: str) -> bool:
 def _not_one(path: Path, files: dict[str, Path], models: list[str]) -> ModelError:
     if models:
         return ModelError(
-            f"The archive “{path.name}” holds several files that could be the model: "
+            f"The archive “{path.name}” contains several files that could be the model: "
             f"{_listed(models)}.",
-            remedy="Take them out of it. Choose the model, and give scalers and encoders as files "
-            "beside it.",
+            remedy=(
+                "Extract them. Choose the model, and add scalers and encoders as companion files."
+            ),
         )
     if any(PurePosixPath(name).name == "saved_model.pb" for name in files):
         return ModelError(
-            f"The archive “{path.name}” holds a TensorFlow SavedModel, which is a folder.",
-            remedy="Take the folder out of it, and choose that.",
+            f"The archive “{path.name}” contains a TensorFlow SavedModel, which is a folder.",
+            remedy="Extract the folder, and choose it.",
         )
     alone = next(iter(files.values())) if len(files) == 1 else None
     known = None if alone is None else recognise(alone)
     if known is not None and alone is not None:
         return ModelError(
-            f"The archive “{path.name}” holds “{alone.name}”, {known.what}.", remedy=known.as_model
+            f"The archive “{path.name}” contains “{alone.name}”, {known.what}.",
+            remedy=known.as_model,
         )
     return ModelError(
-        f"The archive “{path.name}” holds no model that FairDesk opens."
+        f"The archive “{path.name}” contains no model that FairDesk opens."
         if files
         else f"The archive “{path.name}” is empty.",
-        why=f"It holds: {_listed(list(files))}." if files else "",
+        why=f"It contains: {_listed(list(files))}." if files else "",
         remedy="Choose the file that the trained model was saved to: by joblib.dump(), by "
         "model.save(), or by an export to ONNX or PMML.",
     )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fairdesk import file_types as types
-from fairdesk.errors import ModelError
+from fairdesk.errors import ModelError, system_errors
 from fairdesk.models.boosting.kinds import READABLE, kind_of
 from fairdesk.models.packed import PACKED
 from fairdesk.signatures import as_text, recognise, unpacked
@@ -46,18 +46,16 @@ def describe_format(path: Path) -> str:
         return "saved-model" if (path / "saved_model.pb").is_file() else "folder"
     if not path.is_file():
         return "missing"
-    try:
+    with system_errors(
+        ModelError,
+        f"“{path.name}” cannot be read.",
+        "Check that you have permission to read the file.",
+    ):
         with path.open("rb") as stream:
             head = stream.read(HEAD)
             stream.seek(max(stream.seek(0, os.SEEK_END) - 1, 0))
             last = stream.read(1)
         known = recognise(path)
-    except OSError as error:
-        raise ModelError(
-            f"“{path.name}” cannot be read.",
-            why=f"The system says: {error.strerror}.",
-            remedy="Check that you may read the file.",
-        ) from error
     if known is not None and not known.opens and not known.text:
         return "archive" if known.unpacks else "foreign"
     if head.startswith(b"PK"):

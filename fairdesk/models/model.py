@@ -395,7 +395,7 @@ def as_matrix(inputs: Inputs) -> NDArray[np.float64]:
         return np.column_stack(inputs).astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            "The model takes a number where it was given text.",
-            why=f"The first value that is none: {error}.",
+            "The model expects a number where it received text.",
+            why=f"The first value that is not a number: {error}.",
             remedy="Check that each input is made from the right column.",
         ) from error

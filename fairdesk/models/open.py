@@ -110,12 +110,12 @@ def _refusal(path: Path, kind: str) -> ModelError:
         return ModelError(f"{name} is {known.what}.", remedy=known.as_model)
     if kind == "missing":
         return ModelError(
-            f"The model file “{path}” is not there.", remedy="Check its name, or choose another."
+            f"The model file “{path}” does not exist.", remedy="Check its name, or choose another."
         )
     if kind == "empty":
         return ModelError(
             f"The model file {name} is empty.",
-            why="A download or a copy that did not begin leaves such a file.",
+            why="A download or a copy that did not start leaves such a file.",
             remedy="Download or copy it again, and compare its size with the original’s.",
         )
     return _of_folder(path) if kind == "folder" else _of_unknown(path)
@@ -125,8 +125,8 @@ def _of_folder(path: Path) -> ModelError:
     inside = [each for each in sorted(path.iterdir()) if describe_format(each) in OPENED]
     listed = ", ".join(f"“{each.name}”" for each in inside[:_LISTED])
     return ModelError(
-        f"“{path.name}” is a folder, but not of a TensorFlow SavedModel.",
-        why=f"It holds: {listed}." if inside else "It holds no model that FairDesk opens.",
+        f"“{path.name}” is a folder, but not a TensorFlow SavedModel.",
+        why=f"It contains: {listed}." if inside else "It contains no model that FairDesk opens.",
         remedy="Choose the model’s own file in it." if inside else WANTED,
     )
 
@@ -137,15 +137,15 @@ def _of_unknown(path: Path) -> ModelError:
     text = as_text(head)
     if text is None:
         return ModelError(
-            f"“{path.name}” is of a format that FairDesk does not know.",
-            why=f"It begins with the bytes {head[:8].hex(' ')}.",
+            f"“{path.name}” has a format that FairDesk does not recognise.",
+            why=f"It starts with the bytes {head[:8].hex(' ')}.",
             remedy=types.ASK,
         )
     if looks_tabular(text):
         return ModelError(f"“{path.name}” is a table.", remedy=types.AS_DATA)
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return ModelError(
-        f"“{path.name}” is a text that is of no model’s format known to FairDesk.",
-        why=f"Its first line is “{first[:80]}”." if first else "It holds nothing but spaces.",
+        f"“{path.name}” is a text file, but not in a model format known to FairDesk.",
+        why=f"Its first line is “{first[:80]}”." if first else "It contains nothing but spaces.",
         remedy=types.ASK,
     )

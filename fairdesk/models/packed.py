@@ -70,7 +70,7 @@ class Bounded:
         if self._left < 0:
             raise ModelError(
                 "The file unpacks to more than 4 gigabytes.",
-                why="No model of a table is as large; a file made to fill the memory is.",
+                why="No model of tabular data is as large; a file designed to fill the memory is.",
                 remedy="Ask for a smaller model.",
             )
         return piece
@@ -91,7 +91,7 @@ class _Inflated(io.RawIOBase):
         while not piece and not self._inflate.eof:
             packed = self._inflate.unconsumed_tail or self._source.read(PIECE)
             if not packed:
-                raise EOFError("the packed data end too early")
+                raise EOFError("the compressed data end too early")
             piece = self._inflate.decompress(packed, len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)
@@ -106,7 +106,7 @@ def _lz4(source: BinaryIO) -> IO[bytes]:
         frame = import_module("lz4.frame")
     except ImportError as error:
         raise ModelError(
-            "The file is packed by lz4, which needs the Python library “lz4”.",
+            "The file is compressed with lz4, which needs the Python library “lz4”.",
             remedy="Install it with “pip install lz4”, or save the model with another compression.",
         ) from error
     return cast("IO[bytes]", frame.open(source, "rb"))

@@ -5,7 +5,7 @@ Everything in a block is plain data. No text is read as markup.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -28,7 +28,7 @@ class Heading(msgspec.Struct, frozen=True, tag="heading"):
 
 
 class Statement(msgspec.Struct, frozen=True, tag="statement"):
-    """One finding: its number large, the sentence that goes on from it, more lines small.
+    """One finding: its number large with the name of the figure, a sentence, more lines small.
 
     ``evidence`` is what it rests on, ``place`` the key of the section that tells more, ``label``
     the name of the figure. Without a figure ``number`` is empty.
@@ -47,7 +47,7 @@ def stated(
 ) -> Statement:
     """Set a statement of the wording; empty details are left out."""
     small = tuple(filter(None, details))
-    return Statement(said.value, said.rest, small, said.evidence, place, said.label)
+    return Statement(said.value, said.sentence, small, said.evidence, place, said.label)
 
 
 class Callout(msgspec.Struct, frozen=True, tag="callout"):
@@ -93,6 +93,8 @@ class Grid(msgspec.Struct, frozen=True, tag="grid"):
         Whether it is shown only when it is asked for.
     evidence : str
         What it rests on.
+    appended : bool
+        Whether it is in the appendix.
     """
 
     header: tuple[str, ...]
@@ -103,6 +105,7 @@ class Grid(msgspec.Struct, frozen=True, tag="grid"):
     key: str = ""
     optional: bool = False
     evidence: Evidence = ""
+    appended: bool = False
 
 
 class Chart(msgspec.Struct, frozen=True, tag="chart"):
@@ -114,6 +117,25 @@ class Chart(msgspec.Struct, frozen=True, tag="chart"):
     key: str = ""
     optional: bool = False
     evidence: Evidence = ""
+    appended: bool = False
+
+
+class Answer(msgspec.Struct, frozen=True, tag="answer"):
+    """A question of the summary: its number large, a sentence, a small chart at the side.
+
+    Attributes
+    ----------
+    question : str
+        What an auditor wants to know.
+    said : Statement
+        The answer, or without a number what would give it.
+    chart : Chart, optional
+        As narrow as `fairdesk.report.render.drawing.NARROW`.
+    """
+
+    question: str
+    said: Statement
+    chart: Chart | None = None
 
 
 class PairRow(msgspec.Struct, frozen=True):
@@ -140,6 +162,8 @@ class PairCard(msgspec.Struct, frozen=True, tag="pair"):
         What the model answered, set below.
     key : str
         Its name within its section, by which a preview finds it.
+    appended : bool
+        Whether it is in the appendix.
     """
 
     title: str
@@ -150,6 +174,7 @@ class PairCard(msgspec.Struct, frozen=True, tag="pair"):
     rows: tuple[PairRow, ...]
     outcome: tuple[PairRow, ...]
     key: str = ""
+    appended: bool = False
 
 
 class Formula(msgspec.Struct, frozen=True, tag="formula"):
@@ -189,6 +214,7 @@ Block = (
     Text
     | Heading
     | Statement
+    | Answer
     | Callout
     | Facts
     | Grid
@@ -199,6 +225,13 @@ Block = (
     | Note
     | SignatureLine
 )
+
+
+def appended(block: Block) -> Block:
+    """Return a table, a chart or a pair as one of the appendix; other blocks as they are."""
+    if isinstance(block, Grid | Chart | PairCard):
+        return msgspec.structs.replace(block, appended=True)
+    return block
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -265,3 +298,19 @@ class Report(msgspec.Struct, frozen=True):
     redacted: str = ""
     left_out: tuple[str, ...] = ()
     logo: str = ""
+
+
+def evidence_in(report: Report) -> set[str]:
+    """Return what the statements, tables and charts of a report rest on."""
+    held = (block for section in report.sections for block in section.blocks)
+    shown = (each.said if isinstance(each, Answer) else each for each in held)
+    return {each.evidence for each in shown if isinstance(each, Statement | Grid | Chart)}
+
+
+def without_empty(blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield the blocks without headings below which nothing is left."""
+    for i, block in enumerate(blocks):
+        last = i + 1 == len(blocks)
+        if isinstance(block, Heading) and (last or isinstance(blocks[i + 1], Heading)):
+            continue
+        yield block

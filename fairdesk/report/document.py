@@ -19,6 +19,7 @@ from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
+from fairdesk.report import appendix
 from fairdesk.report.blocks import Callout, Fact, Report
 from fairdesk.report.content import redaction
 from fairdesk.report.content.choosing import chosen, settled
@@ -130,7 +131,7 @@ def write_report(
     path = path.absolute()
     if path.resolve() == store.path.resolve():
         raise ReportError(
-            "The report cannot take the place of its audit.",
+            "The report cannot replace its audit file.",
             why=f"“{path}” is the audit file.",
             remedy="Choose another name for the report.",
         )
@@ -171,8 +172,8 @@ def write_report(
         signed="" if key is None else key.holder,
         remarks=(
             *remarks,
-            *([f"It was marked as final, and is a draft again: {changed}"] if changed else []),
-            *([f"Nothing could be logged in the audit: {unlogged}"] if unlogged else []),
+            *([f"It was marked as final, but is a draft again: {changed}"] if changed else []),
+            *([f"Nothing could be written to the audit log: {unlogged}"] if unlogged else []),
         ),
     )
 
@@ -226,6 +227,7 @@ def make_report(store: Store, choice: Choice | None = None) -> Report:
         with naming(material.shown.name):
             report = _whole(store, material)
             kept = chosen(report, choice, _dropped(material))
+            kept = appendix.with_appendix(kept, omitted=appendix.KEY in choice.left_out)
         return _saying_so(kept)
 
 
@@ -258,7 +260,7 @@ def _saying_so(report: Report) -> Report:
     if not report.left_out:
         return report
     sentence = frame(report.language)["left out"].format(parts="; ".join(report.left_out))
-    callout = Callout(say("Left out."), sentence)
+    callout = Callout(say("Omitted."), sentence)
     return msgspec.structs.replace(
         report,
         sections=tuple(
@@ -311,7 +313,7 @@ def _whole(store: Store, material: Material) -> Report:
         cover=(
             *cover_facts(material),
             *_cover(spec, moment, stands),
-            *([Fact("Single people", say(people))] if people else []),
+            *([Fact("Individual-level data", say(people))] if people else []),
         ),
         promise=_promise(material),
         sections=sections(material),
@@ -367,13 +369,13 @@ def _cover(spec: AuditSpec, moment: datetime, stands: str) -> tuple[Fact, ...]:
     return (
         Fact(
             "Decisions",
-            say("the column {name}; no model was asked", name=words.quoted(spec.predictions)),
+            say("the column {name}; no model was queried", name=words.quoted(spec.predictions)),
         )
         if spec.predictions
         else Fact("Model", f"{model} ({spec.model.format})"),
         Fact("Data", f"{source}, {words.counted(spec.data.rows, spec.person)}"),
         Fact("Compared by", _compared_by(spec)),
-        Fact("As it stood on", evidence.date_text(moment)),
+        Fact("State of", evidence.date_text(moment)),
         Fact("Status", stands),
         Fact("Audit", evidence.identity(spec)),
         Fact("Made with", f"FairDesk {spec.versions.get('FairDesk', '')}".strip()),
@@ -384,6 +386,7 @@ def _compared_by(spec: AuditSpec) -> str:
     """Name what tells people apart: protected attributes, and terms in a text."""
     domain = spec.domain
     texts = [
-        say("terms in {name}", name=words.quoted(domain.names[i])) for i in domain.texts.tolist()
+        say("identity terms in {name}", name=words.quoted(domain.names[i]))
+        for i in domain.texts.tolist()
     ]
     return words.joined([*map(words.quoted, words.grouping_names(domain)), *texts])

@@ -57,7 +57,7 @@ def write_error(path: Path, error: OSError) -> ReportError:
     if error.errno in _FULL:
         return ReportError(
             what,
-            why=f"The disk that holds {path.parent} is full.",
+            why=f"The disk with {path.parent} is full.",
             remedy="Free some space there, or choose a folder on another disk.",
         )
     if isinstance(error, IsADirectoryError) or path.is_dir():
@@ -67,17 +67,17 @@ def write_error(path: Path, error: OSError) -> ReportError:
     if not path.parent.is_dir():
         return ReportError(
             what,
-            why=f"There is no folder {path.parent}.",
-            remedy="Make the folder, or choose another one.",
+            why=f"The folder {path.parent} does not exist.",
+            remedy="Create the folder, or choose another one.",
         )
     if error.errno in _FORBIDDEN:
         return ReportError(
             what,
-            why=f"You may not write to {path}, or another program has it open.",
+            why=f"You do not have permission to write to {path}, or another program has it open.",
             remedy="Close the file where it is open, or choose another folder.",
         )
     return ReportError(
         what,
-        why=f"The system says: {error.strerror or error}.",
+        why=f"System message: {error.strerror or error}.",
         remedy="Choose another folder and try again.",
     )

@@ -79,7 +79,7 @@ def _read(path: Path, key: str, state: tuple[int, int]) -> Catalogue:
             read = read_po(stream, locale=key, abort_invalid=True)
         form = gettext.c2py(read.plural_expr)
     except (OSError, PoFileError, ValueError) as error:
-        _LOG.warning("The catalogue “%s” cannot be read, and is left out: %s", path, error)
+        _LOG.warning("The catalogue “%s” cannot be read and is ignored: %s", path, error)
         return EMPTY
     texts: dict[str, str] = {}
     plurals: dict[tuple[str, str], tuple[str, ...]] = {}

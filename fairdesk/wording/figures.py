@@ -7,6 +7,7 @@ and stops when they like. A share is of people who could be, never of a search's
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind, Repeats
 from fairdesk.audit.catalogue.methods import method_named
@@ -26,23 +27,40 @@ from fairdesk.wording.proofs import (
     estimated_sentence,
     least_percent,
     pair_sentence,
+    percent_up,
     proven_of,
     proven_statement,
     region_sentence,
     standing_of,
 )
-from fairdesk.wording.statements import SHARE, Evidence, Statement, unmeasured
+from fairdesk.wording.statements import Evidence, Statement, unmeasured
 from fairdesk.wording.words import digits_of, interval, plural, shown_percent
 
 #: What a phase of a search for groups counts, where that is neither rule sets nor people.
 _STEPS = fixed(
     {
-        "data": "{done} of {total} rows asked about",
-        "rules": "{done} of {total} rule sets frequent",
-        "fitting": "{done} of {total} subgroups looked for",
+        "data": "{done} of {total} rows queried",
+        "rules": "{done} of {total} candidate subgroups counted",
+        "fitting": "{done} of {total} subgroups fitted",
         "reading": "{done} of {total} texts read",
-        "": "{done} of {total} asked about",
-        "sets": "{done} of {total} rule sets",
+        "": "{done} of {total} instances tested",
+        "sets": "{done} of {total} subgroups",
+    }
+)
+#: What a share of instances is called, by what they are drawn from; of the data's rows by the
+#: auditor's own word.
+_SHARES = fixed(
+    {
+        "domain": "Share of the input domain whose decision changes",
+        "perturbed": "Share of perturbed data rows whose decision changes",
+    }
+)
+#: What instances are drawn from, by itself.
+_INSTANCES = fixed(
+    {
+        "domain": "Input domain",
+        "population": "Data-weighted (attributes assumed independent)",
+        "perturbed": "Perturbed data rows",
     }
 )
 #: What is compared of two ways to find a direction.
@@ -63,48 +81,60 @@ def share_of_data(figures: Iterable[Metric]) -> Share | None:
     return max(shares, key=lambda share: len(share.attributes), default=None)
 
 
+def share_label(spec: AuditSpec, whom: str) -> str:
+    """Name the share of the domain, of the data, or of perturbed rows whose decision changes."""
+    if whom == "data":
+        return say("{People} whose decision changes", People=words.capital(plural(spec.person)))
+    return say(_SHARES[whom])
+
+
 def share_statement(spec: AuditSpec, share: Share) -> Statement:
-    """Say how common discrimination is, with the fixed interval."""
+    """Say for which share the decision changes, with the fixed-sample interval."""
     values = {"whom": _whom(share, plural(spec.person)), **words.whom(spec.person)}
     values["when"] = words.when_change(share.attributes)
     if not share.people:
-        return unmeasured(say("Nobody was asked about, so nothing is known of {whom}.", **values))
+        return unmeasured(
+            say("No instances were tested, so nothing is known about {whom}.", **values)
+        )
     values["n"] = words.number(share.people)
     digits = digits_of(share.low, share.high)
-    value = words.percent(share.hits, share.people, 2)
+    value = words.percent(share.hits, share.people, 2) if share.hits else words.percent_of("0")
     if share.exhaustive and share.wavered:
         sentence = say_many(
             share.wavered,
-            "{share} of {whom} ({hits} of {of}) got another decision {when}, each queried once. "
-            "This is not exact: {n} row got another answer when it was queried again.",
-            "{share} of {whom} ({hits} of {of}) got another decision {when}, each queried once. "
-            "This is not exact: {n} rows got another answer when they were queried again.",
+            "The decision changed for {hits} of {counted} ({share}) {when}, each queried once. "
+            "This is not exact: {n} row received a different output when it was re-queried.",
+            "The decision changed for {hits} of {counted} ({share}) {when}, each queried once. "
+            "This is not exact: {n} rows received a different output when they were re-queried.",
             share=value,
             hits=words.number(share.hits),
-            of=values.pop("n"),
-            **values,
+            counted=_counted(share, spec.person),
+            when=values["when"],
         )
     elif share.exhaustive:
         sentence = say(
-            "{share} of {whom} ({hits} of {n}) get another decision {when}: every one was checked.",
+            "The decision changes for {hits} of {counted} ({share}) {when}. Exhaustive: every "
+            "one was tested.",
             share=value,
             hits=words.number(share.hits),
+            counted=_counted(share, spec.person),
             **values,
         )
     elif not share.hits:
-        value = words.number(0)
+        most = say("at most {share}", share=percent_up(Fraction(str(share.high)), digits))
+        value = words.capital(most)
         sentence = say(
-            "0 of {n} {people} drawn at random get another decision {when}: at most {most} of "
-            "{whom} do ({confidence} confidence).",
-            most=shown_percent(share.high, digits),
+            "The decision changes for none of {n} instances drawn at random {when}. With "
+            "{confidence} confidence, it changes for {most} of {whom}.",
+            most=most,
             confidence=words.percent(share.confidence, 1.0, 0),
             **values,
         )
     else:
         value = shown_percent(share.estimate, digits)
         sentence = say(
-            "{share} ({interval}) of {whom} get another decision {when}: estimated from {n} drawn "
-            "at random.",
+            "The decision changes for {share} ({interval}) of {whom} {when}. Estimated from "
+            "a random sample of {n}.",
             share=value,
             interval=interval(share.low, share.high, share.confidence, digits),
             **values,
@@ -112,7 +142,44 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
     evidence: Evidence = "estimated"
     if share.exact:
         evidence = "observed" if share.whom == "data" else "proven"
-    return Statement(evidence, say(SHARE), value, sentence)
+    said = Statement(evidence, share_label(spec, share.whom), words.capital(value), sentence)
+    if share.whom != "domain":
+        return said
+    people = plural(spec.person)
+    return said.with_more(
+        say(
+            "The input domain consists of combinations of values, not of real {people}.",
+            people=people,
+        )
+    )
+
+
+def share_line(spec: AuditSpec, share: Share) -> str:
+    """Say a share in a line: its name, the number, and the fixed-sample interval."""
+    if share.exhaustive:
+        known = say("exhaustive") if share.exact else say("not exact")
+    else:
+        digits = digits_of(share.low, share.high)
+        known = interval(share.low, share.high, share.confidence, digits)
+    return say(
+        "{label}: {share} ({known}).",
+        label=share_label(spec, share.whom),
+        share=short_share(share),
+        known=known,
+    )
+
+
+def short_share(share: Share) -> str:
+    """Write a share alone: ``8.38 %``."""
+    digits = 2 if share.exhaustive else digits_of(share.low, share.high)
+    return shown_percent(share.estimate, digits)
+
+
+def instances(spec: AuditSpec, whom: str) -> str:
+    """Name what is counted: the rows of the data, the input domain, or perturbed rows."""
+    if whom == "data":
+        return say("{People} in the data", People=words.capital(plural(spec.person)))
+    return say(_INSTANCES[whom])
 
 
 def repeatability_sentence(found: Repeatability) -> str:
@@ -121,17 +188,17 @@ def repeatability_sentence(found: Repeatability) -> str:
         return ""
     changed = say_many(
         found.rows,
-        "The model is not repeatable: of {n} row that was queried again, {changed} got another "
-        "score and {decisions} another decision.",
-        "The model is not repeatable: of {n} rows that were queried again, {changed} got another "
-        "score and {decisions} another decision.",
+        "The model is not repeatable: of {n} row that was re-queried, {changed} received a "
+        "different score and {decisions} a different decision.",
+        "The model is not repeatable: of {n} rows that were re-queried, {changed} received a "
+        "different score and {decisions} a different decision.",
         changed=words.number(found.changed),
         decisions=words.number(found.decisions),
     )
     why = (
-        say("Its answer to a row depends on the other rows that are queried together with it.")
+        say("Its output for a row depends on the other rows that are queried with it.")
         if found.batch
-        else say("The same row does not always get the same answer.")
+        else say("The same row does not always receive the same output.")
     )
     return f"{changed} {why}"
 
@@ -145,14 +212,15 @@ def changed_answers(run: RunRecord | RunState) -> str:
     method = run.method if isinstance(run, RunState) else run.spec.method
     if method_named(method).repeats is Repeats.INDEPENDENT:
         return said
-    return f"{said} {say('The results of this run hold for the answers that were given then.')}"
+    valid = say("The results of this run are valid for the outputs received at that time.")
+    return f"{said} {valid}"
 
 
 def excess_statement(spec: AuditSpec, figure: ExcessChange) -> Statement:
     """Say for how many the probability of the favourable decision changes."""
     people = plural(spec.person)
     values = {
-        "whom": say("all possible {people}", people=people)
+        "whom": say("the input domain")
         if figure.whom == "domain"
         else say("the {people} in the data", people=people),
         "when": words.when_change(figure.attributes),
@@ -162,26 +230,28 @@ def excess_statement(spec: AuditSpec, figure: ExcessChange) -> Statement:
         "confidence": words.percent(figure.confidence, 1.0, 0),
     }
     if figure.low > 0:
-        value = least_percent(figure.low)
+        least = say("at least {share}", share=least_percent(figure.low))
         sentence = say(
-            "{low} or more of {whom} have another probability of the favourable decision {when} "
-            "({confidence} confidence): the decision changed in {between} of the queries of a "
-            "counterfactual pair, and in {again} of those of the same row ({n} pairs, each row "
-            "queried twice).",
-            low=value,
+            "For {least} of {whom}, the probability of the favourable decision changes {when} "
+            "({confidence} confidence). Decisions differed in {between} of the queries of a "
+            "counterfactual pair and in {again} of repeated queries of the same row ({n} pairs, "
+            "each row queried twice).",
+            least=least,
             **values,
         )
     else:
-        value = words.percent(0.0, 1.0, 0)
+        least = say("at least {share}", share=words.percent_of("0"))
         sentence = say(
-            "{none} or more of {whom} have another probability of the favourable decision {when}: "
-            "nothing beyond the model’s own randomness is shown. The decision changed in {between} "
-            "of the queries of a counterfactual pair, and in {again} of those of the same row ({n} "
-            "pairs, each row queried twice; {confidence} confidence).",
-            none=value,
+            "No change beyond the model’s own randomness was established: the probability of "
+            "the favourable decision changes {when} for {least} of {whom}. Decisions differed "
+            "in {between} of the queries of a counterfactual pair and in {again} of repeated "
+            "queries of the same row ({n} pairs, each row queried twice; {confidence} "
+            "confidence).",
+            least=least,
             **values,
         )
-    return Statement("estimated", say(SHARE), value, sentence)
+    label = say("Share whose probability of the favourable decision changes")
+    return Statement("estimated", label, words.capital(least), sentence)
 
 
 def anytime_sentence(share: Share) -> str:
@@ -191,7 +261,8 @@ def anytime_sentence(share: Share) -> str:
     digits = digits_of(share.anytime_low, share.anytime_high)
     held = interval(share.anytime_low, share.anytime_high, share.confidence, digits)
     return say(
-        "For whoever watches and stops when they like, the interval is {interval}.", interval=held
+        "Anytime-valid interval: {interval}. It remains valid when sampling is stopped early.",
+        interval=held,
     )
 
 
@@ -199,11 +270,14 @@ def likeness_sentence(likeness: GradientFidelity) -> str:
     """Say how well one perturbation size serves."""
     values = {
         "size": words.short(likeness.size, 2),
-        "found": words.number(likeness.found),
-        "tried": words.number(likeness.tried),
+        "pairs": say_many(likeness.found, "{n} discriminatory pair", "{n} discriminatory pairs"),
+        "tested": words.tested(likeness.tried),
     }
     if likeness.gradients is None:
-        return say("Size {size}: a short search found {found} among {tried} tried.", **values)
+        return say(
+            "Perturbation size {size}: a short search found {pairs} among {tested}.",
+            **values,
+        )
     cosines = [
         f"{say(what)} {words.number(value, 2)}"
         for what, value in zip(
@@ -214,8 +288,8 @@ def likeness_sentence(likeness: GradientFidelity) -> str:
         if value is not None
     ]
     return say(
-        "Size {size}: cosine similarity of {cosines}; a short search found {found} among {tried} "
-        "tried.",
+        "Perturbation size {size}: cosine similarity of {cosines}; a short search found "
+        "{pairs} among {tested}.",
         cosines=words.joined(cosines),
         **values,
     )
@@ -239,8 +313,8 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
             case GradientFidelity():
                 out.append(likeness_sentence(figure))
             case Proven():
-                said = proven_statement(spec, figure).sentence
-                out += filter(None, (said, estimated_sentence(spec, figure), *figure.notes))
+                said = proven_statement(figure).sentence
+                out += filter(None, (said, estimated_sentence(figure), *figure.notes))
             case Region():
                 regions[figure.verdict] += 1
                 if regions[figure.verdict] <= MOST_REGIONS:
@@ -280,8 +354,9 @@ def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
     if near is None:
         return ""
     return say(
-        "Only {people} at most {distance} from a real one (0 is alike, 1 unlike in everything) "
-        "were asked about: all that is said here is of those alone.",
+        "Only instances within Gower distance {distance} of a data row were tested (0: "
+        "identical; 1: different in every attribute). The results cover those instances "
+        "only.",
         people=plural(spec.person),
         distance=words.short(near),
     )
@@ -292,9 +367,12 @@ def uncertified(share: Share) -> str:
     if share.exhaustive:
         return ""
     if not share.opaque:
-        return say("This is statistical, not certified: the model cannot be looked into.")
+        return say(
+            "This is statistical, not certified: the model’s internal structure is not available."
+        )
     return say(
-        "This is statistical, not certified: the model cannot be looked into ({why}).",
+        "This is statistical, not certified: the model’s internal structure is not available "
+        "({why}).",
         why=share.opaque,
     )
 
@@ -311,25 +389,25 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
     share = share_of_domain(run.figures)
     match method_named(method).answers:
         case QuestionKind.SHARE:
-            said = unmeasured(say("Nothing is measured yet."))
+            said = unmeasured(say("No result yet."))
             if share is not None:
                 said = share_statement(spec, share)
             elif excess := [each for each in run.figures if isinstance(each, ExcessChange)]:
                 said = excess_statement(spec, excess[-1])
         case QuestionKind.PROOF:
             proven = proven_of(run.figures)
-            said = unmeasured(say("Nothing is proven yet."))
+            said = unmeasured(say("Nothing is certified or falsified yet."))
             if share is not None:
                 said = share_statement(spec, share).with_more(uncertified(share))
             if proven is not None:
-                said = proven_statement(spec, proven).with_more(estimated_sentence(spec, proven))
+                said = proven_statement(proven).with_more(estimated_sentence(proven))
         case QuestionKind.DIAGNOSIS:
             found = sentences(spec, run.figures)
-            said = unmeasured(found[0] if found else say("Nothing is measured yet."))
+            said = unmeasured(found[0] if found else say("No result yet."))
         case QuestionKind.GROUPS | QuestionKind.RATES:
             said = group_words.headline(spec, run.figures)
         case QuestionKind.REPAIR:
-            said = mitigation_words.headline(spec, run.figures)
+            said = mitigation_words.headline(run.figures)
         case QuestionKind.EXAMPLES:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:
@@ -340,18 +418,12 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
 def effort(run: RunRecord | RunState) -> str:
     """Say what a run spent: what it looked at, rows sent, time."""
     proven = proven_of(run.figures)
-    spent = say(
-        "{rows} rows sent to the model, {time}",
-        rows=words.number(run.queries),
-        time=words.duration(run.elapsed),
-    )
+    spent = f"{words.queries(run.queries)}, {words.duration(run.elapsed)}"
     looked = ""
     if proven is not None:
-        looked = say_many(
-            proven.boxes, "{n} box of people looked at", "{n} boxes of people looked at"
-        )
+        looked = say_many(proven.boxes, "{n} region examined", "{n} regions examined")
     elif _about_groups(run):
-        looked = group_words.looked_at(run.figures) or _asked_about(run)
+        looked = group_words.looked_at(run.figures) or words.tested(run.tried)
     elif _repairs(run):
         looked = mitigation_words.effort_text(run.figures)
     else:
@@ -367,11 +439,9 @@ def standing(run: RunRecord | RunState) -> str:
     if _about_groups(run):
         return _standing_of_groups(run)
     if _repairs(run):
-        return mitigation_words.standing(run.figures) or say("nothing measured yet")
-    return say(
-        "{found} found in {tried} tried",
-        found=words.number(run.found),
-        tried=words.number(run.tried),
+        return mitigation_words.standing(run.figures) or say("no result yet")
+    return say_many(
+        run.found, "{n} pair in {tested}", "{n} pairs in {tested}", tested=words.tested(run.tried)
     )
 
 
@@ -393,24 +463,35 @@ def _steps(run: RunState) -> str:
     return say(_STEPS[phase], done=words.number(run.done), total=words.number(run.total))
 
 
-def _asked_about(run: RunRecord | RunState) -> str:
-    return say("{tried} asked about", tried=words.number(run.tried))
-
-
 def _standing_of_groups(run: RunRecord | RunState) -> str:
     """Say how many rule sets were examined, or people asked, and how far the widest are apart."""
     looked = group_words.looked_at(run.figures)
     if isinstance(run, RunState) and run.state in ("running", "paused") and run.total:
         looked = _steps(run)
     best = group_words.best_so_far(run.figures)
-    return ", ".join(filter(None, (looked or _asked_about(run), best)))
+    return ", ".join(filter(None, (looked or words.tested(run.tried), best)))
+
+
+def _counted(share: Share, person: str) -> str:
+    """Write how many a share is of: ``624 combinations in the input domain``."""
+    match share.whom:
+        case "domain":
+            return say_many(
+                share.people,
+                "{n} combination in the input domain",
+                "{n} combinations in the input domain",
+            )
+        case "data":
+            return say("{people} in the data", people=words.counted(share.people, person))
+        case "perturbed":
+            return say_many(share.people, "{n} perturbed data row", "{n} perturbed data rows")
 
 
 def _whom(share: Share, people: str) -> str:
     match share.whom:
         case "domain":
-            return say("all possible {people}", people=people)
+            return say("the input domain")
         case "data":
             return say("the {people} in the data", people=people)
         case "perturbed":
-            return say("{people} a little unlike those in the data", people=people)
+            return say("the perturbed data rows")

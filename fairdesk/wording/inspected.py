@@ -16,9 +16,12 @@ from fairdesk.models.inputs.mapping_file import written
 from fairdesk.models.inputs.usual import CAVEAT, Offer
 from fairdesk.wording import words
 
+#: How the audit log begins to say how often an opened model is right.
+AGREES = "The model’s decision matches the recorded outcome"
 OFFERED = (
-    "With its inputs as they are, the model hardly beats guessing, and no scaler came with it. "
-    "Prepared in a usual way, with numbers computed from this table, it would agree better."
+    "With its inputs as they are, the model is hardly more accurate than guessing, and no "
+    "scaler came with it. With a usual preparation, computed from this table, it would be "
+    "more accurate."
 )
 
 
@@ -110,18 +113,21 @@ def cells(table: Table) -> list[str]:
             f"--mend “{undecided[0]}:CELL=NUMBER”, or with --categorical “{undecided[0]}”."
         )
     if not dialect.encoding_mended and any(column.garbled for column in table.columns):
-        lines.append("  Mend the encoding with --mend-encoding.")
+        lines.append("  Repair the encoding with --mend-encoding.")
     return lines
 
 
 def agreement(found: Inspection) -> str:
-    """Say how far the model agrees with the label, by which a wrong set-up shows."""
+    """Say how often the model matches the recorded outcome, by which a wrong set-up shows."""
     proof = found.proof
     if proof is None:
-        return "The label is the model’s decision itself, so there is nothing to compare it with."
+        return (
+            "The recorded outcome is the model’s decision itself, so there is nothing to compare "
+            "it with."
+        )
     return (
-        f"The model agrees with the label on {words.percent(proof.accuracy, 1)} of "
-        f"{words.counted(proof.rows, 'row')}; always guessing the commoner outcome would on "
+        f"{AGREES} in {words.percent(proof.accuracy, 1)} of {words.counted(proof.rows, 'row')}; "
+        "always guessing the more frequent outcome would match in "
         f"{words.percent(proof.majority, 1)}."
     )
 

@@ -45,10 +45,12 @@ FRAME: dict[str, str] = fixed(
         "estimated": "estimated",
         "proven": "proven",
         "marks": "How to read the marks",
-        "means proven": "Holds for all it speaks of: a certificate shows it, which can be checked.",
-        "means estimated": "From random samples, so with an uncertainty, which is told.",
+        "means proven": (
+            "True of everything it covers; a proof certificate that can be verified shows it."
+        ),
+        "means estimated": "From random samples, with a confidence interval.",
         "means observed": "Counted in the rows of the data.",
-        "means example": "Found by a search. It says nothing of how often this happens.",
+        "means example": "Found by a search. It does not show how often this happens.",
         "place": "Section {section}, page {page}",
         "sources": "Sources",
         "unsigned": "Draft: not signed off",
@@ -58,13 +60,14 @@ FRAME: dict[str, str] = fixed(
         "skip": "Skip to the report",
         "in words": "The same in words",
         "manifest": "Save the manifest (JSON)",
-        "left out": "Left out by the auditor: {parts}.",
+        "left out": "Omitted by the auditor: {parts}.",
         "unattached": (
-            "PDF/A-2 allows no attachments: the manifest is in the audit file, not in here."
+            "PDF/A-2 does not allow attachments: the manifest is in the audit file, not in "
+            "this document."
         ),
         "unkept": (
-            "This document holds characters that the fonts at hand cannot show as {standard} asks, "
-            "so it does not keep that standard."
+            "This document contains characters that the available fonts cannot show as "
+            "{standard} requires, so it does not meet that standard."
         ),
     }
 )

@@ -13,14 +13,16 @@ from fairdesk.results.proofs import PairShare, Proven, Region
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_text
-from fairdesk.wording.statements import SHARE, Statement, unmeasured
-from fairdesk.wording.words import digits_of, interval, plural, shown_percent
+from fairdesk.wording.statements import Statement, unmeasured
+from fairdesk.wording.words import digits_of, interval, shown_percent
 
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
 #: What is proven, by whether it is that the decision does not change.
 _PROVEN = fixed({True: "Certified share", False: "Falsified share"})
-_AS_COMMON = fixed("{people} among whom every value is as common as in the data")
+#: The same where combinations are counted.
+_COUNTED = fixed({True: "Certified combinations", False: "Falsified combinations"})
+_AS_COMMON = fixed("the data-weighted input domain (attributes assumed independent)")
 
 
 def proven_of(
@@ -31,18 +33,17 @@ def proven_of(
     return max(proven, key=lambda each: len(each.attributes), default=None)
 
 
-def proven_statement(spec: AuditSpec, proven: Proven) -> Statement:
+def proven_statement(proven: Proven) -> Statement:
     """Say what is proven and what is left; what is proven is rounded down."""
-    people, whatever = _possible(spec, proven), _whatever(proven.attributes)
+    people, whatever = _possible(proven), _whatever(proven.attributes)
     if proven.exact:
-        return _exact_statement(spec, proven)
+        return _exact_statement(proven)
     alike, unlike, left = proven_fractions(proven)
     values = {"people": people, "whatever": whatever}
     if not alike and not unlike:
         return unmeasured(
             say(
-                "Nothing is proven of how {people} are treated, {whatever}: all of them are "
-                "undecided.",
+                "Nothing is certified or falsified: all of {people} is undecided.",
                 **values,
             )
         )
@@ -51,57 +52,57 @@ def proven_statement(spec: AuditSpec, proven: Proven) -> Statement:
     values["Share"] = words.capital(_at_least(alike or unlike, digits))
     if not unlike:
         sentence = say(
-            "{Share} of {people} are treated alike, {whatever}: proven; of nobody is it proven "
-            "that they are not. {left} is undecided.",
+            "{Share} of {people} is certified: the decision is the same {whatever}. Nothing "
+            "is falsified; at most {left} is undecided.",
             **values,
         )
     elif not alike:
         sentence = say(
-            "{Share} of {people} are not treated alike, {whatever}: proven; of nobody is it "
-            "proven that they are. {left} is undecided.",
+            "{Share} of {people} is falsified: the decision is not the same {whatever}. "
+            "Nothing is certified; at most {left} is undecided.",
             **values,
         )
     else:
         sentence = say(
-            "{Share} of {people} are treated alike, {whatever}: proven; {unlike} are not: proven. "
-            "{left} is undecided.",
+            "{Share} of {people} is certified: the decision is the same {whatever}; {unlike} "
+            "is falsified: the decision changes; at most {left} is undecided.",
             unlike=_at_least(unlike, digits),
             **values,
         )
     return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence)
 
 
-def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
+def estimated_sentence(proven: Proven) -> str:
     """Say what sampling tells of the undecided part; empty where nobody was drawn from it."""
     estimated = proven.estimated
     alike, unlike, left = proven_fractions(proven)
     if estimated is None or not estimated.people or not left:
         return ""
     if not alike and not unlike:
-        whom = say("Of {people}", people=_possible(spec, proven))
+        whom = say("In {people}", people=_possible(proven))
     else:
         digits = digits_of_proof(alike, unlike, left)
-        whom = say("Of the remaining {share}", share=percent_up(left, digits))
+        whom = say("In the undecided {share}", share=percent_up(left, digits))
     digits = digits_of(estimated.low, estimated.high)
     if not estimated.discriminatory:
         return say(
-            "{Of_whom}, at most {most} ({confidence} confidence) are treated unlike: 0 of {n} "
-            "drawn at random are. This is statistical, not certified.",
+            "{Of_whom}, the decision changes for at most {most} ({confidence} confidence): "
+            "it changed for 0 of {n} drawn at random. This is statistical, not certified.",
             Of_whom=whom,
             most=percent_up(Fraction(str(estimated.high)), digits),
             confidence=words.percent(estimated.confidence, 1.0, 0),
             n=words.number(estimated.people),
         )
     return say(
-        "{Of_whom}, an estimated {share} ({interval}) are treated unlike: statistical, not "
-        "certified.",
+        "{Of_whom}, the decision changes for an estimated {share} ({interval}): statistical, "
+        "not certified.",
         Of_whom=whom,
         share=shown_percent(estimated.estimate, digits),
         interval=interval(estimated.low, estimated.high, estimated.confidence, digits),
     )
 
 
-def remainder_statement(spec: AuditSpec, proven: Proven) -> Statement | None:
+def remainder_statement(proven: Proven) -> Statement | None:
     """Say the same by itself, with its counts; ``None`` where nobody was drawn."""
     estimated = proven.estimated
     alike, unlike, left = proven_fractions(proven)
@@ -110,14 +111,15 @@ def remainder_statement(spec: AuditSpec, proven: Proven) -> Statement | None:
     digits = digits_of(estimated.low, estimated.high)
     values = {
         "whom": say(
-            "of the remaining {share}",
+            "the undecided {share}",
             share=percent_up(left, digits_of_proof(alike, unlike, left)),
         )
         if alike or unlike
-        else say("of all possible {people}", people=plural(spec.person)),
+        else say("the input domain"),
         "drawn": say(
-            "{k} of {n} drawn at random where not everybody is decided are, and those of whom it "
-            "is proven are taken off. Statistical, not certified.",
+            "it changed for {k} of {n} instances drawn from regions that are not fully "
+            "decided, and those already falsified are subtracted. Statistical, not "
+            "certified.",
             k=words.number(estimated.discriminatory),
             n=words.number(estimated.people),
         ),
@@ -125,20 +127,21 @@ def remainder_statement(spec: AuditSpec, proven: Proven) -> Statement | None:
     if estimated.discriminatory:
         value = shown_percent(estimated.estimate, digits)
         said = say(
-            "{share} ({ends}) {whom} are estimated to be treated unlike: {drawn}",
+            "The decision changes for an estimated {share} ({ends}) of {whom}: {drawn}",
             share=value,
             ends=interval(estimated.low, estimated.high, estimated.confidence, digits),
             **values,
         )
     else:
-        value = say("At most {share}", share=percent_up(Fraction(str(estimated.high)), digits))
+        most = say("at most {share}", share=percent_up(Fraction(str(estimated.high)), digits))
+        value = words.capital(most)
         said = say(
-            "{most} ({confidence} confidence) {whom} are estimated to be treated unlike: {drawn}",
-            most=value,
+            "The decision changes for {most} ({confidence} confidence) of {whom}: {drawn}",
+            most=most,
             confidence=words.percent(estimated.confidence, 1.0, 0),
             **values,
         )
-    return Statement("estimated", say(SHARE), value, said)
+    return Statement("estimated", say("Estimated in the undecided part"), value, said)
 
 
 def about_percent(value: float) -> str:
@@ -150,31 +153,27 @@ def about_percent(value: float) -> str:
 
 
 def region_sentence(spec: AuditSpec, region: Region) -> str:
-    """Say what is proven of everybody in a box, how many that are first."""
-    whatever = _whatever(words.protected_names(spec.domain))
-    alike = region.verdict == "consistent"
-    treated = (
-        say("treated alike, {whatever}", whatever=whatever)
-        if alike
-        else say("treated unlike {when}", when=words.when_changes(spec.domain))
+    """Say what is proven of every combination in a box, and how many these are."""
+    verdict = (
+        say(
+            "certified: the decision is the same {whatever}",
+            whatever=_whatever(words.protected_names(spec.domain)),
+        )
+        if region.verdict == "consistent"
+        else say("falsified: the decision changes {when}", when=words.when_changes(spec.domain))
     )
     share = Fraction(str(region.share))
-    who = words.whom(spec.person)
-    if region.conditions:
-        rule = rule_text(spec, region.conditions)
-        who = {
-            name: say("{people} with {rule}", people=each, rule=rule) for name, each in who.items()
-        }
+    rule = rule_text(spec, region.conditions) if region.conditions else ""
     return say_many(
         int(region.people),
-        "One possible {person} is {treated}: proven. That is {share} of all, and {common} where "
-        "every value is as common as in the data.",
-        "All {n} possible {people} are {treated}: proven. That is {share} of all, and {common} "
-        "where every value is as common as in the data.",
-        treated=treated,
+        "The combination{rule} is {verdict}. That is {share} of the input domain, and {common} "
+        "data-weighted (attributes assumed independent).",
+        "All {n} combinations{rule} are {verdict}. That is {share} of the input domain, and "
+        "{common} data-weighted (attributes assumed independent).",
+        rule=say(" with {rule}", rule=rule) if rule else "",
+        verdict=verdict,
         share=_at_least(share, _digits_for(share)),
         common=about_percent(region.population),
-        **who,
     )
 
 
@@ -184,19 +183,19 @@ def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
     first, second = (
         combination_text(spec, pair.attributes, codes) for codes in (pair.first, pair.second)
     )
-    values = {"people": plural(spec.person), "first": first, "second": second}
+    values = {"first": first, "second": second}
     if pair.exact:
         return say(
-            "{share} of all possible {people} get another decision between {first} and {second}: "
-            "every one is decided.",
+            "The decision differs between {first} and {second} for {share} of the input "
+            "domain: every combination is decided.",
             share=shown_percent(pair.falsified, _digits_for(unlike)),
             **values,
         )
     digits = digits_of_proof(alike, unlike, 1 - alike - unlike)
     return say(
-        "{Share} of all possible {people} get another decision between {first} and {second}: "
-        "proven; {alike} get the same: proven.",
-        Share=words.capital(_at_least(unlike, digits)),
+        "The decision differs between {first} and {second} for {unlike} of the input domain, "
+        "and is the same for {alike}.",
+        unlike=_at_least(unlike, digits),
         alike=_at_least(alike, digits),
         **values,
     )
@@ -247,56 +246,63 @@ def standing_of(proven: Proven) -> str:
     )
 
 
-def _possible(spec: AuditSpec, proven: Proven) -> str:
-    """Say of whom something is proven."""
-    people = plural(spec.person)
+def _possible(proven: Proven) -> str:
+    """Say of what something is proven."""
     match proven.of:
         case "domain":
-            return say("all possible {people}", people=people)
+            return say("the input domain")
         case "population":
-            return say(_AS_COMMON, people=people)
+            return say(_AS_COMMON)
 
 
 def _whatever(names: Sequence[str]) -> str:
-    return say("whatever their {names}", names=words.listed(names))
+    return say("for every tested value of {names}", names=words.listed(names))
 
 
-def _exact_statement(spec: AuditSpec, proven: Proven) -> Statement:
+def _exact_statement(proven: Proven) -> Statement:
     """Say what is proven where everybody is decided, or certified without looking at anybody."""
     _, unlike, _ = proven_fractions(proven)
     values = {
         "whatever": _whatever(proven.attributes),
         "when": words.when_change(proven.attributes),
-        "how": say("certified at once, for nobody had to be looked at")
+        "how": say("certified without examining any region")
         if not unlike and not proven.boxes
-        else say("every one is decided"),
+        else say("every combination is decided"),
     }
     if not proven.total:
         share = shown_percent(proven.falsified, _digits_for(unlike))
         value = say("Exactly {share}", share=share)
         sentence = say(
-            "Exactly {share} of {people} are treated unlike {when}: {how}.",
+            "The decision changes {when} for exactly {share} of {people}: {how}.",
             share=share,
-            people=_possible(spec, proven),
+            people=_possible(proven),
             **values,
         )
         return Statement("proven", say(_PROVEN[False]), value, sentence)
-    count, people = int(proven.falsified_people), plural(spec.person)
-    possible = say("possible {people}" if proven.of == "domain" else _AS_COMMON, people=people)
-    values |= {"people": possible, "whole": words.number(int(proven.total))}
+    count = int(proven.falsified_people)
+    values["whole"] = words.number(int(proven.total))
     if not count:
         value = say("All {whole}", whole=values["whole"])
-        sentence = say("All {whole} {people} are treated alike, {whatever}: {how}.", **values)
+        sentence = say_many(
+            int(proven.total),
+            "The only combination in the input domain is certified: the decision is the same "
+            "{whatever}; {how}. This covers this model, these values and these constraints only.",
+            "All {whole} combinations in the input domain are certified: the decision is the same "
+            "{whatever}; {how}. This covers this model, these values and these constraints only.",
+            **values,
+        )
     else:
         value = say("Exactly {n}", n=words.number(count))
         sentence = say_many(
-            count,
-            "Exactly {n} of {whole} {people} ({share}) is treated unlike {when}: {how}.",
-            "Exactly {n} of {whole} {people} ({share}) are treated unlike {when}: {how}.",
+            int(proven.total),
+            "The decision changes {when} for the only combination in the input domain: {how}.",
+            "The decision changes {when} for exactly {count} of {whole} combinations in the input "
+            "domain ({share}): {how}.",
+            count=words.number(count),
             share=words.percent(count, int(proven.total), _digits_for(unlike)),
             **values,
         )
-    return Statement("proven", say(_PROVEN[not count]), value, sentence)
+    return Statement("proven", say(_COUNTED[not count]), value, sentence)
 
 
 def _digits_for(share: Fraction) -> int:
@@ -309,7 +315,9 @@ def _at_least(share: Fraction, digits: int) -> str:
     """Say a proven share: rounded down, and never nought for more."""
     if share == 1:
         return say("all {share}", share=words.percent_of("100"))
-    if share and not share * 100 * 10**digits // 1:
+    if not share:
+        return say("at least {share}", share=words.percent_of("0"))
+    if not share * 100 * 10**digits // 1:
         return say("more than {share}", share=words.percent_of("0"))
     return say("at least {share}", share=percent_down(share, digits))
 

@@ -19,7 +19,7 @@ def rule_text(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     """Write a box of people with signs: ``“duration” ≥ 25 and “savings” = none``."""
     parts = _each(spec, conditions, signs=True)
     if not parts:
-        return say("everybody")
+        return say("all combinations")
     first, *rest = parts
     for each in rest:
         first = say("{first} and {last}", first=first, last=each)
@@ -30,9 +30,9 @@ def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     """Write a group in words: ``sex = Male, race = Hispanic or Other, age 40 and over``.
 
     Of a rule about texts the terms by their categories: ``gender: gay, religion: taoist``.
-    ``everybody`` where there is no condition.
+    ``all individuals`` where there is no condition.
     """
-    return ", ".join(_each(spec, conditions, signs=False)) or say("everybody")
+    return ", ".join(_each(spec, conditions, signs=False)) or say("all individuals")
 
 
 def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[float]) -> str:
@@ -66,7 +66,7 @@ def _condition(attribute: Attribute, condition: Condition, *, signs: bool) -> st
     if condition.codes:
         return f"{name} {_names(attribute, condition.codes)}"
     if low is None and high is None:
-        return say("{name} is anything", name=name)
+        return say("{name} has any value", name=name)
     # an end that is left open is the attribute's own
     only = attribute.low if low is None else low
     if only == (attribute.high if high is None else high) and not condition.below:

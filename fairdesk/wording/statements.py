@@ -6,10 +6,6 @@ from typing import Literal
 
 import msgspec
 
-from fairdesk.wording.language import fixed
-
-#: What an estimated share is called.
-SHARE = fixed("Share of individual discrimination")
 #: What a statement rests on, told by word and by mark throughout: an example that a search gives;
 #: rows of the data; random samples; a certificate.
 Evidence = Literal["", "example", "observed", "estimated", "proven"]
@@ -27,18 +23,13 @@ class Statement(msgspec.Struct, frozen=True):
     value : str
         The figure as text, without its interval: ``14.12 %``; empty where there is none.
     sentence : str
-        The whole sentence, or two.
+        The whole sentence, or two; it can be read without the label and the value.
     """
 
     evidence: Evidence
     label: str
     value: str
     sentence: str
-
-    @property
-    def rest(self) -> str:
-        """What follows the value that the sentence begins with, as English does; else all of it."""
-        return self.sentence.removeprefix(self.value).lstrip() if self.value else self.sentence
 
     def with_more(self, *sentences: str) -> Statement:
         """Return it with more sentences after its own; empty ones are left out."""

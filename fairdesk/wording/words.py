@@ -20,20 +20,21 @@ from fairdesk.wording.statements import Statement
 
 #: What a search can show, and what not. Stands wherever findings are counted.
 EXAMPLES = fixed(
-    "Examples prove that discrimination exists; they never tell how common it is. The people are "
-    "invented, and a search goes where it expects to find: the share that it finds among those it "
-    "tried is no rate among real people."
+    "Each pair shows that, for these inputs, the model’s decision depends on a protected "
+    "attribute. The search is targeted, so neither the number of pairs nor their share among "
+    "the instances tested is a prevalence. Instances are synthetic or rows of the data."
 )
 #: What the rows of the data show, and what not.
 OBSERVED = fixed(
-    "What is observed in the data describes the people in them. It shows how groups fared, not "
-    "why, and not how one person would have fared otherwise."
+    "Observed figures describe the individuals in the data. They show how groups differ, not "
+    "why, and not what a different protected attribute would have changed for any "
+    "individual."
 )
 #: What searches for groups show, and what not.
 ESTIMATED_GROUPS = fixed(
-    "What is said of groups that a search came upon is estimated from samples near the rows of the "
-    "data, within the intervals told. It shows which groups are decided about otherwise, not why: "
-    "people in a group differ from others in more than what is protected."
+    "Figures of discovered subgroups are estimated from perturbed data rows, with the "
+    "confidence intervals given. They show which subgroups differ, not why: members of a "
+    "subgroup may differ from all others in more than the protected attributes."
 )
 #: Between a number and its unit: no line break.
 NBSP = "\u00a0"
@@ -58,19 +59,19 @@ _REGULAR = ("german", "human", "roman")
 #: The kinds of columns in plain words.
 KINDS = fixed(
     {
-        Kind.NOMINAL: "names",
-        Kind.ORDINAL: "ordered names",
+        Kind.NOMINAL: "categorical",
+        Kind.ORDINAL: "ordinal",
         Kind.INTEGER: "whole numbers",
-        Kind.REAL: "numbers",
-        Kind.TEXT: "text",
-        Kind.IGNORED: "left out",
+        Kind.REAL: "decimal numbers",
+        Kind.TEXT: "free text",
+        Kind.IGNORED: "excluded",
     }
 )
 #: How a model input is made, in plain words; `how_made` says it of one.
 WAYS = fixed(
     {
         How.AS_IS: "the number itself",
-        How.LABEL: "the text as it stands in the data",
+        How.LABEL: "the text as in the data",
         How.CODE: "a number for each value",
     }
 )
@@ -158,9 +159,9 @@ def ends(low: str, high: str) -> str:
 
 
 def interval(low: float, high: float, confidence: float, digits: int) -> str:
-    """Write an interval: ``3.7 to 3.9 %, 95 %``."""
+    """Write a confidence interval: ``95 % CI 3.7 to 3.9 %``."""
     sure = percent(confidence, 1.0, 0 if round(100 * confidence, 6) % 1 == 0 else 1)
-    return f"{percent_ends(low, high, digits)}, {sure}"
+    return say("{confidence} CI {ends}", confidence=sure, ends=percent_ends(low, high, digits))
 
 
 def percent_ends(low: float, high: float, digits: int = 1) -> str:
@@ -340,32 +341,37 @@ def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> State
     if run.found:
         sentence = say_many(
             run.found,
-            "{n} invented {person} gets another decision {when}. An example, not a rate.",
-            "{n} invented {people} get another decision {when}. Examples, not a rate.",
+            "{n} discriminatory pair found: the decision changes {when}. An example from a "
+            "targeted search, not a rate.",
+            "{n} discriminatory pairs found: the decision changes {when}. Examples from a "
+            "targeted search, not a rate.",
             **values,
         )
     elif run.state in ("running", "paused"):
         sentence = say_many(
             run.tried,
-            "0 found so far among {n} invented {person}: none gets another decision {when}.",
-            "0 found so far among {n} invented {people}: none gets another decision {when}.",
+            "No discriminatory pair found so far among {n} instance tested: its decision does "
+            "not change {when}.",
+            "No discriminatory pair found so far among {n} instances tested: for none of them "
+            "does the decision change {when}.",
             **values,
         )
     elif not run.tried:
-        sentence = say("0 found: nobody was tried.")
+        sentence = say("No instances were tested.")
     else:
         sentence = say_many(
             run.tried,
-            "0 found: of {n} invented {person} tried ({rows} rows sent to the model) none gets "
-            "another decision {when}. That is no proof that nobody does.",
-            "0 found: of {n} invented {people} tried ({rows} rows sent to the model) none gets "
-            "another decision {when}. That is no proof that nobody does.",
-            rows=number(run.queries),
+            "No discriminatory pair found among {n} instance tested ({queries}): its decision "
+            "does not change {when}. This does not show that none exist.",
+            "No discriminatory pair found among {n} instances tested ({queries}): for none of "
+            "them does the decision change {when}. This does not show that none exist.",
+            queries=queries(run.queries),
             **values,
         )
-    said = Statement(
-        "example" if run.found else "", say("Discriminatory pairs"), number(run.found), sentence
-    )
+    # of nothing tested even a zero would say too much
+    count = number(run.found) if run.found or run.tried else ""
+    label = say("Discriminatory pairs") if count else ""
+    said = Statement("example" if run.found else "", label, count, sentence)
     return said.with_more(ending(run)) if ending_too else said
 
 
@@ -373,11 +379,9 @@ def ending(run: Counted) -> str:
     """Say how a run ended, when not by itself; else empty."""
     after = duration(run.elapsed)
     if run.state == "stopped":
-        return say(
-            "Stopped by the auditor after {time}; what was found until then is kept.", time=after
-        )
+        return say("Stopped by the auditor after {time}; the results so far are kept.", time=after)
     if run.state == "failed":
-        said = say("Failed after {time}; what was found until then is kept.", time=after)
+        said = say("Failed after {time}; the results so far are kept.", time=after)
         return f"{said} {run.message}".rstrip()
     return ""
 
@@ -392,10 +396,10 @@ def alone_sentences(spec: AuditSpec, run: Counted) -> tuple[str, ...]:
         return ()
     return tuple(
         say_many(
-            count,
-            "{n} of the {found} ({share}) gets another decision when {name} alone changes.",
-            "{n} of the {found} ({share}) get another decision when {name} alone changes.",
-            found=number(run.found),
+            run.found,
+            "Changing {name} alone is enough for {count} of {n} pair ({share}).",
+            "Changing {name} alone is enough for {count} of the {n} pairs ({share}).",
+            count=number(count),
             share=percent(count, run.found),
             name=quoted(name),
         )
@@ -404,13 +408,18 @@ def alone_sentences(spec: AuditSpec, run: Counted) -> tuple[str, ...]:
 
 
 def effort(run: Counted) -> str:
-    """Say what a run spent: inputs tried, rows sent, time."""
-    return say(
-        "{tried} tried, {rows} rows sent to the model, {time}",
-        tried=number(run.tried),
-        rows=number(run.queries),
-        time=duration(run.elapsed),
-    )
+    """Say what a run spent: instances tested, queries, time."""
+    return ", ".join((tested(run.tried), queries(run.queries), duration(run.elapsed)))
+
+
+def tested(count: int) -> str:
+    """Write how many instances were tested: ``1,305 instances tested``."""
+    return say_many(count, "{n} instance tested", "{n} instances tested")
+
+
+def queries(count: int) -> str:
+    """Write how many rows were sent to the model: ``2,610 queries``."""
+    return say_many(count, "{n} query", "{n} queries")
 
 
 def state_word(state: str) -> str:

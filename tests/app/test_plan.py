@@ -18,6 +18,7 @@ from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
 from fairdesk.models.pickles.contents import Contents
+from tests import phrases
 
 NAN = float("nan")
 COLUMNS = (
@@ -85,7 +86,7 @@ def by_answers(found, choices, constraints=(), predictions=""):
 
 
 CASES = {
-    "as in the data": ({}, ("sex",), {}, ()),
+    "nothing left out": ({}, ("sex",), {}, ()),
     "limits, steps and roles": (
         {
             "age": {"low": 21, "high": 51, "step": 10},
@@ -142,11 +143,11 @@ def test_the_window_and_the_command_line_plan_alike(case, predictions, tmp_path)
 @pytest.mark.parametrize(
     ("protected", "attributes", "words"),
     [
-        (("approved",), {}, "label column “approved” cannot be protected"),
-        (("shop",), {}, "column of decisions “shop” cannot be protected"),
-        (("note",), {}, "holds texts that people wrote"),
+        (("approved",), {}, f"label column “approved” {phrases.NOT_TO_BE_PROTECTED}"),
+        (("shop",), {}, f"column of decisions “shop” {phrases.NOT_TO_BE_PROTECTED}"),
+        (("note",), {}, "contains free text"),
         (("race",), {}, "race"),
-        (("sex",), {"note": ["so"]}, "“note”, which is no attribute"),
+        (("sex",), {"note": ["so"]}, "“note”, which is not an attribute"),
     ],
 )
 def test_what_cannot_be_planned_is_told(protected, attributes, words):

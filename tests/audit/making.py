@@ -9,7 +9,7 @@ from fairdesk.app.plan import AuditPlan
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.models.inputs.input_check import InputCheck
-from fairdesk.models.inputs.mapping import match
+from tests.models.matching import match
 
 LABEL, FAVOURABLE, PROTECTED = "hired", "yes", ("sex",)
 

@@ -16,6 +16,7 @@ from fairdesk.repeatability import Repeatability
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures
+from tests import phrases
 from tests.audit import making
 from tests.report.reading import text_of
 
@@ -72,10 +73,10 @@ def test_what_rests_on_a_decision_by_the_row_is_off(opened, worker, misbehaviour
             QuestionKind.REPAIR,
             QuestionKind.DIAGNOSIS,
         ):
-            assert ("queried together" if batch else "same answer") in reasons[key], key
+            assert ("other rows queried with it" if batch else "same output") in reasons[key], key
     assert "groups" not in reasons
     assert ("testsgd" in reasons) is batch
-    with pytest.raises(SpecError, match="is off"):
+    with pytest.raises(SpecError, match="is not available"):
         next(run(worker, store, RunSpec("quick")))
     # what it decided is counted all the same, and said to be one of several answers
     *_, last = run(worker, store, RunSpec("groups"))
@@ -99,20 +100,20 @@ def test_an_estimate_with_repeats_tells_chance_from_discrimination(opened, worke
         assert 0 < each.low < each.excess < each.between
         assert each.again > 0.05
     told = figures.headline(store.spec, record).sentence
-    assert "have another probability of the favourable decision" in told
+    assert "the probability of the favourable decision changes when only" in told
     assert "not repeatable" in told
     report = text_of(store)
     assert "Not repeatable." in report
-    assert "The same row does not always get the same answer." in report
-    assert "another probability of the favourable decision" in report
-    assert any("audited all the same" in entry.what for entry in store.log_entries())
+    assert "The same row does not always receive the same output." in report
+    assert "the probability of the favourable decision changes" in report
+    assert any("audited nevertheless" in entry.what for entry in store.log_entries())
     # what came out by chance is not held against a repetition
     again = ReproduceRequest(
         store.path, tmp_path / "people.csv", tmp_path / "model.pkl", trusted=True
     )
     *_files, repeated = reproduce(worker, store, again, lambda _state: None)
     assert (repeated.failed, repeated.unknown) == (0, 1)
-    assert "cannot come out the same" in repeated.remarks[0]
+    assert "cannot be reproduced" in repeated.remarks[0]
 
 
 def test_a_run_is_refused_when_the_model_wavers_only_then(opened, worker):
@@ -139,7 +140,7 @@ def test_a_run_in_which_answers_changed_claims_nothing_exact(opened, worker):
     assert not share.exact
     assert share.wavered == repeated.changed > 0
     told = figures.share_statement(store.spec, share).sentence
-    assert "every one was checked" not in told
+    assert phrases.EVERY_ONE not in told
     assert f"{repeated.changed:,}" in figures.repeatability_sentence(repeated)
 
 

@@ -28,12 +28,12 @@ from fairdesk.certify.baselines import fairquant
 from fairdesk.data.formats.reading import read_table
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Event, Measured
 from fairdesk.results.proofs import Proven
 from tests.audit.making import domain_of
 from tests.benchmarks.measuring import DATA, Case
+from tests.models.matching import match
 
 #: Moments at which it is told what is decided, in seconds.
 MOMENTS = (1.0, 10.0, 60.0)

@@ -15,10 +15,10 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import Model
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Event, Progress, Rows, Scores
+from tests.models.matching import match
 
 #: Where real data and models lie, as for the tests that use them.
 DATA = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[3] / "shared" / "data"))

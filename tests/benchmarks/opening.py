@@ -44,7 +44,7 @@ class Outcome(StrEnum):
     ASSIGN = "inputs to be assigned"
     REMEDY = "refused, with remedy"
     WITHOUT = "refused, without"
-    NO_MODEL = "holds no model"
+    NO_MODEL = "contains no model"
 
 
 #: What counts as open or with its way out named.
@@ -61,7 +61,7 @@ _EMPTY = (
     r"Unpack it[^.]*\.",
 )
 _GUESSED = re.compile(r"perhaps|it is damaged, or|something unexpected", re.IGNORECASE)
-_NO_MODEL = re.compile(r"holds no model")
+_NO_MODEL = re.compile(r"contains no model")
 
 #: Loads a file with the library that it belongs to, and nothing else.
 _PLAIN = """

@@ -15,7 +15,7 @@ from fairdesk.data.profiling.outcomes import meaning
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import FairDeskError
 from fairdesk.models.detect import describe_format
-from fairdesk.models.inputs.mapping import input_names
+from fairdesk.models.inputs.mapping.making import input_names
 from fairdesk.models.inputs.one_hot import loose
 from fairdesk.models.model import ModelCard
 

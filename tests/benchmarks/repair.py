@@ -42,7 +42,6 @@ from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods import aequitas, testsgd
 from fairdesk.mitigate.options import AequitasOptions, TestSgdOptions
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Found
 from fairdesk.results.events import Measured as Told
@@ -51,6 +50,7 @@ from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.audit.making import domain_of
 from tests.benchmarks.measuring import DATA
 from tests.benchmarks.testsgd import opened, prepare, show
+from tests.models.matching import match
 
 #: A search ends when it has found so many pairs, or taken so many of the CPU's seconds.
 _PAIRS, _SECONDS = 5_000, 20.0

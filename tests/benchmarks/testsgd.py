@@ -37,13 +37,13 @@ from fairdesk.groups import testsgd
 from fairdesk.groups.baselines import fairfictplay, themis_groups
 from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Event, Measured, Metric
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from tests.benchmarks.measuring import DATA
+from tests.models.matching import match
 from tests.references import testsgd as plain_testsgd
 
 #: The plain version counts the support of so many rule sets, after those with the fewest rules.

@@ -30,12 +30,12 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.groups.text.sentences import Lexicon, ask
 from fairdesk.groups.text.terms import TERMS
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Measured
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet, TermRate
 from tests.benchmarks.measuring import DATA
+from tests.models.matching import match
 
 
 class Corpus(NamedTuple):

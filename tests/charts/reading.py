@@ -1,6 +1,10 @@
 """What tests read in a chart that is laid out."""
 
 from fairdesk.charts.shapes import Marked, Paper, Words
+from fairdesk.report.render import drawing
+
+#: The width of a page of a report.
+PAPER = drawing.paper()
 
 
 def paper(width=700.0):

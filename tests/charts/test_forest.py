@@ -5,10 +5,10 @@ import pytest
 from fairdesk.charts.groups import describe
 from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.shapes import Box, Disc, Marked, Path, Tint, Words
-from fairdesk.report.render.drawing import PAPER, WIDTH
+from fairdesk.report.render.drawing import WIDTH
 from fairdesk.report.render.drawing import drawn as on_page
 from fairdesk.wording.language import using
-from tests.charts.reading import laid, paper, shapes, texts
+from tests.charts.reading import PAPER, laid, paper, shapes, texts
 from tests.gui.counting import BOSTON, line, table
 
 RACE = table()
@@ -20,15 +20,15 @@ def plain(text):
 
 def test_a_group_is_told_with_its_counts_interval_and_ratio():
     assert plain(describe(RACE.lines[0], "applicant")) == (
-        "Black: 67.5 % (133 of 197 applicants), 95 % interval 60.7 to 73.7; impact ratio 0.74; "
-        "below four fifths of the highest rate"
+        "Black: 67.5 % (133 of 197 applicants), 95 % CI 60.7 to 73.7; impact ratio "
+        "0.74; below the four-fifths threshold"
     )
     assert plain(describe(RACE.lines[2], "applicant")).startswith("White: 90.84 % (1,527 of 1,681")
 
 
 def test_nobody_in_a_group_is_undefined_and_never_a_number():
     counted = table({**BOSTON, ("Asian",): (0, 0)})
-    assert describe(counted.lines[3], "applicant") == "Asian: nobody, so the rate is undefined"
+    assert describe(counted.lines[3], "applicant") == "Asian: empty group, so the rate is undefined"
     assert "nan" not in str(Forest(counted).table()).lower()
     assert Forest(counted).table()[1][3][3:7] == ("undefined",) * 4
     assert "undefined" in texts(laid(Forest(counted)))
@@ -45,14 +45,14 @@ def test_unknown_groups_stand_apart_below_the_others():
     counted = table({("Unknown",): (30, 20), **BOSTON}, unknown=("Unknown",))
     forest = Forest(counted)
     assert forest.places == (1, 2, 3, 0)
-    assert "group unknown, not compared" in describe(counted.lines[0], "applicant")
+    assert "group not recorded, not compared" in describe(counted.lines[0], "applicant")
     tops = [spot.y for spot in laid(forest).spots]
     assert tops[3] - tops[2] > 1.2 * (tops[2] - tops[1])
 
 
 def test_small_groups_are_marked_as_left_out_of_the_comparison():
     counted = table({**BOSTON, ("Asian",): (9, 9)})
-    assert describe(counted.lines[3], "applicant").endswith("; too few to be compared")
+    assert describe(counted.lines[3], "applicant").endswith("; too small to be compared")
     assert counted.lines[counted.reference].values == ("White",)
     drawn = laid(Forest(counted))
     assert "Asian (too few)" in texts(drawn)
@@ -121,7 +121,7 @@ def test_names_of_any_script_and_length_never_cover_the_rates(name):
 
 def test_it_tells_itself_in_words():
     described = plain(Forest(RACE, counts="share").alt())
-    assert "share. The lowest is that of Black, 67.5 % of 197" in described
+    assert "share. Lowest: Black, 67.5 % of 197" in described
     assert "Hispanic: 75.7 % of 111, 66.9 to 82.7 %" in described
 
 
@@ -141,8 +141,10 @@ RATIOS = Ratios(
 
 def test_impact_ratios_stand_beside_the_screening_line_with_their_people():
     drawn = RATIOS.lay_out(PAPER)
-    assert {"0.39 (n = 16,000)", "1.00 (n = 32,000)", "0.8 screening line"} <= set(texts(drawn))
-    assert "The lowest is that of Female, 0.39 (n = 16,000); 1 of 3 are below" in RATIOS.alt()
+    assert {"0.39 (n = 16,000)", "1.00 (n = 32,000)", "four-fifths threshold (0.8)"} <= set(
+        texts(drawn)
+    )
+    assert "Lowest: Female, 0.39 (n = 16,000); 1 of 3 are below" in RATIOS.alt()
     assert "Other: 0.90 (n = 120), 0.20 to 4.00" in RATIOS.alt()
     # told apart in grey too: a triangle below the line, a square for the highest, a circle else
     assert len(shapes(drawn, Path, fill="ground", colour="discriminatory")) == 1
@@ -156,4 +158,4 @@ def test_charts_write_numbers_in_the_reports_language():
     with using("fr"):
         written = texts(RATIOS.lay_out(PAPER))
     assert "0,39 (n = 16\u202f000)" in written
-    assert "0,8 screening line" in written
+    assert "four-fifths threshold (0,8)" in written

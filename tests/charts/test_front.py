@@ -2,8 +2,8 @@
 
 from fairdesk.charts.kinds.front import Front, FrontPoint, Place, beside
 from fairdesk.charts.shapes import Disc, Marked, Path, Tint, Words
-from fairdesk.report.render.drawing import PAPER
-from tests.charts.reading import paper, shapes
+from tests import phrases
+from tests.charts.reading import PAPER, paper, shapes
 
 
 def point(name, kind, x, y, front=False, key=0):
@@ -11,8 +11,8 @@ def point(name, kind, x, y, front=False, key=0):
 
 
 POINTS = (
-    point("As imported", "imported", 3.9, 84.6),
-    point("Nothing added", "retrained", 4.0, 84.7, front=True, key=1),
+    point("Original model", "imported", 3.9, 84.6),
+    point("Retrained baseline", "retrained", 4.0, 84.7, front=True, key=1),
     point("2.9 % added", "portion", 1.8, 84.3, front=True, key=2),
     point("Reweighing & more", "other", 4.7, 84.2, key=3),
 )
@@ -34,8 +34,11 @@ def middle(mark):
 
 def test_the_front_is_told_in_words_with_intervals():
     alt = front(floor=83.7).alt().replace("\u00a0", " ")
-    assert "2.9 % added: 1.80 % (1.60 to 2.00), accuracy 84.3 % (83.5 to 85.1), on the front" in alt
-    assert "As imported: 3.90 % (3.70 to 4.10), accuracy 84.6 % (83.8 to 85.4);" in alt
+    assert (
+        "2.9 % added: 1.80 % (1.60 to 2.00), accuracy 84.3 % (83.5 to 85.1), "
+        f"{phrases.ON_THE_FRONT}" in alt
+    )
+    assert "Original model: 3.90 % (3.70 to 4.10), accuracy 84.6 % (83.8 to 85.4);" in alt
 
 
 def test_kinds_are_told_apart_by_shape_and_the_front_by_being_strong():

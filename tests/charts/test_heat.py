@@ -3,8 +3,7 @@
 from fairdesk.charts.colours import mixed, readable_on
 from fairdesk.charts.kinds.heat import Heat
 from fairdesk.charts.shapes import Box, Marked, Path, Words
-from fairdesk.report.render.drawing import PAPER
-from tests.charts.reading import laid, paper, shapes, texts
+from tests.charts.reading import PAPER, laid, paper, shapes, texts
 from tests.gui.counting import table
 
 COUNTS = {
@@ -46,7 +45,7 @@ def as_dict(struct):
 
 def test_a_cell_without_anybody_says_so():
     drawn = Heat(BOTH, person="applicant")
-    assert drawn.describe(2, 0) == "old, female: nobody"
+    assert drawn.describe(2, 0) == "old, female: empty"
     assert plain(drawn.describe(0, 0)).startswith("female, young: 20.0 % (20 of 100 applicants)")
 
 
@@ -64,8 +63,8 @@ def test_cells_carry_rate_and_number_and_mark_what_is_below():
     (hatched,) = shapes(drawn, Path)
     spot = next(each for each in drawn.spots if each.key == 2)
     assert all(spot.x <= x <= spot.x + spot.wide for way in hatched.lines for x, _y in way)
-    assert within(-5) == ["nobody"]
-    assert any("hatched: too few" in text for text in texts(drawn))
+    assert within(-5) == ["empty"]
+    assert any("hatched: too small" in text for text in texts(drawn))
 
 
 def test_the_higher_the_rate_the_stronger_the_colour():
@@ -113,7 +112,7 @@ def test_narrow_cells_drop_words_rather_than_cut_them():
 def test_the_report_tells_every_cell_in_words():
     told = plain(Heat(BOTH, "T").alt())
     assert told.startswith("T. Lowest: young, female: 20.0 % of 100. Highest: middle, male: 75.0 %")
-    assert "old, female: nobody" in told
+    assert "old, female: empty" in told
     assert {"n = 200", "75.0 %"} <= set(texts(Heat(BOTH).lay_out(PAPER)))
 
 

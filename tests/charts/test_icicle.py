@@ -6,10 +6,9 @@ import pytest
 
 from fairdesk.charts.kinds.icicle import Tree
 from fairdesk.charts.shapes import Box, Marked, Words
-from fairdesk.report.render.drawing import PAPER
 from fairdesk.results.conditions import Condition
 from fairdesk.results.proofs import Part
-from tests.charts.reading import paper, shapes, texts
+from tests.charts.reading import PAPER, paper, shapes, texts
 
 
 def part(parent, name, share, certified=0.0, falsified=0.0):
@@ -19,7 +18,7 @@ def part(parent, name, share, certified=0.0, falsified=0.0):
 
 def tree_of(*parts):
     names = [each.conditions[0].attribute if each.conditions else "everybody" for each in parts]
-    return Tree(tuple(parts), tuple(names), tuple(names), "all possible people")
+    return Tree(tuple(parts), tuple(names), tuple(names), "people of the town")
 
 
 #: Everybody is divided into a (which is into c and d) and b; a tenth of everybody is too small.
@@ -82,7 +81,7 @@ def test_on_paper_boxes_stand_below_their_own_and_are_filled_from_the_left():
     assert [each.fill for each in whole] == ["consistent", "discriminatory", "undecided"]
     assert whole[0].wide == pytest.approx(PAPER.width / 2, abs=1)
     assert all(each.y + each.tall < drawn.height for each in shapes(drawn, Box))
-    assert "5 boxes in 3 rows" in TREE.alt()
+    assert "5 regions in 3 rows" in TREE.alt()
     assert "50.0 % is certified and 20.0 % falsified" in TREE.alt().replace("\u00a0", " ")
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.charts.shapes import Box, Disc, Path, Words
-from fairdesk.report.render.drawing import PAPER, drawn
-from tests.charts.reading import shapes, texts
+from fairdesk.report.render.drawing import drawn
+from tests.charts.reading import PAPER, shapes, texts
 
 
 def line(name, x, y, place=0, **more):
@@ -75,6 +75,11 @@ def test_a_band_holds_its_line_and_its_ends_are_told():
     assert len(drawn(course).svg) < 25_000
 
 
+def test_each_of_several_lines_is_told_by_its_own_name():
+    told = chart(line("certified", (0, 60), (0, 90)), line("falsified", (0, 60), (0, 7))).alt()
+    assert plain(told).endswith("certified: 90 after 60; falsified: 7 after 60.")
+
+
 @pytest.mark.parametrize("value", [0.0, 0.04, 100.0])
 def test_a_course_of_any_share_can_be_drawn(value):
     band = line("", (10, 20), (value, value), low=np.zeros(2), high=np.array([30.0, 17.0]))
@@ -86,7 +91,7 @@ def test_points_are_observed_and_told_apart_by_shape_too():
         line(name, (10, 65), (8, 50), place, mark=Mark.POINTS)
         for place, name in enumerate(("Female", "Male"))
     ]
-    whole = line("score and share agree", (0, 100), (0, 100), dashed=True)
+    whole = line("perfect calibration", (0, 100), (0, 100), dashed=True)
     shown = laid(*groups, whole, y_unit="\u00a0%", x_unit="\u00a0%", y_high=100.0)
     assert len(shapes(shown, Disc, fill="ground", edge="series 0")) == 2
     assert len(shapes(shown, Box, fill="ground", edge="series 1")) == 2

@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 from fairdesk.charts.kinds.proof import Guess, Space, Spaces
-from fairdesk.report.render.drawing import PAPER, drawn
-from tests.charts.reading import texts
+from fairdesk.report.render.drawing import drawn
+from tests.charts.reading import PAPER, texts
 
 GUESS = Guess(0.41, 0.38, 0.44, 0.95)
 PART = Space("Applicants", Fraction("0.8993"), Fraction("0.0312"), exact=False, guess=GUESS)
@@ -16,14 +16,14 @@ def plain(text):
 
 def test_bars_say_what_is_certified_falsified_undecided_and_only_estimated():
     shares = ["at least 89.93 % certified", "at least 3.12 % falsified", "6.95 % undecided"]
-    guess = "estimated, not proven: 41.0 % (38.0 to 44.0) of the undecided falsified"
+    guess = "estimated, not proven: 41.0 % (38.0 to 44.0) of the undecided share falsified"
     spaces = Spaces((PART,))
     assert {"Applicants", "=", "≠", *shares, guess} <= set(texts(spaces.lay_out(PAPER)))
     told = f"Applicants: {', '.join((*shares, guess))}"
-    assert plain(spaces.alt()) == f"Bars of what is proven. {told}."
+    assert plain(spaces.alt()) == f"Bars of the certified, falsified and undecided shares. {told}."
     assert all(f"Applicants: {share}" in plain(spaces.summary()) for share in shares)
     assert [row[1] for row in spaces.table()[1]] == [
-        *("certified", "falsified", "undecided", "of the undecided: falsified")
+        *("certified", "falsified", "undecided", "of the undecided share: falsified")
     ]
     assert shares[0] in plain(drawn(spaces).svg)
 

@@ -7,8 +7,8 @@ from fairdesk.charts.kinds.gaps import Gap, Gaps
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.charts.kinds.weights import Weight, Weights
 from fairdesk.charts.shapes import Box, Disc, Path, Words
-from fairdesk.report.render.drawing import PAPER
-from tests.charts.reading import laid, paper, shapes, texts
+from tests import phrases
+from tests.charts.reading import PAPER, laid, paper, shapes, texts
 
 LONG = "x" * 200
 
@@ -29,7 +29,7 @@ def test_counts_have_lengths_in_proportion_and_keep_long_names():
 def test_a_group_and_everybody_else_stand_on_one_line():
     gaps = Gaps([Gap(LONG, 0.207, 0.831, "−62.4 points"), Gap("b", 0, 0, "+0.0 points")], "share")
     shown = gaps.lay_out(PAPER)
-    assert {"in the group", "everybody else", "−62.4 points", "share"} <= set(texts(shown))
+    assert {phrases.IN_THE_SUBGROUP, "all others", "−62.4 points", "share"} <= set(texts(shown))
     _key, own, _nobody = shapes(shown, Disc, edge="series 0")
     (join,) = [each.lines[0] for each in shapes(shown, Path, colour="quiet", thick=1.0)][:1]
     assert join[0] == pytest.approx((own.x, own.y))
@@ -38,7 +38,7 @@ def test_a_group_and_everybody_else_stand_on_one_line():
 
 
 def bar(exact, estimate, *ends):
-    return ShareBar("In the data", "3 %", exact, estimate, *ends)
+    return ShareBar("In the town", "3 %", exact, estimate, *ends)
 
 
 def test_exact_shares_are_solid_and_estimates_hatched_with_both_intervals():
@@ -53,7 +53,7 @@ def test_exact_shares_are_solid_and_estimates_hatched_with_both_intervals():
     assert (high - low) == pytest.approx(0.5 * outline.wide, abs=2)
     assert anytime.lines[0][0][0] < low < high < anytime.lines[0][1][0] <= 700
     assert "0 %" in texts(shown)
-    assert bars.summary() == "In the data: 3 %, estimated; In the data: 3 %, exact"
+    assert bars.summary() == "In the town: 3 %, estimated; In the town: 3 %, exact"
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-9, 1.0])

@@ -6,7 +6,7 @@ from fairdesk.charts import svg
 from fairdesk.charts.colours import ON_PAPER
 from fairdesk.charts.kinds.forest import Forest
 from fairdesk.charts.shapes import Box, Disc, Path, Tint, Words
-from fairdesk.report.render.drawing import PAPER
+from tests.charts.reading import PAPER
 from tests.gui.counting import BOSTON, table
 
 SVG = "{http://www.w3.org/2000/svg}"

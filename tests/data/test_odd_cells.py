@@ -29,6 +29,7 @@ from fairdesk.data.table import (
     OddCell,
 )
 from fairdesk.errors import DataError
+from tests import phrases
 from tests.data import making
 
 ODD = {"unknown": None, "$45": 45.0, "O": None, "1 200": 1200.0, "1.234,5": 1234.5}
@@ -278,7 +279,7 @@ def test_a_kind_is_given_by_reading_again_where_it_must_be(table):
     assert for_kind(read, "age", Kind.IGNORED) is None
     names = table(text, for_kind(read, "age", Kind.NOMINAL))
     assert set(ODD) < set(names.column("age").values)
-    with pytest.raises(DataError, match="cannot hold numbers"):
+    with pytest.raises(DataError, match=phrases.NO_NUMBERS):
         retype(names, "age", Kind.INTEGER)
     numbers = table(text, for_kind(names, "age", Kind.INTEGER))
     assert numbers.column("age").odd == read.column("age").odd
@@ -291,10 +292,10 @@ def test_a_kind_is_given_by_reading_again_where_it_must_be(table):
 def test_what_a_column_does_not_have_cannot_be_decided_of_it(table):
     read = table(column_of(ages(*ODD))).column("age")
     check_reading(read, ColumnReading(cells={"O": 0.0}))
-    with pytest.raises(DataError, match="No odd cell of the column “age” holds “Q”"):
+    with pytest.raises(DataError, match=f"{phrases.NO_ODD_CELL} of the column “age” contains “Q”"):
         check_reading(read, ColumnReading(cells={"Q": 0.0}))
     words = table(column_of(["a", "b", "c"]), Dialect(columns={"age": ColumnReading(numeric=True)}))
-    with pytest.raises(DataError, match="cannot be read as numbers"):
+    with pytest.raises(DataError, match=phrases.NO_NUMBERS):
         check_reading(words.column("age"), ColumnReading(numeric=True))
 
 

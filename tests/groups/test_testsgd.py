@@ -20,6 +20,7 @@ from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.models.model import labels
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
+from tests import phrases
 from tests.groups.studies import AGE, COUNTY, INCOME, RACE, SEX, nominal, people, study
 
 SMALL = Domain((SEX, INCOME, RACE, AGE, COUNTY))
@@ -402,7 +403,7 @@ def test_names_are_ordered_by_what_the_model_decides():
         return asked[:, 1] / 10 + 0.1 - 0.35 * worst[asked[:, 0].astype(int)]
 
     (mined,), found = figures(run(study(model, rows, domain)))
-    assert any("12 names" in note for note in mined.notes)
+    assert any("12 categories" in note for note in mined.notes)
     assert {each.conditions[0].codes for each in found[:2]} == {
         (2.0, 5.0, 9.0),
         (0.0, 1.0, 3.0, 4.0, 6.0, 7.0, 8.0, 10.0, 11.0),
@@ -411,7 +412,7 @@ def test_names_are_ordered_by_what_the_model_decides():
 
 def test_a_model_of_one_answer_is_told():
     (mined,), found = figures(run(study(lambda rows: np.ones(len(rows)), PEOPLE, SMALL)))
-    assert "decided “yes” about everybody" in mined.notes[0]
+    assert "decided “yes” for every instance tested" in mined.notes[0]
     assert {each.score for each in found} == {0.0}
     assert {each.p for each in found} == {1.0}
     assert {each.holds_on_data for each in found} == {None}
@@ -423,7 +424,7 @@ def test_where_nothing_may_vary_rows_are_asked_about_as_they_are():
     rows = PEOPLE[:, [0, 2, 3, 4]]
     asked = study(lambda rows: 0.3 + 0.4 * rows[:, 0], rows, domain)
     (mined,), _ = figures(run(asked))
-    assert any("as they are" in note for note in mined.notes)
+    assert any("so the samples are original data rows" in note for note in mined.notes)
     known = {tuple(row) for row in rows.tolist()}
     assert {tuple(row) for row in np.concatenate(asked.model.asked).tolist()} <= known
 
@@ -447,7 +448,7 @@ def test_very_many_rows_are_asked_about_in_part(monkeypatch):
 
 def test_nobody_inside_is_refused():
     asked = study(unlike, PEOPLE, SMALL, inside=np.zeros(len(PEOPLE), dtype=bool))
-    with pytest.raises(SpecError, match="nobody to start from"):
+    with pytest.raises(SpecError, match=phrases.NOBODY_TO_START_FROM):
         run(asked)
 
 
@@ -456,7 +457,7 @@ def test_groups_that_nobody_knows_are_refused():
     domain = Domain((INCOME, COUNTY), unseen=(tribe,))
     unseen = np.full((len(PEOPLE), 1), np.nan)
     asked = study(lambda rows: rows[:, 0] / 10, PEOPLE[:, [1, 4]], domain, unseen=unseen)
-    with pytest.raises(SpecError, match="Nobody’s group is known"):
+    with pytest.raises(SpecError, match="No group is known"):
         run(asked)
 
 
@@ -464,7 +465,7 @@ def test_everybody_alike_is_refused():
     rows = PEOPLE.copy()
     rows[:, 0] = 1.0
     asked = study(lambda rows: rows[:, 1] / 10, rows[:, :2], Domain((SEX, INCOME)))
-    with pytest.raises(SpecError, match="same protected values"):
+    with pytest.raises(SpecError, match=phrases.SAME_PROTECTED_VALUES):
         run(asked)
     assert asked.queries == 0
 
@@ -476,7 +477,7 @@ def test_too_much_support_is_refused_at_once():
     unseen = np.full((len(PEOPLE), 1), np.nan)
     unseen[:40], unseen[40:60] = 0.0, 1.0
     asked = study(lambda rows: rows[:, 0] / 10, PEOPLE[:, [1, 4]], domain, unseen=unseen)
-    with pytest.raises(SpecError, match=r"No group has 30 % of the rows") as error:
+    with pytest.raises(SpecError, match=r"No subgroup has at least 30 % of the rows") as error:
         run(asked, msgspec.structs.replace(QUICK, theta=0.3))
     assert f"40 of {len(PEOPLE)} rows" in error.value.why
     assert asked.queries == 0
@@ -487,7 +488,7 @@ def test_few_rows_are_not_made_many_by_drawing_many_samples_of_each():
     rows = PEOPLE[:2].copy()
     rows[:, 0] = 0.0, 1.0
     few = study(lambda rows: 0.1 + 0.8 * (rows[:, 0] == 1), rows, SMALL)
-    with pytest.raises(SpecError, match="No group has 10 rows or more") as error:
+    with pytest.raises(SpecError, match="No subgroup has at least 10 rows") as error:
         run(few, TestSgdOptions())
     assert "least_rows" in error.value.remedy
     assert few.queries == 0
@@ -497,7 +498,7 @@ def test_few_rows_are_not_made_many_by_drawing_many_samples_of_each():
     rows[:, 0] = np.arange(10) % 2
     domain = Domain((SEX, INCOME))
     asked = study(lambda rows: 0.1 + 0.8 * (rows[:, 0] == 1), rows[:, :2], domain)
-    with pytest.raises(SpecError, match="No group has 10 rows or more"):
+    with pytest.raises(SpecError, match="No subgroup has at least 10 rows"):
         run(asked, TestSgdOptions())
     (mined,), found = figures(run(asked, TestSgdOptions(least_rows=5)))
     assert mined.rule_sets == 2
@@ -543,7 +544,7 @@ def test_names_that_the_rows_rates_chose_pay_for_those_that_they_might_have():
     rows = np.column_stack([np.tile(np.arange(12.0), 40), np.arange(480) % 10])
     domain = Domain((rules.attribute, INCOME))
     (mined,), found = figures(run(study(lambda rows: rows[:, 1] / 10, rows, domain)))
-    assert any("from which the rates chose them" in note for note in mined.notes)
+    assert any("from which the rates selected them" in note for note in mined.notes)
     halves = next(each for each in found if len(each.conditions[0].codes) == 6)
     n_in, n_out = (np.array([n * 240 / (n + 239)]) for n in (halves.n_in, halves.n_out))
     low, high = interval(

@@ -15,11 +15,12 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.groups import testsgd
 from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Measured
 from fairdesk.results.subgroups import Flip, RuleSearchSummary, RuleSet, TermRate
+from tests import phrases
 from tests.audit.making import domain_of
+from tests.models.matching import match
 
 WHO = ("gay", "straight", "male", "female", "black", "white", "young", "old")
 VERBS = {"sings": 2.0, "works": 0.6, "argues": 0.4, "fights": -2.0}
@@ -224,5 +225,6 @@ def test_a_run_on_texts_is_kept_and_a_failed_one_says_why(table, tmp_path):
         nobody = RunSpec("testsgd", text="comment", terms={"pets": ("cat", "dog")})
         (*_, last) = run(worker, store, nobody)
         assert last.state == "failed"
-        assert "None of the 160 texts in “comment” holds any of the 2 terms." in last.message
+        without = phrases.NO_TEXT_WITH_TERMS.format(n=160, column="comment", terms=2)
+        assert without in last.message
     worker.close()

@@ -52,7 +52,7 @@ class Scales:
         distance = np.empty((len(rows), len(people)))
         for place, row in enumerate(rows):
             if self.closed:
-                raise WorkerError("The process that holds the model was closed.")
+                raise WorkerError("The model process was closed.")
             distance[place] = gower(domain, people, row)
         least = distance.min(axis=1)
         return Plausibility(least, distance.argmin(axis=1), 1 - least)
@@ -64,7 +64,7 @@ class Scales:
         self.calls += 1
         while self.hold is not None and not self.hold.wait(0.01):
             if self.closed:
-                raise WorkerError("The process that holds the model was closed.")
+                raise WorkerError("The model process was closed.")
 
 
 class Scholar(Scales):
@@ -143,3 +143,11 @@ def store_thread(path, owner):
         yield thread
     finally:
         thread.close()
+
+
+def said_of(workspace, question):
+    """Return what the overview shows of a question: number, label, sentence and details."""
+    answer = workspace.overview.cards[question].answer
+    said = answer.said
+    shown = (said.value, said.label, said.sentence, *answer.details)
+    return " ".join(shown).replace("\u00a0", " ")

@@ -74,7 +74,7 @@ def test_a_whole_audit_from_the_sample_to_the_report(qtbot, window, tmp_path):
     run = next(
         button
         for button in window.start.findChildren(QPushButton)
-        if button.accessibleName() == f"Run a fresh audit of {sample.title}"
+        if button.accessibleName() == f"Start a new audit of {sample.title}"
     )
     qtbot.mouseClick(run, Qt.MouseButton.LeftButton)
     wizard = window.wizard
@@ -120,7 +120,7 @@ def test_an_audit_is_opened_and_closed(window, audit):
     always = [f"{export.title}…" for export in EXPORTS if export.needs is None]
     offered = [each.text() for each in file["Export"].menu().actions() if not each.isSeparator()]
     assert offered == [*always[:3], "Report, &signed…", *always[3:]]
-    file["Check this audit…"].trigger()
+    file["Verify this audit…"].trigger()
     (dialog,) = window.workspace.report.findChildren(CheckDialog)
     assert window.workspace.report.isVisible()
     dialog.reject()
@@ -208,7 +208,7 @@ def test_closing_during_a_run_asks(qtbot, window, audit, monkeypatch):
         "clickedButton",
         lambda self: next(each for each in self.buttons() if answer[0] in each.text()),
     )
-    answer[:] = ["Let it run"]
+    answer[:] = ["Let it continue"]
     assert not window.close()
     assert window.workspace is not None
     assert not stopped
@@ -295,7 +295,7 @@ def test_background_failures_are_told_in_plain_words(qtbot, window, caplog):
     told = []
     in_background(window, lambda: 1 / 0, told.append, told.append)
     qtbot.waitUntil(lambda: bool(told))
-    assert "did not expect" in told[0].what
+    assert "An unexpected error" in told[0].what
     assert "ZeroDivisionError" in caplog.text
 
 

@@ -12,8 +12,8 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.gui.workspace.shell.workspace import Workspace
-from fairdesk.models.inputs.mapping import match
 from fairdesk.samples import samples
+from tests.models.matching import match
 
 TICK = 10
 SECONDS = 6.0
@@ -78,7 +78,7 @@ def test_the_longest_gap_of_the_event_loop_is_measured(qtbot, worker, tmp_path, 
     qtbot.addWidget(workspace)
     workspace.resize(1280, 800)
     workspace.show()
-    workspace.show_page("Examples")
+    workspace.show_page("Discriminatory pairs")
     qtbot.wait(1500)
     gaps = Gaps()
     gaps.start()

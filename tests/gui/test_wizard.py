@@ -41,11 +41,13 @@ from fairdesk.gui.wizard.dialog import Wizard
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.problem_card import ProblemCard
 from fairdesk.gui.wizard.state import domain as domain_plan
+from fairdesk.gui.wizard.state.examining import rows_sentence
 from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import Standing, Step
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
 from fairdesk.samples import samples
+from tests import phrases
 
 SLOW = 60_000
 
@@ -70,6 +72,7 @@ def read(qtbot, wizard, path):
 
 
 def choose(combo, text):
+    assert combo.findText(text) >= 0, text
     combo.setCurrentIndex(combo.findText(text))
     combo.activated.emit(combo.currentIndex())
 
@@ -85,6 +88,17 @@ def answer_model(qtbot, wizard, loans):
     with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
         wizard.model.load(loans / "loans.pkl")
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
+
+
+def says_who_can_be_asked(wizard):
+    """Return from how many rows a search can start; the page gives the sentence of its state."""
+    examined = wizard.state.examined()
+    assert wizard.people._start.text() == rows_sentence(examined, "applicant")
+    return examined.people
+
+
+def excluded(wizard):
+    return [(each.reason, each.what, each.rows) for each in wizard.state.examined().aside]
 
 
 def take_model(wizard, **card):
@@ -129,7 +143,7 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
     assert not wizard.next.isEnabled()
     qtbot.mouseClick(people.chips["sex"], Qt.MouseButton.LeftButton)
     assert people.roles["sex"].currentData() == Role.PROTECTED.value
-    choose(people.roles["housing"], "Never changes")
+    choose(people.roles["housing"], "Fixed")
     qtbot.keyClick(people.roles["sex"], Qt.Key.Key_Return)
     assert wizard.state.step is Step.CHECKS
 
@@ -225,9 +239,9 @@ def test_a_kind_is_changed_above_its_column(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     wizard.back.click()
     header = wizard.data.preview.header
-    assert header.combos[1].accessibleName() == "Kind of age"
+    assert header.combos[1].accessibleName() == "Type of age"
     with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
-        choose(header.combos[1], "Numbers")
+        choose(header.combos[1], "Decimal numbers")
     assert wizard.state.table.column("age").kind is Kind.REAL
     # read in another way, the table keeps the kind that was chosen
     wizard.data.written.missing.setText("n/a")
@@ -239,10 +253,10 @@ def test_a_kind_is_changed_above_its_column(qtbot, wizard, loans):
 def test_a_kind_that_does_not_fit_is_refused_in_words(qtbot, wizard, loans):
     read(qtbot, wizard, loans / "loans.csv")
     with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
-        choose(wizard.data.preview.header.combos[0], "Numbers")
+        choose(wizard.data.preview.header.combos[0], "Decimal numbers")
     assert wizard.data.banner.isVisible()
     assert wizard.state.table.column("sex").kind is Kind.NOMINAL
-    assert wizard.data.preview.header.combos[0].currentText() == "Names"
+    assert wizard.data.preview.header.combos[0].currentText() == "Categorical"
 
 
 @pytest.fixture
@@ -277,14 +291,14 @@ def press(qtbot, page, begin, words):
 def test_odd_cells_are_listed_decided_and_changed_back(qtbot, wizard, odd, monkeypatch):
     read(qtbot, wizard, odd)
     page, state = wizard.data, wizard.state
-    age = "“age” holds numbers"
+    age = "“age” contains numbers"
     qtbot.waitUntil(lambda: bool(cards_of(page)))
-    assert "5 cells that are not: “unknown” (line 2)" in next(iter(cards_of(page)))
+    assert f"5 {phrases.CELLS_NOT_NUMBERS}: “unknown” (line 2)" in next(iter(cards_of(page)))
     assert state.table.column("age").missing == 5
-    button = card_about(page, age).buttons["Treat as missing"]
-    assert button.accessibleName() == "Treat as missing: age"
+    button = card_about(page, age).buttons[phrases.TREAT_AS_MISSING]
+    assert button.accessibleName() == f"{phrases.TREAT_AS_MISSING}: age"
     undecided = state.table.source.dialect
-    press(qtbot, page, age, "Mend 3 cells")
+    press(qtbot, page, age, "Convert 3 cells")
     assert state.table.column("age").missing == 2
     assert state.table.codes[60, 0] == 45
     # who uses the keyboard stays at the column
@@ -292,7 +306,7 @@ def test_odd_cells_are_listed_decided_and_changed_back(qtbot, wizard, odd, monke
     assert wizard.focusWidget() is card_about(page, age).buttons["Change back"]
     press(qtbot, page, age, "Change back")
     assert state.table.source.dialect == undecided
-    press(qtbot, page, age, "Treat as missing")
+    press(qtbot, page, age, phrases.TREAT_AS_MISSING)
     assert state.table.source.dialect.reading("age").odd == "missing"
     # what is decided of cells stays when the file is read in another way
     page.written.missing.setText("O")
@@ -319,9 +333,9 @@ def test_odd_cells_are_listed_decided_and_changed_back(qtbot, wizard, odd, monke
     }
     # a kind that needs another reading, and back
     with qtbot.waitSignal(page.loaded, timeout=SLOW):
-        choose(page.preview.header.combos[0], "Names")
+        choose(page.preview.header.combos[0], "Categorical")
     assert "$45" in state.table.column("age").values
-    press(qtbot, page, "“age” would hold numbers", "Change back")
+    press(qtbot, page, "“age” would contain only numbers", "Change back")
     assert state.table.column("age").kind is Kind.INTEGER
     assert not page.banner.isVisible()
 
@@ -330,7 +344,7 @@ def test_a_mixed_encoding_is_mended_on_wish(qtbot, wizard, odd):
     read(qtbot, wizard, odd)
     page = wizard.data
     assert "KÃ¶ln" in wizard.state.table.column("city").values
-    press(qtbot, page, "“city” has 5 cells", "Mend the encoding")
+    press(qtbot, page, "“city” has 5 cells", "Repair the encoding")
     assert wizard.state.table.column("city").values == ("Bonn", "Köln")
     press(qtbot, page, "“city” has 5 cells", "Change back")
     assert "KÃ¶ln" in wizard.state.table.column("city").values
@@ -376,7 +390,7 @@ def test_opening_can_be_cancelled(qtbot, wizard, loans, worker, monkeypatch):
 
     def hang(_path, **_named):
         stopped.wait(30)
-        raise WorkerError("It was stopped.")
+        raise WorkerError("It has been ended.")
 
     with monkeypatch.context() as patched:
         patched.setattr(worker, "open_model", hang)
@@ -388,7 +402,7 @@ def test_opening_can_be_cancelled(qtbot, wizard, loans, worker, monkeypatch):
         assert not wizard.model.busy
         assert "Stopped" in wizard.model.banner.accessibleName()
         qtbot.wait(50)
-        assert "It was stopped" not in wizard.model.banner.accessibleName()
+        assert "It has been ended" not in wizard.model.banner.accessibleName()
 
 
 def test_the_good_answer_can_be_turned_round(qtbot, wizard, loans):
@@ -440,7 +454,8 @@ def test_people_answers_are_kept_when_one_goes_back(qtbot, wizard, loans, monkey
     assert wizard.state.choice("age").limits[1] == wizard.state.table.column("age").high
     assert wizard.state.choice("age").step == 2
     assert "step 2" in people.allowed["age"].text()
-    assert "outside what is allowed of age" in people._start.text()
+    assert says_who_can_be_asked(wizard) < 240
+    assert ("outside", "age") in {(reason, what) for reason, what, _ in excluded(wizard)}
     choose(people.compared["age"], "each value")
     assert wizard.state.choice("age").every_value
     monkeypatch.setattr(*answered_by(AttributeDialog, ticks=("own", "rent")))
@@ -711,7 +726,7 @@ def test_reading_shows_how_far_it_is_and_can_be_cancelled(qtbot, wizard, loans, 
     def slow(path, dialect, watch):
         watch(0.37)
         assert stopped.wait(30)
-        raise WorkerError("It was stopped.")
+        raise WorkerError("It has been ended.")
 
     with monkeypatch.context() as patched:
         patched.setattr(clerk, "read_table", slow)
@@ -725,9 +740,9 @@ def test_reading_shows_how_far_it_is_and_can_be_cancelled(qtbot, wizard, loans, 
         assert stopped.is_set()
     assert wizard.state.table is table
     assert "stopped" in page.banner.accessibleName()
-    assert "still here" in page.banner.accessibleName()
+    assert "still loaded" in page.banner.accessibleName()
     qtbot.wait(50)
-    assert "It was stopped" not in page.banner.accessibleName()
+    assert "It has been ended" not in page.banner.accessibleName()
     read(qtbot, wizard, loans / "loans.csv")
 
 
@@ -737,7 +752,7 @@ def test_another_file_is_not_kept_waiting_by_a_slow_one(qtbot, wizard, loans, cl
     def slow(path, dialect, watch):
         if path.name == "slow.csv":
             assert stopped.wait(30)
-            raise WorkerError("It was stopped.")
+            raise WorkerError("It has been ended.")
         return real(path, dialect, watch)
 
     monkeypatch.setattr(clerk, "read_table", slow)
@@ -757,7 +772,7 @@ def test_only_what_changed_is_looked_at_again(qtbot, wizard, loans, monkeypatch)
     assert [table.names for table in looked] == [(name,) for name in wizard.state.table.names]
     looked.clear()
     with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
-        choose(wizard.data.preview.header.combos[1], "Numbers")
+        choose(wizard.data.preview.header.combos[1], "Decimal numbers")
     assert [table.names for table in looked] == [("age",)]
 
 
@@ -777,7 +792,7 @@ def test_several_values_can_be_good(qtbot, wizard, loans, monkeypatch):
     assert wizard.state.favourable == "other"
     assert page.favourable.findText("Several values…") > 0
     with qtbot.waitSignal(page.loaded, timeout=SLOW):
-        choose(page.preview.header.combos[3], "Ordered names")
+        choose(page.preview.header.combos[3], "Decimal numbers")
     assert wizard.state.favourable == "other"
 
 
@@ -793,7 +808,10 @@ def test_a_number_is_good_from_somewhere_on(qtbot, wizard, loans):
     page.good.number.setValue(50)
     assert state.favourable == ">= 50"
     codes = state.table.codes[:, state.table.index("income")]
-    assert f"{(codes >= 50).sum()} of 240 applicants got it" in page._outcome.text()
+    assert (
+        f"{(codes >= 50).sum()} of 240 applicants have the favourable outcome."
+        in page._outcome.text()
+    )
     choose(page.favourable, "Less than…")
     assert state.favourable == "< 50"
     page.good.number.setValue(-5)
@@ -812,19 +830,21 @@ def test_a_column_that_tells_the_decision_is_pointed_out(qtbot, wizard, tmp_path
     read(qtbot, wizard, path)
     page = wizard.data
     choose(page.label, "approved")
-    assert not any("tells" in text for text in shown(page))
+    assert not any("predicts" in text for text in shown(page))
     choose(page.favourable, "True")
-    qtbot.waitUntil(lambda: any("“paid_back” tells" in text for text in shown(page)), timeout=SLOW)
+    qtbot.waitUntil(
+        lambda: any("“paid_back” predicts" in text for text in shown(page)), timeout=SLOW
+    )
     fixes = [
         button
         for button in page._problems_side.findChildren(QPushButton)
-        if button.accessibleName() == "Leave it out: paid_back"
+        if button.accessibleName() == "Exclude it: paid_back"
     ]
     with qtbot.waitSignal(page.loaded, timeout=SLOW):
         fixes[0].click()
     assert wizard.state.table.column("paid_back").kind is Kind.IGNORED
     qtbot.waitUntil(lambda: not page._leak_finder._current, timeout=SLOW)
-    assert not any("“paid_back” tells" in text for text in shown(page))
+    assert not any("“paid_back” predicts" in text for text in shown(page))
 
 
 def test_rows_without_a_decision_are_counted(qtbot, wizard, tmp_path):
@@ -834,8 +854,8 @@ def test_rows_without_a_decision_are_counted(qtbot, wizard, tmp_path):
     read(qtbot, wizard, path)
     choose(wizard.data.label, "ok")
     choose(wizard.data.favourable, "yes")
-    assert "2 of 4 applicants got it." in wizard.data._outcome.text()
-    assert "1 rows have no decision" in wizard.data._outcome.text()
+    assert "2 of 4 applicants have the favourable outcome." in wizard.data._outcome.text()
+    assert "1 row has no recorded outcome" in wizard.data._outcome.text()
 
 
 def test_constraints_are_added_checked_edited_removed_and_undone(qtbot, wizard, loans):
@@ -856,16 +876,16 @@ def test_constraints_are_added_checked_edited_removed_and_undone(qtbot, wizard, 
     assert not editor._wrong.isVisible()
     editor.add.click()
     assert wizard.state.constraints == ("age >= 30",)
-    assert people.tabs.tabText(1) == "&What must hold (1)"
+    assert people.tabs.tabText(1) == "&Constraints (1)"
     codes = wizard.state.table.codes[:, 1]
     kept = int((codes >= 30).sum())
 
     def said():
         return " ".join(words.text() for words in editor.findChildren(Words))
 
-    qtbot.waitUntil(lambda: f"True for {kept} of 240 rows" in said(), timeout=SLOW)
-    assert f"{kept} of 240 applicants can be asked about" in people._start.text()
-    assert f"{240 - kept} break “age >= 30”" in people._start.text()
+    qtbot.waitUntil(lambda: f"No violation in {kept} of 240 rows" in said(), timeout=SLOW)
+    assert says_who_can_be_asked(wizard) == kept
+    assert excluded(wizard) == [("constraint", "age >= 30", 240 - kept)]
     editor.edits["age >= 30"].click()
     assert editor.field.text() == "age >= 30"
     editor.field.setText("age >= 40")
@@ -918,7 +938,7 @@ def test_an_attribute_follows_another_without_typing(qtbot, wizard, loans, monke
     monkeypatch.setattr(*answered_by(AttributeDialog, follows="sex"))
     people.allowed["housing"].click()
     assert wizard.state.constraints == ("housing is determined by sex",)
-    assert people._notes["housing"].text() == "follows sex"
+    assert people._notes["housing"].text() == "determined by sex"
     monkeypatch.setattr(*answered_by(AttributeDialog, follows=""))
     people.allowed["housing"].click()
     assert wizard.state.constraints == ()
@@ -937,26 +957,27 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
     wizard.next.click()
     take_model(wizard)
     people = wizard.people
-    assert people._kinds["sex"].text() == "names  ·  Unknown: 30"
+    assert people._kinds["sex"].text() == "categorical  ·  Unknown: 30"
     people.chips["sex"].click()
-    assert people._kinds["sex"].text() == "names  ·  Unknown: 30"
+    assert people._kinds["sex"].text() == "categorical  ·  Unknown: 30"
     assert people._notes["sex"].text() == "each of its 3 values"
-    assert people._start.text() == "All 90 applicants can be asked about."
+    assert says_who_can_be_asked(wizard) == 90
     monkeypatch.setattr(*answered_by(AttributeDialog, unknown=False))
     people.allowed["sex"].click()
-    assert people._start.text() == "60 of 90 applicants can be asked about: 30 lack sex."
+    assert says_who_can_be_asked(wizard) == 60
+    assert excluded(wizard) == [("missing", "sex", 30)]
 
 
 def test_texts_are_kept_as_they_are(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     wizard.back.click()
     with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
-        choose(wizard.data.preview.header.combos[3], "Text")
+        choose(wizard.data.preview.header.combos[3], "Free text")
     wizard.next.click()
     take_model(wizard)
     people = wizard.people
     assert "housing" not in people.roles
-    assert people._kinds["housing"].text() == "text"
+    assert people._kinds["housing"].text() == "free text"
     people.chips["sex"].click()
     assert wizard.state.domain().attributes[3].role is Role.FIXED
 
@@ -970,7 +991,7 @@ def test_a_large_table_is_looked_through_in_the_background(qtbot, wizard, loans,
     assert "Counting" in people._start.text()
     assert "being counted" in wizard.state.blocked(Step.PEOPLE)
     qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
-    assert people._start.text() == "All 240 applicants can be asked about."
+    assert says_who_can_be_asked(wizard) == 240
 
 
 def test_methods_that_are_off_say_why(qtbot, wizard, loans, monkeypatch):
@@ -981,12 +1002,12 @@ def test_methods_that_are_off_say_why(qtbot, wizard, loans, monkeypatch):
     wizard.people.chips["sex"].click()
     wizard.next.click()
     checks = wizard.checks
-    assert checks.picker.items["maft"].text() == "MAFT (off)"
+    assert checks.picker.items["maft"].text() == f"{METHODS['maft'].title} (off)"
     assert wizard.state.method == checks.picker.key != "maft"
     assert wizard.next.isEnabled()
     # one that is off can be read about, but not gone on with
     checks.picker.list.setCurrentItem(checks.picker.items["maft"])
-    assert "score changes" in checks.picker.reason.text()
+    assert "gradients of its score" in checks.picker.reason.text()
     assert checks.picker.reason.isVisible()
     assert not wizard.next.isEnabled()
 
@@ -997,7 +1018,7 @@ def test_a_repair_after_the_search_is_offered_or_off_with_the_reason(qtbot, wiza
     wizard.people.chips["sex"].click()
     wizard.next.click()
     checks = wizard.checks
-    assert "Labels discriminatory people anew" in checks.repair_told.text()
+    assert "Relabels discriminatory pairs" in checks.repair_told.text()
     assert not checks.repair.isChecked()
     checks.repair.click()
     assert wizard.state.repair
@@ -1007,7 +1028,7 @@ def test_a_repair_after_the_search_is_offered_or_off_with_the_reason(qtbot, wiza
     checks.picker.list.setCurrentItem(checks.picker.items["estimate"])
     assert not checks.repair.isEnabled()
     assert not checks.repair.isChecked()
-    assert "search for examples" in checks.repair_why.text()
+    assert phrases.SEARCH_FOR_EXAMPLES in checks.repair_why.text()
     checks.picker.list.setCurrentItem(checks.picker.items["quick"])
     assert checks.repair.isChecked()
     assert not checks.repair_why.isVisible()
@@ -1024,7 +1045,7 @@ def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loan
     assert checks.picker.key == "groups"
     assert not checks.near.isVisible()
     checks.picker.list.setCurrentItem(checks.picker.items["maft"])
-    assert "no model to ask" in checks.picker.reason.text()
+    assert phrases.NO_MODEL in checks.picker.reason.text()
     checks.picker.list.setCurrentItem(checks.picker.items["groups"])
     wizard.next.click()
     assert wizard.state.step is Step.REVIEW
@@ -1046,14 +1067,14 @@ def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_
     assert {people.roles["county"].itemText(i) for i in range(2)} == {"Not used", "Protected"}
     assert people.roles["county"].count() == 2
     people.chips["religion"].click()
-    assert people._count.text() == "religion tells groups apart."
-    assert "not given any protected attribute" in people._off.text()
+    assert people._count.text() == "religion defines groups only."
+    assert phrases.NOT_GIVEN in people._off.text()
     choose(people.roles["county"], "Protected")
     wizard.next.click()
     checks = wizard.checks
     assert checks.picker.key == "testsgd"
-    assert "“county” has 120 names" in checks.picker._remark.text()
-    assert checks.picker.items["maft"].text() == "MAFT (off)"
+    assert "“county” has 120 categories" in checks.picker._remark.text()
+    assert checks.picker.items["maft"].text() == f"{METHODS['maft'].title} (off)"
     assert checks.rules.isHidden()
     wizard.back.click()
     # every way to be compared with everybody else is too many
@@ -1064,14 +1085,14 @@ def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_
         if name in ("age", "income"):
             state.choose(name, Choice(role=Role.PROTECTED, every_value=True))
     people.enter()
-    assert "can be compared" in people._off.text()
+    assert "Groups can still be compared" in people._off.text()
     wizard.next.click()
     assert checks.picker.key == "testsgd"
     assert checks.rules.edges.keys() == {"age", "income"}
     checks.rules.edges["age"].setText("30, 20")
     checks.rules.edges["age"].textEdited.emit("30, 20")
     assert not wizard.next.isEnabled()
-    assert "must be numbers that rise" in wizard._blocked.text()
+    assert phrases.MUST_RISE in wizard._blocked.text()
     checks.rules.edges["age"].setText("30, 50")
     checks.rules.edges["age"].textEdited.emit("30, 50")
     choose(checks.picker.form.fields["outcome"], "the rate of each decision, in turn")
@@ -1128,7 +1149,7 @@ def test_nasty_tables_leave_every_page_with_a_sentence(qtbot, wizard, tmp_path, 
     for name in list(people.roles):
         choose(people.roles[name], "Protected")
         assert state.blocked(Step.PEOPLE) or wizard.next.isEnabled()
-        choose(people.roles[name], "May vary")
+        choose(people.roles[name], "Variable")
     assert state.blocked(Step.PEOPLE)
     people.tabs.setCurrentIndex(1)
     people.constraints.field.setText("x = y")

@@ -22,6 +22,7 @@ from fairdesk.gui.wizard.state.wizard_state import Standing, Step, WizardState
 from fairdesk.gui.wizard.telling import question
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Companion, How, Input, Mapping, ModelCard, Takes
+from tests import phrases
 
 PROOF = InputCheck(
     rows=4,
@@ -109,14 +110,14 @@ def test_each_missing_answer_is_named():
     assert "“approved”" in state.blocked(Step.DATA)
     state.set_favourable("yes")
     state.person = "  "
-    assert "one row" in state.blocked(Step.DATA)
+    assert "each row is" in state.blocked(Step.DATA)
     state.person = "applicant"
     assert state.next()
     assert "model file" in state.blocked(Step.MODEL)
     state.set_model(make_card(), trusted=False)
     assert "inputs" in state.blocked(Step.MODEL)
     state.set_mapping(make_mapping())
-    assert "tried" in state.blocked(Step.MODEL)
+    assert "tested" in state.blocked(Step.MODEL)
     state.set_proof(PROOF)
     assert state.next()
     assert "protected" in state.blocked(Step.PEOPLE)
@@ -126,7 +127,7 @@ def test_each_missing_answer_is_named():
     assert "rounds" in state.blocked(Step.CHECKS)
     state.set_option("rounds", 2)
     assert state.next()
-    assert "kept" in state.blocked(Step.REVIEW)
+    assert "save" in state.blocked(Step.REVIEW)
 
 
 def test_only_columns_with_a_few_values_can_be_the_decision():
@@ -142,7 +143,7 @@ def test_a_table_without_a_decision_says_so():
     state = WizardState()
     table = make_table()
     state.set_table(Table(table.source, table.columns[4:], table.codes[:, 4:]))
-    assert "at least two values" in state.blocked(Step.DATA)
+    assert "at least two different values" in state.blocked(Step.DATA)
 
 
 def test_back_and_forth_loses_nothing(answered):
@@ -199,7 +200,7 @@ def test_the_same_table_again_marks_nothing(answered):
 
 def test_another_dialect_or_file_marks_model_and_people(answered):
     answered.set_table(make_table(delimiter=";"))
-    assert answered.redo[Step.MODEL].startswith("The data are read in another way")
+    assert answered.redo[Step.MODEL].startswith("The data are now read differently")
     answered.set_table(make_table(path="others.csv"))
     assert answered.label == "approved"
     assert answered.favourable == "yes"
@@ -257,7 +258,7 @@ def test_combinations_are_counted(answered):
     assert answered.combinations() == 20
     # nobody can be invented; groups can be compared all the same
     assert not answered.blocked(Step.PEOPLE)
-    assert "vary" in answered.blocked(Step.CHECKS)
+    assert "make at least one with two or more values variable" in answered.blocked(Step.CHECKS)
     answered.choose("age", Choice(role=Role.PROTECTED, every_value=True))
     assert answered.combinations() == 82
     answered.choose("age", Choice(role=Role.PROTECTED, limits=(30.0, 34.0)))
@@ -303,17 +304,17 @@ def test_what_is_found_is_repaired_afterwards(answered, method, repair):
     assert (first.method, second.method, second.seed) == (method, repair, 3)
     # it takes as long as it has to
     assert second.budget.seconds is None
-    assert "When the search is done" in dict(question(answered))["Repair"]
+    assert "After the run: " in dict(question(answered))["Mitigation"]
 
 
 @pytest.mark.parametrize("method", ["estimate", "groups"])
 def test_a_repair_needs_something_that_was_found(answered, method):
     answered.repair = True
     answered.choose_method(method)
-    assert "search for examples" in answered.repair_off()
+    assert phrases.SEARCH_FOR_EXAMPLES in answered.repair_off()
     assert "TestSGD" in answered.repair_off()
     assert answered.plan().repair is None
-    assert "Repair" not in dict(question(answered))
+    assert "Mitigation" not in dict(question(answered))
     # another choice, and it is as it was wanted
     answered.choose_method("quick")
     assert answered.plan().repair is not None
@@ -325,7 +326,7 @@ def test_a_repair_needs_labels_that_the_model_knows(answered):
     answered.set_model(card, trusted=True)
     answered.set_mapping(make_mapping())
     answered.repair = True
-    assert "Two answers of the model mean the label" in answered.repair_off()
+    assert phrases.TWO_ANSWERS in answered.repair_off()
     assert answered.repair_spec() is None
 
 
@@ -365,16 +366,13 @@ def test_where_it_is_kept(answered, tmp_path):
 def test_the_question_in_sentences(answered):
     answered.choose("age", Choice(limits=(20.0, 45.0)))
     told = dict(question(answered))
-    assert told["The question"] == (
-        "Are there two applicants who get different decisions although only sex differs "
-        "between them?"
-    )
+    assert told["Question"] == "Does the decision change for any applicant when only sex changes?"
     assert "“people.csv”: 4 applicants" in told["Data"]
     assert "75.0" in told["Model"]
-    assert "program" in told["Model"]
-    assert "sex (each of its 2 values)" in told["People"]
-    assert "age to 20–45" in told["People"]
-    assert "10\N{NO-BREAK SPACE}min" in told["Search"]
+    assert "can run code" in told["Model"]
+    assert "sex (each of its 2 values)" in told["Attributes"]
+    assert "age to 20–45" in told["Attributes"]
+    assert "10\N{NO-BREAK SPACE}min" in told["Method"]
     assert question(WizardState()) == ()
 
 
@@ -415,7 +413,7 @@ def test_constraints_bind_the_domain_and_are_undone(answered):
     assert answered.plan().audit.domain.constraints == ("age >= 33",)
     assert answered.people() == 3
     assert rows_sentence(answered.examined(), "applicant") == (
-        "3 of 4 applicants can be asked about: 1 breaks “age >= 33”."
+        "3 of 4 applicants are eligible for testing. Excluded: 1 violates “age >= 33”."
     )
     answered.set_constraints(("age >= ",))
     assert "was expected" in answered.blocked(Step.PEOPLE)
@@ -423,7 +421,9 @@ def test_constraints_bind_the_domain_and_are_undone(answered):
     assert answered.constraints == ("age >= 33",)
     assert answered.undo_constraints()
     assert not answered.undo_constraints()
-    assert rows_sentence(answered.examined(), "applicant") == "All 4 applicants can be asked about."
+    assert rows_sentence(answered.examined(), "applicant") == (
+        "All 4 applicants are eligible for testing."
+    )
 
 
 def test_an_attribute_can_follow_another(answered):
@@ -450,8 +450,8 @@ def test_who_is_set_aside_adds_up(answered):
     answered.choose("age", Choice(limits=(20.0, 41.0), step=1.0))
     answered.set_constraints(("shop = a implies age < 33",))
     assert rows_sentence(answered.examined(), "person") == (
-        "1 of 4 people can be asked about: 1 lacks sex, 1 is outside what is allowed of age and "
-        "1 breaks “shop = a implies age < 33”."
+        "1 of 4 people are eligible for testing. Excluded: 1 lacks sex, 1 is outside the allowed "
+        "values of age and 1 violates “shop = a implies age < 33”."
     )
     answered.choose("sex", Choice(role=Role.PROTECTED))
     assert answered.attribute("sex").values == ("f", "m")
@@ -465,8 +465,10 @@ def test_who_is_set_aside_adds_up(answered):
 
 
 def test_a_domain_that_admits_nobody_blocks_the_people(answered):
-    answered.refuse(answered.domain(), SpecError("Nobody can fulfil all constraints."))
-    assert answered.blocked(Step.PEOPLE) == "Nobody can fulfil all constraints."
+    answered.refuse(
+        answered.domain(), SpecError("No combination of values satisfies all constraints.")
+    )
+    assert answered.blocked(Step.PEOPLE) == "No combination of values satisfies all constraints."
     answered.set_constraints(("age >= 33",))
     assert not answered.blocked(Step.PEOPLE)
 
@@ -493,14 +495,14 @@ def test_without_a_model_groups_are_measured(answered):
     answered.set_proof(PROOF)
     assert answered.attribute_names() == ("sex", "age", "one")
     answered.choose("one", Choice(role=Role.FIXED))
-    assert "no model to ask" in answered.blocked(Step.CHECKS)
+    assert phrases.NO_MODEL in answered.blocked(Step.CHECKS)
     answered.settle_method()
     plan = answered.plan()
     assert plan.run.method == "groups"
     assert plan.audit.predictions == "shop"
     told_all = dict(question(answered))
-    assert "How do groups of applicants fare" in told_all["The question"]
-    assert "Group figures" in told_all["Search"]
+    assert "How do the recorded outcomes and the decisions of applicants" in told_all["Question"]
+    assert "Group metrics" in told_all["Method"]
 
 
 def test_what_the_model_is_not_given_tells_groups_apart_only(answered):
@@ -511,12 +513,12 @@ def test_what_the_model_is_not_given_tells_groups_apart_only(answered):
     assert not answered.blocked(Step.PEOPLE)
     domain = answered.domain()
     assert (domain.names, [each.name for each in domain.grouping]) == (("sex", "age"), ["shop"])
-    assert "not given any protected" in answered.methods_off()["maft"]
+    assert phrases.NOT_GIVEN in answered.methods_off()["maft"]
     answered.settle_method()
     assert answered.method == "testsgd"
     told_all = dict(question(answered))
-    assert "told apart by shop" in told_all["The question"]
-    assert "the model is not given it: shop" in told_all["People"]
+    assert "defined by shop" in told_all["Question"]
+    assert "the model does not receive it: shop" in told_all["Attributes"]
     assert answered.plan().audit.domain == domain
     # the usual search is back once it can be made, unless the auditor has chosen this one
     answered.choose("sex", Choice(role=Role.PROTECTED))
@@ -535,9 +537,9 @@ def test_bins_are_of_protected_numbers_and_rise(answered):
     answered.choose("age", Choice(role=Role.PROTECTED))
     run = answered.run_spec()
     assert (run.edges, run.near) == ({"age": (30.0, 45.0)}, None)
-    assert "age is divided at 30, 45." in dict(question(answered))["Search"]
+    assert "Bin boundaries of age: 30, 45." in dict(question(answered))["Method"]
     answered.edges = {"age": (45.0, 30.0)}
-    assert "must be numbers that rise" in answered.blocked(Step.CHECKS)
+    assert phrases.MUST_RISE in answered.blocked(Step.CHECKS)
     answered.choose_method("maft")
     answered.choose("age", Choice())
     assert answered.run_spec().edges == {}
@@ -563,12 +565,12 @@ def test_terms_in_a_text_are_compared_where_nothing_is_protected():
     state.settle_method()
     assert (state.run_spec().text, state.run_spec().terms) == ("said", {})
     state.terms = {"gender": ("gay",)}
-    assert "fewer than two terms" in state.blocked(Step.CHECKS)
+    assert phrases.TOO_FEW_TERMS in state.blocked(Step.CHECKS)
     state.terms = {"gender": ("gay", "straight")}
     assert not state.blocked(Step.CHECKS)
     told_all = dict(question(state))
-    assert "the texts in “said”" in told_all["The question"]
-    assert "gender: gay, straight" in told_all["Search"]
+    assert "the decision for texts in “said”" in told_all["Question"]
+    assert "gender: gay, straight" in told_all["Method"]
     # whoever protects a column compares people, unless they ask for the texts
     state.choose("sex", Choice(role=Role.PROTECTED))
     assert (state.run_spec().text, state.run_spec().terms) == ("", {})
@@ -600,18 +602,18 @@ def test_the_review_tells_all_that_was_decided(answered):
         "limits", (Hold("network", holds=False, how="."), Hold("memory", holds=True, how="."))
     )
     told_all = dict(question(answered))
-    assert "at least 41 is good to get. 2 of 4 rows have it (50.0" in told_all["Data"]
+    assert "at least 41 is favourable. 2 of 4 outcomes are favourable (50.0" in told_all["Data"]
     for part in (
         "“scaler.pkl” and “order.json”",
-        "Of its outputs “b” decides",
-        "decides “yes” where the score is above 0.3",
+        "The decision is taken from its output “b”",
+        "The decision is “yes” where the score is above 0.3",
         "scikit-learn 1.3.2, Python 3.11",
         "trusted",
-        "confined by limits; withheld or limited: memory. Not withheld on this computer: network.",
+        "confined by limits; blocked or limited: memory. Not blocked on this computer: network.",
     ):
         assert part in told_all["Model"]
-    assert "“shop = b implies sex = m”" in told_all["People"]
-    assert "can be asked about" in told_all["People"]
+    assert "“shop = b implies sex = m”" in told_all["Attributes"]
+    assert "eligible for testing" in told_all["Attributes"]
 
 
 def prove(state):
@@ -664,7 +666,7 @@ def test_undecided_cells_are_told_at_the_review_and_a_decision_asks_to_look_agai
     columns = tuple(odd if each.name == "age" else each for each in table.columns)
     answered.table = replace(table, columns=columns)
     said = dict(question(answered))["Data"]
-    assert "age holds numbers and 2 cells that hold something else" in said
+    assert f"age holds numbers and 2 {phrases.CELLS_NOT_NUMBERS}" in said
     dialect = with_reading(table.source.dialect, "age", ColumnReading(odd="missing"))
     source = msgspec.structs.replace(table.source, dialect=dialect)
     answered.set_table(replace(answered.table, source=source))

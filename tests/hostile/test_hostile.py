@@ -9,6 +9,7 @@ import pytest
 
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import TrustRequiredError
+from tests import phrases
 from tests.audit import fake_guest, making
 from tests.hostile import files, pickles
 from tests.hostile.corpus import attempt, cases, opens_a_good_model
@@ -28,10 +29,10 @@ QUIET = [
 LOUD = {
     "loops when opened": "within 2 seconds",
     "stops itself when asked": "within 2 seconds",
-    "ends its process when opened": "exit code 7",
-    "ends its process well when asked": "exit code 0",
+    "ends the process when opened": "exit code 7",
+    "ends the process well when asked": "exit code 0",
     "asks to end when opened": "",
-    "crashes when asked": "crashed inside the model",
+    "crashes when asked": phrases.CRASHED,
     "exhausts descriptors when opened": "",
     "takes all memory when asked": "Unable to allocate",
     "takes all shared memory when opened": "",
@@ -41,9 +42,9 @@ LOUD = {
     "announces an endless frame when asked": "header is too long",
     "forges an answer of 4 GB when asked": "arrays are too large",
     "forges a card of a million classes when opened": "1,000,000 classes",
-    "forges a card of ten million letters when opened": "letters",
-    "forges a finding when asked": "Found is no answer",
-    "greets again when opened": "Hello is no answer",
+    "forges a card of ten million letters when opened": "10,000,000 characters",
+    "forges a finding when asked": "Found is not a valid response",
+    "greets again when opened": "Hello is not a valid response",
     "closes the pipe when opened": "",
 }
 PLAIN = [*files.MODELS, *files.TABLES]

@@ -194,9 +194,9 @@ def test_the_population_is_counted(name):
 
 
 def test_what_has_no_end_is_refused(real_domain):
-    assert obstacle(real_domain).startswith("“income” may be any number with a fraction")
+    assert obstacle(real_domain).startswith("“income” may be any decimal number")
     assert population(real_domain, real_domain.sample(np.random.default_rng(1), 9), 10**6) is None
-    with pytest.raises(SpecError, match="“income” may be any number"):
+    with pytest.raises(SpecError, match="“income” may be any decimal number"):
         run(real_domain, Network(real_domain, np.random.default_rng(0)))
 
 
@@ -205,11 +205,11 @@ def test_what_is_too_large_is_refused_with_its_size():
     sex = integer("sex", 0, 1, Role.PROTECTED, (0, 1))
     assert obstacle(Domain((*wide, sex))) == ""
     larger = Domain((*wide, integer("b", 0, 1), sex))
-    assert "the domain has 200,000,000 people" in obstacle(larger)
+    assert "the input domain has 200,000,000 combinations" in obstacle(larger)
     with pytest.raises(SpecError, match="200,000,000"):
         run(larger, Network(larger, np.random.default_rng(0)))
     huge = Domain((*wide, *(integer(f"b{i}", 0, 99) for i in range(6)), sex))
-    assert "10²⁰ or more people" in obstacle(huge)
+    assert "10²⁰ or more combinations" in obstacle(huge)
     # with the data's fixed combinations it is too large as well
     fixed = Domain((*wide, integer("b", 0, 1, Role.FIXED), sex))
     assert obstacle(fixed) == ""

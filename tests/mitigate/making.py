@@ -22,11 +22,11 @@ from fairdesk.data.domain.attributes import encode
 from fairdesk.data.formats.reading import read_table
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.models.open import open_model
 from fairdesk.results.conditions import Condition
 from tests.audit.making import domain_of
+from tests.models.matching import match
 
 LABEL, VERDICT = "income", "verdict"
 NAMES = ["schooling", "work", "sex", "race"]

@@ -124,7 +124,7 @@ def test_a_rule_about_a_text_is_repaired_with_new_texts(tmp_path):
     (added,) = (each for each in events if isinstance(each, Augmented))
     assert added.texts
     assert any(each.kind == "portion" and not each.failed for each in trials)
-    assert "knows of no groups" in trials[-1].failed
+    assert "this method has no groups" in trials[-1].failed
     assert repair.ended
 
 

@@ -10,11 +10,11 @@ import pandas as pd
 
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
 from fairdesk.models.retrain.losses import Training, TrainingSet
 from fairdesk.models.retrain.types import innermost, refit
+from tests.models.matching import match
 from tests.models.tables import names, number, table
 
 RNG = np.random.default_rng(7)

@@ -234,9 +234,9 @@ def test_damaged_and_hostile_json_is_refused(tmp_path):
     hostile = {
         "lead back": lambda d: put(tree(d)["left_children"], 0, 0),
         "meet again": lambda d: put(tree(d)["right_children"], 0, tree(d)["left_children"][0]),
-        "is not there": lambda d: put(tree(d)["left_children"], 0, 10**9),
+        "node that does not exist": lambda d: put(tree(d)["left_children"], 0, 10**9),
         "not a list of numbers": lambda d: put(tree(d)["left_children"], 0, 10**30),
-        "looks at an input": lambda d: put(tree(d)["split_indices"], 0, 4),
+        "uses an input that does not exist": lambda d: put(tree(d)["split_indices"], 0, 4),
         "claims 1000000000": lambda d: put(tree(d)["tree_param"], "num_nodes", "1000000000"),
         "not finite": lambda d: put(tree(d)["split_conditions"], -1, float("nan")),
         "entries, not": lambda d: tree(d)["default_left"].pop(),
@@ -248,12 +248,12 @@ def test_damaged_and_hostile_json_is_refused(tmp_path):
             d[learner]["learner_model_param"], "num_feature", "9" * 9
         ),
         "“num_class” is": lambda d: put(d[learner]["learner_model_param"], "num_class", "9" * 9),
-        "do not go with": lambda d: put(d[learner]["learner_model_param"], "num_class", "7"),
+        "do not match “": lambda d: put(d[learner]["learner_model_param"], "num_class", "7"),
         "the class that it": lambda d: put(d[learner][model]["model"]["tree_info"], 0, 5),
         "“base_score” is": lambda d: put(d[learner]["learner_model_param"], "base_score", "1E0"),
         "settings of a training": lambda d: put(d[learner], model, {"name": "gbtree"}),
-        "decides several": lambda d: put(tree(d)["tree_param"], "size_leaf_vector", "3"),
-        "trained for “rank:new”": lambda d: put(d[learner]["objective"], "name", "rank:new"),
+        "several outputs": lambda d: put(tree(d)["tree_param"], "size_leaf_vector", "3"),
+        "objective “rank:new”": lambda d: put(d[learner]["objective"], "name", "rank:new"),
         "“left_children” is not a list": lambda d: put(tree(d), "left_children", {"a": 1}),
         "numbered below 0": lambda d: [
             put(each["categories"], 0, 2**31)

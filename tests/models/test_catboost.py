@@ -85,7 +85,7 @@ def test_several_classes_numbers_and_what_is_not_asked(tmp_path):
     several = catboost.CatBoostRegressor(loss_function="MultiRMSE", **HOW)
     several.fit(ages, np.column_stack([ages, ages]))
     several.save_model(path)
-    with pytest.raises(ModelError, match="several numbers"):
+    with pytest.raises(ModelError, match="several outputs at once"):
         open_model(path)
     path.write_bytes(path.read_bytes()[:-300])
     with pytest.raises(ModelError, match="damaged"):

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.input_check import check
-from fairdesk.models.inputs.mapping import propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Companion
 from fairdesk.models.open import open_model
 from tests.models.churn import DROPPED, INPUTS, LABEL, churn
@@ -118,7 +118,7 @@ def test_a_bundle_is_fed_by_the_names_in_it(tmp_path, made, table, name, nested)
     assert accuracy(opened, proposal, table) == pytest.approx(own, abs=1e-9)
     # lists that say the same in other words are no cause for a warning
     assert [note for note in opened.card.warnings if "not used" in note] == []
-    assumed = [note for note in opened.card.warnings if "No file says in which order" in note]
+    assumed = [note for note in opened.card.warnings if "No file states the order" in note]
     assert len(assumed) == ("ohe" in content or "enc" in content)
 
 
@@ -133,7 +133,7 @@ def test_a_scaler_for_other_columns_is_refused(tmp_path, made, table):
     (problem,) = proposal.problems
     assert "“scaler” was fitted on 7 columns: “Age”, “Tenure”, “Balance”, “f1”" in problem
     assert "not given “f1”, “f2”, “f3”, “f4”" in problem
-    assert "leave the scaler out" in problem
+    assert "remove the scaler" in problem
     assert all(item.then == () for item in proposal.inputs)
     with pytest.raises(ModelError, match="fitted on 7 columns"):
         proposal.mapping()
@@ -154,7 +154,7 @@ def test_a_scaler_of_as_many_but_other_columns_is_refused(tmp_path, made, table)
 
 def test_a_scaler_in_another_order_than_a_list_contradicts_it(tmp_path, made, table):
     (tmp_path / "features.json").write_text(str(list(reversed(INPUTS))).replace("'", '"'))
-    with pytest.raises(ModelError, match="another order") as caught:
+    with pytest.raises(ModelError, match="a different order") as caught:
         proposed(
             made.folder / "model.h5", table, made.folder / "scaler.pkl", tmp_path / "features.json"
         )
@@ -175,7 +175,7 @@ def test_two_lists_of_one_length_are_no_clue(tmp_path, made, table):
     joblib.dump(content, tmp_path / "m.pkl")
     _, proposal = proposed(tmp_path / "m.pkl", table)
     (problem,) = proposal.problems
-    assert "takes 2 columns, and does not say which" in problem
+    assert "takes 2 columns, and does not state which" in problem
 
 
 def test_a_threshold_beside_a_model_is_told_and_not_taken(tmp_path, made, table):
@@ -184,5 +184,5 @@ def test_a_threshold_beside_a_model_is_told_and_not_taken(tmp_path, made, table)
     joblib.dump({"model": model, "best_threshold": 0.35, "accuracy": 0.8}, Path(tmp_path / "m.pkl"))
     opened, proposal = proposed(tmp_path / "m.pkl", table)
     (note,) = opened.card.warnings
-    assert "“best_threshold” beside the model is 0.35" in note
+    assert "“best_threshold” in the model file is 0.35" in note
     assert proposal.mapping().threshold is None

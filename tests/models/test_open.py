@@ -8,11 +8,12 @@ import pytest
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.models.detect import describe_format
 from fairdesk.models.open import open_model
+from tests import phrases
 from tests.models.tables import SHARED, needs_shared
 
 
 def test_a_missing_file_is_told_with_its_path(tmp_path):
-    with pytest.raises(ModelError, match="is not there") as caught:
+    with pytest.raises(ModelError, match="does not exist") as caught:
         open_model(tmp_path / "gone.h5")
     assert "gone.h5" in caught.value.what
     assert caught.value.remedy
@@ -30,12 +31,12 @@ def test_a_missing_file_is_told_with_its_path(tmp_path):
             "is a table",
         ),
         ("ages.pkl", b"age,sex\n30,m\n", "text", "is a table"),
-        ("m.keras", b"PK\x03\x04broken", "foreign", "is cut off"),
-        ("m.zip", b"PK\x03\x04broken", "foreign", "is cut off"),
+        ("m.keras", b"PK\x03\x04broken", "foreign", phrases.IS_CUT_OFF),
+        ("m.zip", b"PK\x03\x04broken", "foreign", phrases.IS_CUT_OFF),
         ("m.h5", b"\x89HDF\r\n\x1a\n", "hdf5", "damaged"),
         ("m.onnx", b"\x08\x07\x3a\xff\xff\x01", "onnx", "damaged"),
-        ("m.onnx", b"\x08\x07", "onnx", "holds no network"),
-        ("m.bin", bytes(range(200, 256)) * 4, "unknown", "begins with the bytes c8 c9"),
+        ("m.onnx", b"\x08\x07", "onnx", "contains no network"),
+        ("m.bin", bytes(range(200, 256)) * 4, "unknown", "starts with the bytes c8 c9"),
         ("m.png", b"\x89PNG\r\n\x1a\n" + bytes(40), "foreign", "is a picture"),
     ],
 )

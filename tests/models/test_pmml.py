@@ -320,7 +320,9 @@ def test_a_value_that_the_dictionary_does_not_list_is_refused_or_treated(tmp_pat
         opened = _opened(tmp_path, document)
         given = [np.array([60.0]), np.array([50.0]), np.array(["hail"], dtype=object)]
         if treatment == "returnInvalid":
-            with pytest.raises(ModelError, match="refuses the value “hail” of its field “outlook”"):
+            with pytest.raises(
+                ModelError, match="not accept the value “hail” of its field “outlook”"
+            ):
                 opened.scores(given)
         else:
             score = opened.scores(given)[0, 0]

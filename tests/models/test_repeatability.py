@@ -10,7 +10,7 @@ from fairdesk.errors import ModelError
 from fairdesk.models.decisions.requerying import compare, query_again
 from fairdesk.models.inputs.checking import complete
 from fairdesk.models.inputs.input_check import InputCheck, check
-from fairdesk.models.inputs.mapping import propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Takes
 from fairdesk.models.open import open_model
 from fairdesk.samples import samples
@@ -86,7 +86,7 @@ def test_what_is_no_function_of_the_row_is_found_when_a_model_is_tried(tmp_path,
     assert found.changed >= found.decisions
     told = proof.warnings[0]
     assert f"{found.changed:,} of 300 rows" in told
-    assert ("rest of the batch" in told) is batch
+    assert ("other rows of the batch" in told) is batch
     assert msgspec.json.decode(msgspec.json.encode(proof), type=InputCheck) == proof
 
 
@@ -154,7 +154,7 @@ def test_a_keras_network_with_noise_of_its_own_is_found(tmp_path):
     proof = proof_of(open_model(tmp_path / "m.keras", trusted=True), PEOPLE)
     assert not proof.repeatability.holds
     assert proof.repeatability.changed == 300
-    assert "random in part" in proof.warnings[0]
+    assert "partly random" in proof.warnings[0]
 
 
 SAMPLES = [(sample, model) for sample in samples() for model in sample.models]

@@ -22,6 +22,7 @@ from fairdesk.report.blocks import (
     Text,
 )
 from fairdesk.report.render.drawing import drawn
+from tests import phrases
 
 #: A word in each script that the report's own fonts draw, by the script's name.
 SCRIPTS = {
@@ -74,7 +75,7 @@ def report(*sections, **changed):
             (
                 Statement(
                     "37,950",
-                    "pairs of applicants get another decision when only sex changes.",
+                    "37,950 pairs found: the decision changes when only sex changes.",
                     ("Run 1: 112,507 tried.", "Seed 0."),
                     "example",
                     "outcomes",
@@ -88,12 +89,12 @@ def report(*sections, **changed):
                 ),
                 Statement("0.71", "is the impact ratio of women.", (), "observed", "outcomes"),
                 Statement("99.2 %", "of all applicants are treated alike.", (), "proven"),
-                Callout("Not a rate.", "Examples prove that discrimination exists."),
+                Callout("Not a rate.", f"{phrases.PROVE_EXISTENCE}."),
             ),
             key="summary",
         ),
         Section(
-            "Group outcomes",
+            "Group metrics",
             (
                 Text("A paragraph.", "Lead."),
                 Heading("Rates"),
@@ -113,7 +114,7 @@ def report(*sections, **changed):
                 ),
                 Chart(bars.svg, bars.alt, "Counts by script", "course-1", evidence="estimated"),
                 Formula("impact", "Impact ratio", "I is r over max r", "The rate by the highest."),
-                Note("Four fifths", "read 1 July 2026", "A rate below 4/5 …", *LAW),
+                Note("Four-fifths", "read 1 July 2026", "A rate below 4/5 …", *LAW),
                 Note("Again", "read 1 July 2026", "Smaller differences may count.", *LAW),
             ),
             fresh=True,
@@ -149,14 +150,14 @@ def report(*sections, **changed):
     made = Report(
         title="Who gets credit?",
         header="Who gets credit?",
-        kind="Audit for individual discrimination",
+        kind=phrases.INDIVIDUAL_AUDIT,
         status="Draft",
         identity="FD-0000-1111-2222",
         cover=(
             Fact("Model", "credit.keras (Keras 3 network)"),
             Fact("Data", "credit.csv"),
         ),
-        promise="Examples prove that discrimination exists; they never tell how common it is.",
+        promise=f"{phrases.PROVE_EXISTENCE}; they never tell how common it is.",
         sections=sections or whole,
         manifest='{"audit": "FD-0000-1111-2222"}',
         moment="2026-11-22T02:20:00+00:00",

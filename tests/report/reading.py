@@ -11,7 +11,7 @@ from fairdesk.report.document import make_report
 _MUTE = frozenset(
     (
         *("type", "lead", "svg", "key", "optional", "evidence", "place", "widths", "right"),
-        *("exact", "changed", "url"),
+        *("exact", "changed", "url", "appended"),
     )
 )
 

@@ -5,6 +5,7 @@ import math
 import msgspec
 
 from fairdesk.results.mitigation import Change, Measure, Repair, Trial
+from tests import phrases
 
 TRAIN, VALIDATION, TEST, PEOPLE = 18_000, 6_000, 6_000, 20_000
 _Z = 1.959964
@@ -219,8 +220,8 @@ ROWS_ONLY_FIGURES = (
         REPAIR,
         chosen=-1,
         retrains=False,
-        ended="No portion was tried. An ONNX file holds no way to train: it cannot be retrained.",
-        notes=("There are rows to add, and no other model to compare.",),
+        ended=f"{phrases.NO_PORTION} It is ONNX: it {phrases.NOT_RETRAINED}.",
+        notes=("There are augmentation rows, but no other model to compare.",),
     ),
     *trials(({"kind": "imported"}, measures(0.8462, 0.0391))),
 )

@@ -13,6 +13,7 @@ from fairdesk.report.content.fields import fields_of
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_report
+from tests import phrases
 from tests.report import repairs
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.details import BOTH, example_details
@@ -55,7 +56,7 @@ def test_the_points_have_their_numbers_and_the_test_report_follows(report):
     assert tuple(titles[:9]) == POINTS
     assert [section.key for section in report.sections[9:]] == [
         *("data", "model", "outcomes", "errors", "results", "subtle", "mitigation"),
-        *("limits", "method", "rules", "evidence", "sign-off"),
+        *("limits", "method", "rules", "evidence", "sign-off", "appendix"),
     ]
     assert report.kind == TEMPLATES["annex-iv"].title
 
@@ -88,7 +89,9 @@ def test_the_tests_are_listed_with_their_times_and_places(audited, report):
 
 
 def test_findings_are_those_of_the_summary_each_with_what_it_rests_on(audited, report):
-    summary = blocks_of(section_of(make_report(audited), "summary"), "Statement")
+    summary = [
+        each.said for each in blocks_of(section_of(make_report(audited), "summary"), "Answer")
+    ]
     testing = blocks_of(section_of(report, "annex-2"), "Statement")
     assert [each.sentence for each in testing] == [each.sentence for each in summary]
     assert {each.evidence for each in testing} == {"example", "estimated", "observed"}
@@ -103,7 +106,7 @@ def test_metrics_say_what_they_rest_on_and_where_they_stand(report):
     rests = {row[0]: row[2] for row in grid.rows}
     assert rests["Rate and impact ratio"] == "observed"
     assert rests["Individual discrimination"] == "example"
-    assert rests["Group fairness score"] == "estimated"
+    assert rests[phrases.GROUP_SCORE] == "estimated"
     assert "Certified share" not in rests
     assert all(row[3].isdigit() for row in grid.rows)
 
@@ -144,7 +147,7 @@ def test_no_reference_leads_nowhere(audited, tmp_path):
         for store in (audited, empty, decided):
             said = text_of(store, ANNEX)
             assert not re.search(r"sections? (0|None|\.|\))", said)
-            assert "{" not in said.split("To repeat it")[0]
+            assert "{" not in said.split(phrases.TO_REPEAT_IT)[0]
 
 
 def test_every_field_is_printed(audited, tmp_path):
@@ -163,14 +166,16 @@ def test_every_field_is_printed(audited, tmp_path):
     assert [told for told in marked.values() if told not in said] == []
     assert "20 November 2026" in said
     assert BOTH in said
-    assert "Not filled in yet" not in said
+    assert phrases.NOT_FILLED_IN not in said
 
 
 def test_a_draft_asks_for_every_field(report):
     said = words_of(report)
     for field in fields_of("annex-iv"):
         if field.when is None:
-            assert re.search(rf"{re.escape(field.label)}\.? Not filled in yet", said), field.key
+            assert re.search(rf"{re.escape(field.label)}\.? {phrases.NOT_FILLED_IN}", said), (
+                field.key
+            )
 
 
 def test_rules_are_told_once_with_their_dates(report):
@@ -184,5 +189,5 @@ def test_only_decisions_of_a_model_are_no_architecture(tmp_path):
     spec = msgspec.structs.replace(spec, predictions="credit")
     with Store.create(tmp_path / "audit.fairdesk", spec, table) as store:
         said = text_of(store, ANNEX)
-    assert "the model was not at hand, only its decisions" in said
+    assert "the model was not available, only its decisions" in said
     assert spec.data.sha256 in said

@@ -13,6 +13,7 @@ from fairdesk.report.export.exports import write_retraining_csv
 from fairdesk.report.export.tables import decoded
 from fairdesk.report.provenance import evidence
 from fairdesk.report.sections.plan import compared, data
+from tests import phrases
 from tests.audit.making import domain_of
 from tests.report.building import run_into, spec_of, write_people
 
@@ -47,14 +48,14 @@ def test_the_report_tells_the_domain(tmp_path):
         assert f"'{text}', '{broken}'" in told
     for words in (
         "20 to 78, in steps of 2",
-        "follows debts",
-        "kept as in the data",
+        "determined by debts",
+        "fixed",
         "job (10 rows, as “Unknown”)",
         "Combinations that break a constraint",
     ):
         assert words in told
     people = len(spec.domain.people(table))
-    assert f"{people} of 200 rows can be starting points. {200 - people} cannot" in told
+    assert phrases.STARTING_POINTS.format(usable=people, total=200, unusable=200 - people) in told
     assert "Constraint broken" in told
 
 

@@ -26,13 +26,22 @@ from fairdesk.results.conditions import Condition
 from fairdesk.results.individual import GradientFidelity, Share
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import words
+from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
-from tests.report.reading import blocks_of, section_of, text_of
+from tests.report.reading import blocks_of, section_of, text_of, words_of
 
 SECTIONS = (
-    *("Summary", "System and use", "Data", "Model", "Group outcomes", "Error rates by group"),
-    *("Individual discrimination", "Subtle groups", "Certification", "Mitigation trial"),
-    *("Limits", "Method", "Evidence", "Sign-off"),
+    *("Summary", "Group metrics", phrases.ERROR_RATES, "Individual discrimination"),
+    *("Certification", "Subgroup discovery", "Mitigation", "Limitations"),
+    *(
+        phrases.SYSTEM_AND_USE,
+        "Sign-off",
+        "Data",
+        "Model",
+        phrases.METHODS_AND_SETTINGS,
+        "Evidence appendix",
+    ),
+    phrases.APPENDIX,
 )
 UNFAIR = [[1], [2], [1], [1], [1]]
 FEW = {"global_num": 30, "local_num": 20}
@@ -83,9 +92,12 @@ def test_every_word_is_on_the_pages(reader, audited):
     held = set(re.findall(r"\w{4,}", set_text(reader)))
     report = make_report(audited)
     for section in report.sections:
-        for block in (*blocks_of(section, "Text"), *blocks_of(section, "Statement")):
-            told = block.text if hasattr(block, "text") else block.sentence
-            assert set(re.findall(r"\w{4,}", told)) <= held
+        said = [each.text for each in blocks_of(section, "Text")]
+        answered = blocks_of(section, "Answer")
+        for each in (*blocks_of(section, "Statement"), *(answer.said for answer in answered)):
+            said += [each.number, each.label, each.sentence, *each.details]
+        for each in (*said, *(answer.question for answer in answered)):
+            assert set(re.findall(r"\w{4,}", each)) <= held
 
 
 def flat(outline):
@@ -107,16 +119,17 @@ def test_cover_says_what_was_audited_and_that_it_is_a_draft(reader, audited):
     assert "Who gets credit?" in cover
     assert "credit.keras" in cover
     assert "sex and job" in cover
-    assert "Draft: not signed off" in cover
+    assert phrases.DRAFT in cover
     assert evidence.identity(audited.spec) in cover
 
 
 def test_summary_has_the_headlines_and_the_fixed_sentence(text, audited):
     for run in audited.runs():
         assert run.found
-        assert words.headline(audited.spec, run).sentence.replace("\u00a0", " ") in text
-    assert text.count("Examples prove that discrimination exists") == 2
-    assert "Stopped by the auditor after" in text
+        said = words.headline(audited.spec, run, ending_too=False)
+        assert said.sentence.replace("\u00a0", " ") in text
+    assert text.count(phrases.PROVE_EXISTENCE) == 2
+    assert f"{phrases.STOPPED} after" in text
 
 
 def test_data_and_model_are_named_with_their_fingerprints(text, audited):
@@ -125,7 +138,7 @@ def test_data_and_model_are_named_with_their_fingerprints(text, audited):
     assert text.count(spec.model.sha256) == 2
     assert "200 rows, 7 columns" in text
     assert "Keras 3 network, saved with Keras 3.9.0" in text
-    assert "190 of 200 rows can be starting points. 10 cannot" in text
+    assert phrases.STARTING_POINTS.format(usable=190, total=200, unusable=10) in text
 
 
 def test_settings_hold_every_parameter_of_the_paper(text):
@@ -136,12 +149,15 @@ def test_settings_hold_every_parameter_of_the_paper(text):
 
 def test_results_hold_the_counts_of_each_run(text, audited):
     for run in audited.runs():
-        assert f"Tried {words.number(run.tried)} invented applicants" in text
-        assert f"Rows sent to the model {words.number(run.queries)}" in text
+        assert f"Instances tested {words.number(run.tried)}, each once" in text
+        assert f"Queries {words.number(run.queries)}" in text
         for count in run.alone:
-            assert f"{words.number(count)} of the {words.number(run.found)} (" in text
+            assert (
+                f"is enough for {words.number(count)} of the {words.number(run.found)} pairs ("
+                in text
+            )
     assert "stopped by the auditor" in text
-    assert "The auditor flagged 1 of these findings and dismissed 1." in text
+    assert "The auditor flagged 1 of these pairs and dismissed 1." in text
 
 
 ESTIMATED = Share(
@@ -156,14 +172,21 @@ def test_how_common_it_is_stands_apart_from_what_a_search_found(tmp_path):
         run = run_into(store, options=FEW, weights=UNFAIR)
         store.measure(run, (ESTIMATED, IN_DATA))
         report = make_report(store)
-    for key in ("summary", "results"):
+    answered = [each.said for each in blocks_of(section_of(report, "summary"), "Answer")]
+    _, asked, example = answered
+    assert (asked.number, asked.evidence) == ("14.21\u00a0%", "observed")
+    assert "3.08\u00a0%" in asked.details[0]
+    assert example.evidence == "example"
+    for share in ("3.08", "14.21"):
+        assert share not in " ".join((example.number, example.sentence, *example.details))
+    for key in ("results",):
         found, share, real = blocks_of(section_of(report, key), "Statement")
         assert (real.number, real.evidence) == ("14.21\u00a0%", "observed")
-        assert "of the applicants in the data (27 of 190)" in real.sentence
+        assert "for 27 of 190 applicants" in real.sentence
         assert found.evidence == "example"
         assert share.evidence == "estimated"
         assert share.number.replace("\u00a0", " ") == "3.08 %"
-        assert "estimated from 10,000 drawn at random" in share.sentence
+        assert "10,000" in share.sentence
         assert "3.08" not in " ".join((found.number, found.sentence, *found.details))
     (grid,) = (
         each
@@ -173,7 +196,7 @@ def test_how_common_it_is_stands_apart_from_what_a_search_found(tmp_path):
     told = [tuple(cell.replace("\u00a0", " ") for cell in row) for row in grid.rows]
     assert told == [
         (
-            *("all possible applicants", "sex or job", "3.08 %", "2.75 to 3.44 %"),
+            *("the input domain", "sex or job", "3.08 %", "2.75 to 3.44 %"),
             *("2.40 to 3.80 %", "308 of 10,000"),
         ),
         (
@@ -192,7 +215,7 @@ def test_how_well_a_search_works_is_no_finding(tmp_path):
     section = section_of(report, "results")
     assert not blocks_of(section, "Statement")
     told = [each.text for each in blocks_of(section, "Text")]
-    assert sum("Size 0.01" in each for each in told) == 1
+    assert sum("Perturbation size 0.01" in each for each in told) == 1
 
 
 def test_everybody_asked_is_proof_and_no_estimate(tmp_path):
@@ -202,29 +225,36 @@ def test_everybody_asked_is_proof_and_no_estimate(tmp_path):
         store.measure(run, (whole,))
         store.end_run(run, "done")
         report = make_report(store)
-    *_, share = blocks_of(section_of(report, "summary"), "Statement")
+    share = blocks_of(section_of(report, "summary"), "Answer")[1].said
     assert share.evidence == "proven"
-    assert "every one was checked" in share.sentence
+    assert phrases.EVERY_ONE in share.sentence
 
 
 def test_a_reference_to_a_section_that_was_dropped_is_not_made(tmp_path):
     with people_store(tmp_path, ("sex", "job")) as store:
         run_into(store, options=FEW, weights=UNFAIR)
-        whole = text_of(store)
-        text = text_of(store, Choice(left_out=("results",)))
-    assert "section 7.1." in whole
-    assert "section 0" not in text
-    assert not re.search(r"section \d+\.1\.", text.split("2 System and use")[0])
+        reports = [make_report(store, each) for each in (Choice(), Choice(left_out=("results",)))]
+    whole, less = (
+        PdfReader(io.BytesIO(pages.pdf(each))).pages[2].extract_text() for each in reports
+    )
+    assert "Section 4, page" in whole
+    assert "Section 2, page" in less
+    assert "Section 4" not in less
+    assert "section 0" not in words_of(reports[1])
 
 
 def test_more_pairs_and_the_cost_are_shown_on_demand(audited):
-    before = section_of(make_report(audited), "results")
+    def held(report):
+        places = section_of(report, "results"), section_of(report, "appendix")
+        return [
+            each for one in places for kind in ("Grid", "Chart") for each in blocks_of(one, kind)
+        ]
+
+    before = {each.key for each in held(make_report(audited))}
     wanted = Choice(added=("results/more", "results/cost-1"))
-    after = section_of(make_report(audited, wanted), "results")
-    named = {each.key for each in (*blocks_of(after, "Grid"), *blocks_of(after, "Chart"))}
-    known = {each.key for each in (*blocks_of(before, "Grid"), *blocks_of(before, "Chart"))}
-    assert named - known == {"more", "cost-1"}
-    (more,) = (each for each in blocks_of(after, "Grid") if each.key == "more")
+    after = {each.key: each for each in held(make_report(audited, wanted))}
+    assert set(after) - before == {"more", "results/cost-1"}
+    more = after["more"]
     shown = {pair.id for pair in gather(audited).shown}
     assert not {int(row[0].replace(",", "")) for row in more.rows} & shown
 
@@ -256,12 +286,19 @@ def test_the_flagged_pair_comes_first_and_the_dismissed_one_not_at_all(text, aud
     flagged, dismissed = (
         next(audited.each_pair(PairQuery(mark=mark))) for mark in ("flagged", "dismissed")
     )
-    examples = text[text.index("7.3 Examples") :]
-    first = re.search(r"Finding (\d(?:[\d,]*\d)?)", examples)
+    examples = text[text.index("4.3 Discriminatory pairs") : text.index("5 Certification")]
+    first = re.search(r"Pair (\d(?:[\d,]*\d)?)", examples)
     assert first is not None
     assert first[1] == words.number(flagged.id)
-    assert not re.search(rf"Finding {words.number(dismissed.id)}\b", examples)
-    assert "Applicant A Applicant B" in examples
+    cards = [
+        each.key.rpartition("/")[2]
+        for section in make_report(audited).sections
+        for each in blocks_of(section, "PairCard")
+    ]
+    assert cards[0] == f"pair-{flagged.id}"
+    assert len(cards) == SHOWN
+    assert f"pair-{dismissed.id}" not in cards
+    assert "Instance A Instance B" in examples
     assert words.score(audited.spec, flagged.row_score) in examples
 
 
@@ -359,8 +396,8 @@ def test_other_scripts_are_set_in_the_own_fonts(tmp_path):
 def test_an_audit_without_runs_has_a_report(tmp_path):
     with people_store(tmp_path) as store:
         text = text_of(store)
-    assert "No search has been run yet, so nothing can be said." in text
-    assert "There are no pairs to show." in text
+    assert phrases.NO_SEARCH in text
+    assert f"There are {phrases.NO_PAIRS} to show." in text
 
 
 def test_nothing_found_tells_how_much_was_tried(tmp_path):
@@ -369,8 +406,8 @@ def test_nothing_found_tells_how_much_was_tried(tmp_path):
         (run,) = store.runs()
         text = text_of(store)
     assert run.found == 0
-    assert f"0 found: of {words.number(run.tried)} invented applicants tried" in text
-    assert "Nothing was found within what was tried." in text
+    assert f"{phrases.NO_PAIR_FOUND} {words.number(run.tried)} instances tested" in text
+    assert f"{phrases.NOTHING_FOUND}." in text
 
 
 def test_a_failed_run_and_a_trusted_file_are_said(tmp_path):
@@ -430,7 +467,7 @@ def test_time_is_that_of_the_last_entry_that_changes_the_report(tmp_path):
 def test_written_to_disk_or_told_why_not(audited, tmp_path):
     write_pdf(audited, tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-1.7")
-    with pytest.raises(ReportError, match="There is no folder"):
+    with pytest.raises(ReportError, match="does not exist"):
         write_pdf(audited, tmp_path / "nowhere" / "report.pdf")
 
 

@@ -22,14 +22,18 @@ from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import Bin, GroupGap
 from fairdesk.results.subgroups import Flip, LinearGroup, Support, TermRate, Variant
 from fairdesk.wording import figures, words
+from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups import tables as table_words
+from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of
 from tests.wording.test_about_groups import BLACK, MINED, RULE, TABLE, WHITE
 
 SECTIONS = (
-    *("Summary", "System and use", "Data", "Model", "Group outcomes", "Error rates by group"),
-    *("Individual discrimination", "Subtle groups", "Certification", "Mitigation trial"),
-    *("Limits", "Method", "Evidence", "Sign-off"),
+    *("Summary", "Group metrics", phrases.ERROR_RATES, "Individual discrimination"),
+    *("Certification", "Subgroup discovery", "Mitigation", "Limitations"),
+    *(phrases.SYSTEM_AND_USE, "Sign-off", "Data", "Model", phrases.METHODS_AND_SETTINGS),
+    *("Evidence appendix", phrases.APPENDIX),
 )
 MALE = (Condition("sex", codes=(1.0,)),)
 NARROW = msgspec.structs.replace(
@@ -115,20 +119,17 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
     for key in ("errors", "results", "subtle", "certification", "mitigation"):
         (told, *_) = section_of(report, key).blocks
         assert told.lead == "Not run:"
-        assert "would have told" in told.text
+        assert " would show " in told.text
 
 
 @pytest.mark.parametrize(
     "held",
     [
         "Audit for individual and group discrimination",
-        "rule sets examined, 0 rows sent to the model, 0.00 s; section 8.1.",
-        "tables of groups counted, 0 rows sent to the model, 0.00 s; section 5.",
-        "section 8.2.",
-        "section 8.3.",
+        "run 2: 1,590 subgroups tested, 0 queries, 0.00 s. Also: ",
+        "Group metrics, run 4: 4 group tables counted, 0 queries, 0.00 s. Also: ",
         # rule sets
-        "62.4 percentage points lie between the favourable rates of age 40 and over",
-        "90.25 % confidence (the product of that of both rates)",
+        "90.25 % confidence (the product of the confidence levels of both rates)",
         "Values of job were taken one by one.",
         "+", "−62.4 −66.1 to −58.0 < 0.0001 6.7 % −59.0 1",
         "income below 20.5",
@@ -138,28 +139,28 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         "50 % 0 – –",
         # others
         "sex = male 60.0 % sex = female 40.0 % 20.0 17.0 to 23.0",
-        "sex = male +1.20, age −0.31, and −0.10 for everybody",
-        "Stopped by the auditor",
+        "sex = male +1.20, age −0.31, constant −0.10",
+        phrases.STOPPED,
         # tables
         "female 2,435 49.0 % 157 6.45 % 5.5 to 7.5 % 0.67* 39.1",
-        "The ratio lies within 0.55 to 0.81 (95 %, by itself).",
+        "The 95 % confidence interval of this ratio alone is 0.55 to 0.81.",
         "female 0.67* (0.55 to 0.81) 0.65 −3.2 (−4.7 to −1.7) Z = −4.11 < 0.0001 < 0.0001",
-        "Label “yes”, by sex; 4,880 of known group, 12 of unknown group",
+        "Recorded outcome “yes”, by sex; group recorded: 4,880; group not recorded: 12",
         "male, clerk 2,445",
         "as read in November 2026",
         "No pass mark is set.",
         "female 2,435 undefined 6.4 % 0.0 % 93.6 % undefined undefined",
         "male 44 +5.0 (−30.0)",
-        "0.4 is the median score of all 4,880. 10.0 % of the people stand right at it",
+        "The median score of all 4,880 is 0.4. 10.0 % have exactly that score",
         # what it rests on
-        "edges of age 30, 50 where the bins of this number meet",
+        "bin boundaries of age 30, 50 boundaries between the bins of this number",
         "theta",
         "subsets all",
         "--bins age=30.0,50.0",
-        "Group fairness score",
+        phrases.GROUP_SCORE,
         "Equal opportunity and average odds",
-        "Groups by rules.",
-        "Rates of groups.",
+        "Subgroups defined by rules.",
+        "Group metrics.",
     ],
 )  # fmt: skip
 def test_the_report_holds(text, held):
@@ -172,13 +173,19 @@ def test_of_very_many_intersections_the_first_are_shown(tmp_path):
         measured(store, "groups", (TABLE, *pairs))
         report = make_report(store)
         more = make_report(store, Choice(added=("outcomes/rates-decisions-yes-sex-a49",)))
-    shown = [each.key for each in blocks_of(section_of(report, "outcomes"), "Grid")]
-    assert shown[:3] == [
-        *("rates-decisions-yes-sex", "against-decisions-yes-sex", "rates-decisions-yes-sex-a0"),
-    ]
+
+    def grids(made, key):
+        return [
+            each.key.removeprefix("outcomes/")
+            for each in blocks_of(section_of(made, key), "Grid")
+            if key == "outcomes" or each.key.startswith("outcomes/")
+        ]
+
+    assert grids(report, "outcomes") == ["rates-decisions-yes-sex"]
+    shown = grids(report, "appendix")
+    assert shown[:2] == ["against-decisions-yes-sex", "rates-decisions-yes-sex-a0"]
     assert 10 < len(shown) < 20
-    added = {each.key for each in blocks_of(section_of(more, "outcomes"), "Grid")} - set(shown)
-    assert added == {"rates-decisions-yes-sex-a49"}
+    assert set(grids(more, "appendix")) - set(shown) == {"rates-decisions-yes-sex-a49"}
 
 
 def test_what_is_shown_on_demand_is_made_then(audited):
@@ -187,30 +194,39 @@ def test_what_is_shown_on_demand_is_made_then(audited):
         "errors/curves-scores-yes-sex",
         "subtle/all-rules-2-1",
     )
-    plain = make_report(audited)
-    keys = {
-        f"{section.key}/{each.key}"
-        for section in make_report(audited, Choice(added=wanted)).sections
-        for each in (*blocks_of(section, "Grid"), *blocks_of(section, "Chart"))
-    }
-    before = {
-        f"{section.key}/{each.key}"
-        for section in plain.sections
-        for each in (*blocks_of(section, "Grid"), *blocks_of(section, "Chart"))
-    }
-    assert keys - before == set(wanted)
+
+    def keys(report):
+        return {
+            each.key if section.key == "appendix" else f"{section.key}/{each.key}"
+            for section in report.sections
+            for each in (*blocks_of(section, "Grid"), *blocks_of(section, "Chart"))
+        }
+
+    more = keys(make_report(audited, Choice(added=wanted)))
+    assert more - keys(make_report(audited)) == set(wanted)
 
 
 def test_every_table_and_chart_has_a_name_and_says_what_it_rests_on(audited):
-    for section in make_report(audited).sections:
-        named = [*blocks_of(section, "Grid"), *blocks_of(section, "Chart")]
-        keys = [each.key for each in named]
-        assert all(keys)
-        assert len(set(keys)) == len(keys)
-        if section.key in ("outcomes", "errors"):
-            assert {each.evidence for each in named} <= {"observed"}
-        if section.key == "subtle":
-            assert {each.evidence for each in named} == {"estimated"}
+    named = [
+        ((each.key if section.key == "appendix" else f"{section.key}/{each.key}"), each.evidence)
+        for section in make_report(audited).sections
+        for each in (*blocks_of(section, "Grid"), *blocks_of(section, "Chart"))
+    ]
+    assert all(key.partition("/")[2] for key, _ in named)
+    assert len({key for key, _ in named}) == len(named)
+    rest_on = {"outcomes": {"observed"}, "errors": {"observed"}, "subtle": {"estimated"}}
+    for section, wanted in rest_on.items():
+        assert {kind for key, kind in named if key.startswith(f"{section}/")} == wanted
+
+
+def test_the_report_gives_the_statements_of_the_figures(text, audited):
+    spec = audited.spec
+    for said in (
+        subgroup_words.widest_statement(spec, SWEPT, NARROW),
+        subgroup_words.linear_statement(spec, LINEAR),
+        table_words.worst_statement(spec, TABLE),
+    ):
+        assert said.sentence.replace("\u00a0", " ") in text
 
 
 def test_what_has_no_number_is_told_without_one(tmp_path):
@@ -220,10 +236,12 @@ def test_what_has_no_number_is_told_without_one(tmp_path):
     with people_store(tmp_path, ("sex",)) as store:
         measured(store, "groups", (msgspec.structs.replace(TABLE, lines=nobody, reference=-1),))
         summary = section_of(make_report(store), "summary")
-    assert not blocks_of(summary, "Statement")
-    told = blocks_of(summary, "Text")[0].text
-    assert told.startswith("No two groups by sex can be compared")
-    assert "section 5." in told
+        outcomes = section_of(make_report(store), "outcomes")
+    (answer,) = blocks_of(summary, "Answer")
+    # the model's decisions compare no groups; what is compared are the recorded outcomes
+    assert "in the recorded outcome" in answer.said.sentence
+    (told,) = (each.text for each in blocks_of(outcomes, "Text") if each.lead == "By sex.")
+    assert told.startswith(phrases.NO_TWO_GROUPS.format(attribute="sex"))
 
 
 def test_the_interval_of_two_true_positive_rates_is_newcombes():
@@ -237,8 +255,8 @@ def test_no_verdict_is_printed_and_nothing_undefined_is_a_number(text):
 
 
 def test_the_latest_measurement_is_the_one_that_is_told(text):
-    assert "Group figures, run 4: " in text
-    assert "Group figures, run 3: " not in text
+    assert "Group metrics, run 4: " in text
+    assert "Group metrics, run 3: " not in text
 
 
 def test_an_audit_of_groups_alone_is_no_failed_search(tmp_path):
@@ -246,14 +264,17 @@ def test_an_audit_of_groups_alone_is_no_failed_search(tmp_path):
         measured(store, "testsgd", (MINED, RULE, TERM), text="name", terms={"gender": ("a", "b")})
         assert "Results" not in titles(store)
         assert "Examples" not in titles(store)
+        statement = subgroup_words.category_statement(store.spec, (TERM,))
         text = text_of(store)
     assert "Audit for group discrimination" in text
-    assert "Nothing was found within what was tried" not in text
-    assert "No search has been run" not in text
+    assert phrases.NOTHING_FOUND not in text
+    # that there was no search is said once, among the open questions
+    assert text.count(phrases.NO_SEARCH) == 1
     assert "gender gay 31 500 41.2 % 200 62" in text
     assert "“0” for “I am #gay[*”, “1” with “straight” instead." in text
-    assert "62 of 200 texts that name somebody by gender get another decision" in text
-    assert "terms of gender 2 what names somebody: a, b" in text
+    assert (statement.value, statement.evidence) == ("62", "estimated")
+    assert statement.sentence.replace("\u00a0", " ") in text
+    assert "identity terms of gender 2 the identity terms: a, b" in text
     assert "--text-column name" in text
     assert '{"gender":["a","b"]}' in text
     assert re.search(r"--terms terms-[0-9a-f]{8}\.json", text)
@@ -268,9 +289,11 @@ def test_groups_are_told_of_decisions_alone(tmp_path):
         measured(store, "groups", (TABLE,))
         after = titles(store)
         text = text_of(store)
-    assert before == after == list(SECTIONS)
-    assert "0.67 is the lowest impact ratio by sex in the decision “yes” (observed)" in text
-    assert "No model was asked." in text
+    assert after == list(SECTIONS)
+    assert before == after[:-1]
+    lowest = phrases.LOWEST_RATIO.format(ratio="0.67", attribute="sex")
+    assert lowest in text
+    assert "No model." in text
     assert "--predictions credit" in text
     assert "--method groups" in text
 
@@ -299,17 +322,22 @@ def test_options_that_are_words_are_written_as_they_are(audited):
             "testsgd",
             RULES,
             {"phase": "samples", "done": 412, "total": 1_590},
-            "412 of 1,590 rule sets, widest 62.4 points",
+            "412 of 1,590 subgroups, largest gap 62.4 percentage points",
         ),
-        ("testsgd", (), {"phase": "data", "done": 5, "total": 9}, "5 of 9 rows asked about"),
+        ("testsgd", (), {"phase": "data", "done": 5, "total": 9}, "5 of 9 rows queried"),
         (
             "groups",
             TABLES,
             {"phase": "rows", "done": 50, "total": 900},
-            "50 of 900 asked about, lowest impact ratio 0.67",
+            "50 of 900 instances tested, lowest impact ratio 0.67",
         ),
-        ("themis-groups", (GAP,), {}, "1 set of attributes compared, widest 20.0 points"),
-        ("fairfictplay", (), {}, "70 asked about"),
+        (
+            "themis-groups",
+            (GAP,),
+            {},
+            "1 set of attributes compared, largest gap 20.0 percentage points",
+        ),
+        ("fairfictplay", (), {}, "70 instances tested"),
     ],
 )
 def test_how_a_run_stands_is_said_in_a_few_words(method, told, doing, said):
@@ -319,8 +347,8 @@ def test_how_a_run_stands_is_said_in_a_few_words(method, told, doing, said):
 
 def test_the_numbers_of_a_running_search_are_its_rule_sets_when_it_is_done():
     state = RunState(1, "testsgd", "done", tried=70, queries=90, figures=RULES)
-    assert figures.standing(state) == "1,590 rule sets examined, widest 62.4 points"
-    assert figures.effort(state).startswith("1,590 rule sets examined, 90 rows sent")
+    assert figures.standing(state) == "1,590 subgroups tested, largest gap 62.4 percentage points"
+    assert figures.effort(state).startswith("1,590 subgroups tested, 90 queries")
 
 
 def test_tables_leave_as_files_for_a_spreadsheet(audited, tmp_path):
@@ -369,9 +397,10 @@ def test_mean_scores_are_no_percentages(tmp_path):
     with people_store(tmp_path, ("sex",)) as store:
         measured(store, "testsgd", told, options={"outcome": "score"})
         report = make_report(store)
-    (section,) = [each for each in report.sections if each.title == "Subtle groups"]
+    (section,) = [each for each in report.sections if each.title == "Subgroup discovery"]
     said = str(msgspec.to_builtins(section)).replace(r"\xa0", " ")
-    assert "'0.624', 'sentence': 'lies between the mean scores of the favourable decision" in said
+    assert "0.624: 0.207 for age 40 and over, sex = male, job = cook or none against 0.831" in said
+    assert "(mean scores of the favourable decision" in said
     assert (
         "'0.207', '0.831', '−0.624', '−0.661 to −0.580', '< 0.0001', '6.7 %', 'undefined'" in said
     )

@@ -14,6 +14,7 @@ from fairdesk.report.content.fields import fields_of
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_pdf, make_report
 from fairdesk.results.proofs import Proven
+from tests import phrases
 from tests.report import repairs
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.details import example_details
@@ -60,8 +61,8 @@ def test_figures_are_by_single_groups_and_by_their_intersections(report):
     headings = [block.text for block in blocks_of(section, "Heading")]
     assert headings[:2] == ["Unitary results", "Intersectional results"]
     alone, both = blocks_of(section, "Grid")
-    assert alone.header[:4] == ("sex", "People", "Rate", "95\u00a0% interval")
-    assert {"Accuracy", "True positive rate"} <= set(alone.header)
+    assert alone.header[:4] == ("sex", "People", "Rate", "95\u00a0% CI")
+    assert {"Accuracy", phrases.TRUE_POSITIVE_RATE} <= set(alone.header)
     assert both.header[0] == "sex and job"
     assert {row[0] for row in both.rows} == {
         *("male, clerk", "male, cook", "female, clerk", "female, cook")
@@ -83,11 +84,13 @@ def test_of_many_intersections_those_with_the_lowest_rates_are_listed(tmp_path):
         measured(store, "groups", (TABLE, table))
         grid = blocks_of(section_of(make_report(store, CARD), "card-figures"), "Grid")[-1]
     assert [row[0] for row in grid.rows] == [f"male, job {i}" for i in range(12)]
-    assert grid.caption.endswith("; those 12 of 41 groups with the lowest rates")
+    assert grid.caption.endswith("; the 12 of 41 groups with the lowest rates")
 
 
 def test_it_is_about_the_audited_model_and_not_about_a_repaired_one(audited, report):
-    summary = blocks_of(section_of(make_report(audited), "summary"), "Statement")
+    summary = [
+        each.said for each in blocks_of(section_of(make_report(audited), "summary"), "Answer")
+    ]
     repaired = {each.sentence for each in summary if each.place == "mitigation"}
     assert repaired
     told = {each.sentence for each in blocks_of(section_of(report, "card-figures"), "Statement")}
@@ -95,12 +98,12 @@ def test_it_is_about_the_audited_model_and_not_about_a_repaired_one(audited, rep
     # of the search and of the rule sets: an example, and an estimate
     assert {each.evidence for each in summary if each.sentence in told} == {"example", "estimated"}
     metrics = blocks_of(section_of(report, "card-metrics"), "Grid")[0]
-    assert not any("repair" in cell for row in metrics.rows for cell in row)
+    assert not any("mitigat" in cell.lower() for row in metrics.rows for cell in row)
 
 
 def test_a_short_report_refers_to_no_section_that_it_has_not(audited, report, tmp_path):
     metrics = blocks_of(section_of(report, "card-metrics"), "Grid")[0]
-    assert metrics.header == ("Metric", "What it says", "Rests on")
+    assert metrics.header == ("Metric", "What it shows", "Evidence")
     table = read_table(write_people(tmp_path / "credit.csv"))
     spec = spec_of(table, "credit", "yes", ("sex",), classes=("no", "yes"))
     spec = msgspec.structs.replace(spec, predictions="credit")
@@ -129,7 +132,7 @@ def test_without_group_figures_it_says_so_and_tells_of_the_labels(tmp_path):
         metrics = blocks_of(section_of(make_report(store, CARD), "card-metrics"), "Grid")[0]
     assert any(each.lead == "Not run:" for each in blocks_of(section, "Text"))
     assert blocks_of(section, "Grid")
-    assert metrics.rows[0][1].endswith("nothing of the model")
+    assert metrics.rows[0][1].endswith("this does not describe the model")
 
 
 def test_every_field_is_printed(tmp_path):
@@ -144,14 +147,14 @@ def test_every_field_is_printed(tmp_path):
         report = make_report(store, CARD)
     said = words_of(report)
     assert [told for told in marked.values() if told not in said] == []
-    assert "Not filled in yet" not in said
+    assert phrases.NOT_FILLED_IN not in said
     assert report.status == "Final"
 
 
 def test_a_draft_asks_for_every_field(report):
     said = words_of(report)
     for field in fields_of("model-card"):
-        assert f"{field.label} Not filled in yet" in said or field.group == "Cover", field.key
+        assert f"{field.label} {phrases.NOT_FILLED_IN}" in said or field.group == "Cover", field.key
 
 
 def test_who_signs_has_a_line(tmp_path):

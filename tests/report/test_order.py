@@ -15,8 +15,10 @@ from fairdesk.report.content.fields import FIELDS
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.document import make_report
 from fairdesk.report.provenance.evidence import command
+from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of, words_of
+from tests.report.sections.test_certification import DOMAIN
 from tests.wording.test_about_groups import BLACK, TABLE, WHITE
 
 FEW = {"global_num": 20, "local_num": 10}
@@ -53,7 +55,7 @@ def test_every_template_is_made_whatever_there_is(tmp_path, template, make):
         measured = make_report(store, Choice(template=template))
     for report in (empty, measured):
         keys = [section.key for section in report.sections]
-        assert set(keys) <= set(TEMPLATES[template].chapters)
+        assert set(keys) <= {*TEMPLATES[template].chapters, "appendix"}
         assert len(set(keys)) == len(keys)
         assert len({section.title for section in report.sections}) == len(keys)
         assert all(section.blocks for section in report.sections)
@@ -65,8 +67,8 @@ def test_without_a_model_the_plain_report_says_what_that_leaves_out(tmp_path):
     for key in ("results", "certification", "mitigation"):
         (told,) = section_of(report, key).blocks
         assert told.lead == "Not run:"
-        assert "no model is at hand" in told.text
-    assert facts_of(section_of(report, "model"))["Column of its decisions"] == "credit"
+        assert "because no model is available" in told.text
+    assert facts_of(section_of(report, "model"))["Column of decisions"] == "credit"
 
 
 def test_what_the_auditor_tells_of_the_data_stands_with_them(tmp_path):
@@ -89,7 +91,10 @@ def test_missing_cells_are_counted_by_column_and_unknown_groups_by_attribute(tmp
     columns = {row[0]: row[3:5] for row in grid_of(section, "columns").rows}
     assert columns["job"] == ("10", "5.0\u00a0%")
     unknown = {row[0]: (*row[1:3], row[4]) for row in grid_of(section, "unknown").rows}
-    assert unknown == {"sex": ("0", str(women), "–"), "job": ("10", "0", "nobody to start from")}
+    assert unknown == {
+        "sex": ("0", str(women), "–"),
+        "job": ("10", "0", "not a starting point"),
+    }
     categories = grid_of(section, "categories").rows
     assert ("sex", "female", "counts as unknown", str(women), "") in categories
 
@@ -99,7 +104,7 @@ def test_rows_left_out_are_told_step_by_step(tmp_path):
         measure(store, msgspec.structs.replace(TABLE, without=3))
         rows = grid_of(section_of(make_report(store), "data"), "rows").rows
     assert rows[0] == ("Reading", "Every row of the file was read", "0", "200")
-    assert ("Group outcomes", "By sex: of unknown group", "12", "4,880") in rows
+    assert ("Group metrics", "By sex: group not recorded", "12", "4,880") in rows
     assert ("Search", "Value missing: job", "10", "190") in rows
 
 
@@ -116,11 +121,11 @@ def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path
         measure(store, labelled)
         told = facts_of(section_of(make_report(store), "model"))
     assert unchecked["Checked on rows of the data"].startswith("not kept in the audit file")
-    assert told["Decision threshold"] == "0.5, the usual one"
+    assert told["Decision threshold"] == "0.5, the default"
     right = 30 + (2_405 - 206) + 4 + (BLACK.negatives - 150)
     whole = 40 + 2_405 + 10 + BLACK.negatives
     said = told["Checked on rows of the data"]
-    assert f"{100 * right / whole:.1f}\u00a0% of {whole:,} rows with a label ({right:,})" in said
+    assert f"{100 * right / whole:.1f}\u00a0% of {whole:,} rows that have one ({right:,})" in said
 
 
 def test_the_log_is_printed_with_its_chain_and_what_passes_is_not(tmp_path):
@@ -138,14 +143,14 @@ def test_the_log_is_printed_with_its_chain_and_what_passes_is_not(tmp_path):
     rows = grid_of(section, "log").rows
     assert [row[1:] for row in rows] == [(entry.what, entry.link[:12]) for entry in log]
     assert rows[-1][1] == "Merged two groups."
-    assert facts_of(section)["Head of the log’s chain"] == hash_chain.head(log)
+    assert facts_of(section)["Last hash of the audit log’s chain"] == hash_chain.head(log)
     assert facts_of(section)["FairDesk"] == "0.1.0"
 
 
 def test_a_clock_that_was_set_back_is_mentioned_beside_the_log(tmp_path, monkeypatch):
     with people_store(tmp_path, ("sex",)) as store:
         store.log("One.", "decided")
-        assert "clock was set back" not in text_of(store)
+        assert phrases.CLOCK_SET_BACK not in text_of(store)
         monkeypatch.setattr("fairdesk.audit.store.schema.now", lambda: "2019-05-05T09:30:00+00:00")
         store.log("Two.", "decided")
         section = section_of(make_report(store), "evidence")
@@ -166,11 +171,11 @@ def test_settings_and_formulas_stand_in_the_section_on_method(tmp_path):
         "Individual discriminatory instance",
         "Impact ratio",
         "Odds ratio.",
-        "Difference of rates (statistical parity difference).",
+        "Statistical parity difference (SPD).",
         "Test of two rates",
         "Standardised mean difference (SMD)",
-        "s is the standard deviation of all people",
-        "Findings per 1,000 rows are its inverse",
+        "s is the standard deviation of all scores",
+        "Pairs per 1,000 queries is the inverse",
     ):
         assert name in text
 
@@ -178,12 +183,14 @@ def test_settings_and_formulas_stand_in_the_section_on_method(tmp_path):
 def test_a_dropped_section_takes_its_number_along(tmp_path):
     with people_store(tmp_path, ("sex",)) as store:
         measure(store, TABLE)
+        run = store.begin_run(RunSpec("certify"))
+        store.measure(run, (DOMAIN,))
+        store.end_run(run, "done")
         whole = text_of(store)
-        less = text_of(store, Choice(left_out=("system",)))
-    assert "5 Group outcomes" in whole
-    assert "section 5." in whole
-    assert "4 Group outcomes" in less
-    assert "section 4." in less
+        less = text_of(store, Choice(left_out=("errors",)))
+    for number, text in ((5, whole), (4, less)):
+        assert f"{number} Certification" in text
+        assert f"section {number} shows what is certified" in text
 
 
 def test_redacted_reports_say_so_among_the_limits_and_show_no_notes(tmp_path):
@@ -226,11 +233,11 @@ def test_cells_that_are_no_numbers_are_listed_with_what_was_decided(tmp_path):
         manifest = make_report(store, Choice(redaction="bands")).manifest
     section = section_of(report, "data")
     assert grid_of(section, "odd-cells").rows == (
-        ("age", "“$45”", "1", "line 6", "missing; not decided"),
-        ("age", "“Bramble”", "1", "line 10", "missing; not decided"),
+        ("age", "“$45”", "1", "line 6", "missing; no decision"),
+        ("age", "“Bramble”", "1", "line 10", "missing; no decision"),
     )
     assert grid_of(section, "garbled").rows == (("job", "“KÃ¶chin”", "“Köchin”", "1", "line 12"),)
-    assert "The auditor decided nothing about 2 of them." in words_of(report)
+    assert "The auditor made no decision on 2 of them." in words_of(report)
     # what a single row holds is not told to strangers
     assert "Bramble" not in whole
     assert "Bramble" not in manifest
@@ -241,10 +248,10 @@ def test_cells_that_are_no_numbers_are_listed_with_what_was_decided(tmp_path):
         redacted = make_report(store, Choice(redaction="bands"))
     section = section_of(report, "data")
     assert [row[-1] for row in grid_of(section, "odd-cells").rows] == [
-        "45 (mended)",
-        "30.5 (mended)",
+        "45 (corrected)",
+        "30.5 (corrected)",
     ]
-    assert "decided nothing" not in words_of(report)
+    assert "made no decision" not in words_of(report)
     commands = command(store.spec, None)
     assert "--odd-cells age=mended" in commands
     assert "--mend age:Bramble=30.5" in commands

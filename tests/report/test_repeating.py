@@ -26,6 +26,7 @@ from fairdesk.report.provenance.manifest import manifest
 from fairdesk.report.sections.methods_and_formulas import appendix
 from fairdesk.results.conditions import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
+from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
 
 
@@ -127,7 +128,7 @@ def test_decisions_in_a_column_are_repeated(files, monkeypatch):
     with Store.open(files / "first" / "audit.fairdesk") as store:
         report = make_report(store)
     printed = str(msgspec.to_builtins(report.sections))
-    assert "To repeat it" in printed
+    assert phrases.TO_REPEAT_IT in printed
     assert "Model, SHA-256" not in printed
 
 
@@ -262,6 +263,7 @@ def test_the_share_of_several_favourable_values_is_told(tmp_path):
     counts = table.counts("job")
     with Store.create(tmp_path / "a.fairdesk", spec, table) as store:
         printed = str(msgspec.to_builtins(make_report(store).sections))
-    assert f"({counts['cook'] + counts['pilot']} of {sum(counts.values())} rows with a label" in (
-        printed
+    assert (
+        f"({counts['cook'] + counts['pilot']} of {sum(counts.values())} {phrases.ROWS_WITH_A_LABEL}"
+        in (printed)
     )

@@ -1,4 +1,4 @@
-"""What is said of groups: the number first, observed or estimated, undefined where it is."""
+"""What is said of groups: observed or estimated, undefined where it is."""
 
 import msgspec
 import pytest
@@ -15,6 +15,7 @@ from fairdesk.wording.groups import columns as group_columns
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups import tables as table_words
+from tests import phrases
 from tests.report.building import spec_of, write_people
 
 MINED = RuleSearchSummary("1", ("sex", "job", "age"), 0.05, 1_590, 2_340, 83_000, 0.049, 1.2)
@@ -123,7 +124,7 @@ def spec(table):
 @pytest.mark.parametrize(
     ("conditions", "said"),
     [
-        ((), "everybody"),
+        ((), "all individuals"),
         ((Condition("sex", codes=(1.0,)),), "sex = male"),
         ((Condition("job", codes=(0.0, 1.0)),), "job = clerk or cook"),
         ((Condition("job", codes=(0.0, 1.0, 3.0)),), "job ≠ none"),
@@ -173,27 +174,44 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
         "age 40 and over, sex = male, job = cook or none: 20.7 % against 83.1 %"
     )
     assert plain(subgroup_words.evidence_sentence(spec, RULE, MINED)) == (
-        "62.4 percentage points lower (58.0 to 66.1 for all 1,590 rule sets together, 95 %); 412 "
-        "applicants, 6.7 % of the data; corrected p below 0.0001; the untouched rows show it too "
-        "(21.0 % against 80.0 %)."
+        "62.4 percentage points lower (corrected 95 % CI 58.0 to 66.1, 1,590 subgroups); 412 "
+        "applicants, 6.7 % of the data; corrected p below 0.0001; also seen in the original data "
+        "rows (21.0 % against 80.0 %)."
     )
-    assert "for all rule sets together" in subgroup_words.evidence_sentence(spec, RULE)
+    alone = plain(subgroup_words.evidence_sentence(spec, RULE))
+    assert "(corrected 95 % CI 58.0 to 66.1); 412" in alone
+    single = msgspec.structs.replace(MINED, rule_sets=1)
+    assert "lower (95 % CI 58.0 to 66.1); 412" in plain(
+        subgroup_words.evidence_sentence(spec, RULE, single)
+    )
     assert plain(subgroup_words.margin_sentence(RULE)).startswith(
         "The paper’s own margin is 4.7 percentage points with 90.25 % confidence"
     )
-    assert "for the rows of the data alone" in subgroup_words.margin_sentence(RULE)
+    assert "and these data rows only" in subgroup_words.margin_sentence(RULE)
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"holds_on_data": False, "data_in": 0.8}, "do not show it (80.0 % against 80.0 %)"),
-        ({"holds_on_data": None}, "the untouched rows cannot tell (21.0 % against 80.0 %)"),
-        ({"data_in": None}, "the untouched rows cannot tell, for one side"),
-        ({"low": -0.02, "high": 0.05}, "(between 2.0 lower and 5.0 higher for"),
-        ({"phi_in": 0.9, "low": 0.01, "high": 0.1}, "6.9 percentage points higher (1.0 to 10.0"),
-        ({"p": 0.03}, "corrected p 0.030"),
-        ({"outcome": ""}, "0.624 lower (0.580 to 0.661 for"),
+        (
+            {"holds_on_data": False, "data_in": 0.8},
+            f"{phrases.NOT_SHOWN_BY_ROWS} (80.0 % against 80.0 %)",
+        ),
+        (
+            {"holds_on_data": None},
+            "inconclusive in the original data rows (21.0 % against 80.0 %)",
+        ),
+        (
+            {"data_in": None},
+            "not testable in the original data rows, where one side is empty",
+        ),
+        ({"low": -0.02, "high": 0.05}, "(corrected 95 % CI 2.0 lower to 5.0 higher, 1,590"),
+        (
+            {"phi_in": 0.9, "low": 0.01, "high": 0.1},
+            "6.9 percentage points higher (corrected 95 % CI 1.0 to 10.0,",
+        ),
+        ({"p": 0.03}, "corrected p = 0.030;"),
+        ({"outcome": ""}, "0.624 lower (corrected 95 % CI 0.580 to 0.661,"),
     ],
 )
 def test_what_is_uncertain_of_a_rule_set_is_told(spec, changes, said):
@@ -209,20 +227,25 @@ def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec)
 
 def test_what_was_examined_is_told(spec):
     assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
-        "1,590 rule sets about sex, job and age describe at least 5 % of the data and were "
-        "examined, of 2,340 counted: 83,000 applicants asked about, the widest margin 4.9 "
-        "percentage points, 1.2 s."
+        "1,590 subgroups defined by sex, job and age with at least 5 % of the data were tested, "
+        "of 2,340 counted: 83,000 instances queried, largest margin 4.9 percentage points, 1.2 s."
     )
     none = msgspec.structs.replace(MINED, rule_sets=0)
-    assert plain(subgroup_words.mined_sentence(spec, none)).startswith(
-        "0 rule sets about sex, job and age describe at least 5 % of the data"
+    assert plain(subgroup_words.mined_sentence(spec, none)) == (
+        "No subgroup defined by sex, job and age reaches the minimum support of 5 % of the data, "
+        "of 2,340 counted. A smaller minimum support may find some."
     )
-    one = msgspec.structs.replace(MINED, rule_sets=1)
-    assert "1 rule set about sex, job and age describes" in subgroup_words.mined_sentence(spec, one)
+    one = plain(
+        subgroup_words.mined_sentence(spec, msgspec.structs.replace(MINED, rule_sets=1, samples=1))
+    )
+    assert one.startswith(
+        "1 subgroup defined by sex, job and age with at least 5 % of the data was"
+    )
+    assert ": 1 instance queried," in one
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
     assert (
-        "rule sets about terms of gender and religion describe at least 5 % of the texts that "
-        "name anybody (640 texts)"
+        "subgroups defined by terms of gender and religion with at least 5 % of the texts with "
+        "an identity term (640 texts) were tested, of 2,340 counted: 83,000 texts queried,"
     ) in plain(subgroup_words.mined_sentence(spec, texts))
 
 
@@ -231,11 +254,11 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     variant = msgspec.structs.replace(RULE, score=0.9, leader=0)
     said = plain(group_words.headline(spec, (MINED, RULE, variant, less)).sentence)
     assert said == (
-        "62.4 percentage points lie between the favourable rates of age 40 and over, sex = male, "
-        "job = cook or none (20.7 %) and of everybody else (83.1 %): the widest difference of all "
-        "1,590 rule sets examined, estimated from samples; 58.0 to 66.1 for all of them together, "
-        "95 %; corrected p below 0.0001; 412 applicants, 6.7 % of the data; the untouched rows "
-        "show it too (21.0 % against 80.0 %)."
+        "The largest estimated gap among 1,590 subgroups is 62.4 percentage points: 20.7 % for "
+        "age 40 and over, sex = male, job = cook or none against 83.1 % for all others (selection "
+        "rates; corrected 95 % CI 58.0 to 66.1; corrected p below 0.0001). The subgroup contains "
+        "412 applicants, 6.7 % of the data. The gap is also seen in the original data rows (21.0 "
+        "% against 80.0 %)."
     )
     other = [msgspec.structs.replace(each, outcome="0") for each in (MINED, RULE)]
     assert (
@@ -243,10 +266,20 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
         == group_words.headline(spec, (MINED, RULE)).sentence
     )
     chance = msgspec.structs.replace(RULE, p=0.4)
-    assert "chance alone may have made it" in group_words.headline(spec, (MINED, chance)).sentence
-    assert group_words.headline(spec, ()).sentence == "Nothing is known of groups yet."
+    assert group_words.headline(spec, (MINED, chance)).sentence.endswith(
+        "After correction for the number of subgroups, this is not statistically significant."
+    )
+    single = msgspec.structs.replace(MINED, rule_sets=1)
+    one = plain(group_words.headline(spec, (single, chance)).sentence)
+    assert one.startswith("The estimated gap of the only subgroup is 62.4 percentage points: 20.7")
+    assert "95 % CI 58.0 to 66.1; p = 0.400)" in one
+    assert "corrected" not in one.lower().replace("correction", "")
+    assert one.endswith(" This is not statistically significant.")
+    assert group_words.headline(spec, ()).sentence == "No group results yet."
     nobody = msgspec.structs.replace(MINED, rule_sets=0)
-    assert group_words.headline(spec, (nobody,)).sentence.startswith("0 rule sets")
+    found = group_words.headline(spec, (nobody,))
+    assert (found.label, found.value) == ("Subgroups tested", "0")
+    assert found.sentence == subgroup_words.mined_sentence(spec, nobody)
 
 
 def test_each_outcome_has_its_own_rule_sets(spec):
@@ -263,9 +296,12 @@ def test_terms_are_told_with_their_flips(spec):
     flip = Flip(3, "I am gay", "I am straight", "straight", 0.4, 0.6, "toxic", "fine")
     term = TermRate("gender", "gay", 31, 500, 0.412, 200, 62, (flip,))
     assert plain(subgroup_words.term_sentence(spec, term)) == (
-        "41.2 % of 500 texts get “1” with “gay” (gender) put in. 62 of 200 get another decision "
-        "with some other term of gender. 31 texts of the data hold it."
+        "41.2 % of 500 texts receive “1” with “gay” (gender) inserted. "
+        f"{phrases.CHANGES_FOR} "
+        "62 of 200 with another term of gender. 31 texts of the data contain it."
     )
+    once = msgspec.structs.replace(term, occurs=1)
+    assert subgroup_words.term_sentence(spec, once).endswith("1 text of the data contains it.")
     assert subgroup_words.flip_sentence(flip) == (
         "“toxic” for “I am gay”, “fine” with “straight” instead."
     )
@@ -277,19 +313,19 @@ def test_terms_are_told_with_their_flips(spec):
     assert shown.count("…") == 2
     assert len(shown) < 320
     never = TermRate("gender", "queer", 0, 0, 0.0, 0, 0)
-    assert subgroup_words.term_sentence(spec, never).startswith("0 texts could name")
+    assert subgroup_words.term_sentence(spec, never).startswith("No text could contain “queer”")
     other = TermRate("gender", "straight", 3, 500, 0.61, 200, 62)
     (told,) = group_words.sentences(spec, (never, other, term))
     assert plain(told) == (
-        "62 of 200 texts that name somebody by gender get another decision with another of its "
-        "terms. The share with “1” goes from 41.2 % (“gay”) to 61.0 % (“straight”)."
+        f"{phrases.CHANGES_FOR} 62 of 200 texts with an identity term of gender when another is "
+        "used. The share of “1” ranges from 41.2 % (“gay”) to 61.0 % (“straight”)."
     )
 
 
 def test_a_category_of_terms_that_all_fare_alike_is_told_so(spec):
     terms = [TermRate("age", name, 1, 50, 0.5, 50, 0) for name in ("old", "young")]
     (told,) = group_words.sentences(spec, terms)
-    assert plain(told).endswith("The share with “1” is 50.0 % with each of them.")
+    assert plain(told).endswith("used. The share of “1” is 50.0 % with every term.")
 
 
 def test_linear_subgroups_and_gaps_are_told(spec):
@@ -308,27 +344,39 @@ def test_linear_subgroups_and_gaps_are_told(spec):
         -0.052,
     )
     assert plain(group_words.headline(spec, (group,)).sentence) == (
-        "8.3 percentage points lower (5.2 to 11.4, 95 %) is the rate of “1” in a subgroup that "
-        "weights describe: 20.1 % against 28.4 %, among 5,000 applicants held out, 31.0 % of them "
-        "in it. In it is who weighs more than nought: sex = male +1.20, age −0.31, and −0.10 for "
-        "everybody."
+        "The rate of “1” in a linear subgroup is 8.3 percentage points lower (95 % CI 5.2 to 11.4) "
+        "than among all others: 20.1 % against 28.4 %, measured on 5,000 applicants held out, "
+        f"31.0 % of them {phrases.IN_THE_SUBGROUP}. Members score above zero: sex = male +1.20, "
+        "age −0.31, constant −0.10."
     )
     small = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.95, (1.0,), (0.0,), 0.6, 0.4)
     large = msgspec.structs.replace(small, gap=0.3)
-    assert group_words.headline(spec, (small, large)).sentence.startswith("30.0 percentage points")
+    widest = group_words.headline(spec, (small, large))
+    assert (widest.evidence, widest.value) == ("estimated", "30.0")
+    assert "differ by 30.0 percentage points" in widest.sentence
 
 
 def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     worst = table_words.worst_statement(spec, TABLE)
+    lowest = phrases.LOWEST_RATIO.format(attribute="sex")
     assert plain(worst.sentence) == (
-        "0.67 is the lowest impact ratio by sex in the model’s decision “yes” (observed): 6.45 % "
-        "of 2,435 applicants with sex = female against 9.65 % of 2,445 with sex = male; corrected "
-        "p below 0.0001. That is below the four-fifths screening line; the line is no verdict."
+        f"{lowest} in the model’s decision “yes” is 0.67 (95 % CI 0.55 to 0.81): 6.45 % for sex = "
+        "female (n = 2,435) against 9.65 % for sex = male (n = 2,445, the reference); corrected p "
+        "below 0.0001. The ratio is below the four-fifths threshold, a screening rule and not a "
+        "legal conclusion."
     )
-    assert (worst.evidence, worst.value) == ("observed", "0.67")
+    assert (worst.evidence, worst.label, worst.value) == (
+        "observed",
+        lowest.removeprefix("The ").capitalize(),
+        "0.67",
+    )
     assert [plain(each) for each in table_words.table_sentences(spec, TABLE)] == [
-        "12 applicants of unknown group and 3 applicants without an outcome are left out."
+        "Excluded: 12 applicants whose group is not recorded, and 3 applicants without an outcome."
     ]
+    one = msgspec.structs.replace(TABLE, unknown=1, without=0)
+    assert table_words.table_sentences(spec, one) == (
+        "Excluded: 1 applicant whose group is not recorded.",
+    )
     assert group_words.headline(spec, (TABLE,)) == worst
     assert table_words.table_title(spec, TABLE) == "Model’s decision “yes”, by sex"
 
@@ -336,7 +384,7 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
 def test_the_headline_speaks_of_decisions_before_labels(spec):
     label = msgspec.structs.replace(TABLE, of="label")
     assert "in the model’s decision" in group_words.headline(spec, (label, TABLE)).sentence
-    assert "in the label" in group_words.headline(spec, (label,)).sentence
+    assert "in the recorded outcome “" in group_words.headline(spec, (label,)).sentence
 
 
 def test_the_favourable_decision_is_named_by_the_label_and_not_by_its_number(spec):
@@ -365,9 +413,9 @@ def test_cells_stand_under_their_heads_and_nothing_is_not_a_number(spec):
     black = dict(zip(heads, map(plain, group_columns.cells(BLACK, TABLE)), strict=True))
     assert black["sex"] == "female"
     assert black["Impact ratio"] == "0.67"
-    assert black["Four fifths"] == "below"
+    assert black["Four-fifths"] == "below"
     assert black["Test"] == "Z = −4.11"
-    assert black["True positive rate"] == "undefined"
+    assert black[phrases.TRUE_POSITIVE_RATE] == "undefined"
     assert black["Equal opportunity"] == "undefined"
     white = dict(zip(heads, group_columns.cells(WHITE, TABLE), strict=True))
     assert white["Corrected p"] == "reference"
@@ -387,29 +435,32 @@ def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
     shown = [plain(group_columns.cells(line, table)[place]) for line in table.lines]
     assert shown == ["1.00", "too few", "not compared"]
     worst = table_words.worst_statement(spec, table)
-    assert worst.sentence.startswith("No two groups by sex can be compared")
+    assert worst.sentence.startswith(phrases.NO_TWO_GROUPS.format(attribute="sex"))
     assert not worst.value
     told = table_words.table_sentences(spec, table)
-    assert any("1 group of too small a share" in each for each in told)
+    assert any("1 small group is counted but excluded" in each for each in told)
+    two = msgspec.structs.replace(table, lines=(WHITE, small, small))
+    told = table_words.table_sentences(spec, two)
+    assert any("2 small groups are counted but excluded" in each for each in told)
 
 
 def test_each_figure_shows_its_formula_with_its_numbers(spec):
     def shown(name, line=BLACK):
         return plain(group_columns.formula(spec, TABLE, line, name))
 
-    assert shown("Rate") == "Rate = favourable / people = 157 / 2,435 = 6.45 %"
+    assert shown("Rate") == "Rate = favourable / members = 157 / 2,435 = 6.45 %"
     assert shown("Impact ratio") == (
         "Impact ratio = rate / highest rate of the groups compared = 6.45 % / 9.65 % (sex = male) "
         "= (157 / 2,435) / (236 / 2,445) = 0.6680"
     )
-    assert shown("True positive rate") == (
-        "True positive rate = decided favourably / people with the favourable label = 0 / 0: "
-        "undefined, for nobody in the group has the favourable label."
+    assert shown(phrases.TRUE_POSITIVE_RATE) == (
+        f"{phrases.TRUE_POSITIVE_RATE} = decided favourably / members with the favourable recorded "
+        "outcome = 0 / 0: undefined, because no member has the favourable recorded outcome."
     )
     assert shown("Precision", WHITE).endswith("= 30 / 236 = 12.7 %")
     assert shown("Accuracy", WHITE).endswith("= 2,229 / 2,445 = 91.2 %")
     assert shown("Shortfall") == (
-        "Shortfall = people × rate of all people − favourable = 2,435 × 393 / 4,880 − 157 = 39.1"
+        "Shortfall = members × rate of all − favourable = 2,435 × 393 / 4,880 − 157 = 39.1"
     )
     assert "157 of 2,435; of the reference (sex = male) 236 of 2,445" in shown("Test")
     assert shown("sex") == ""

@@ -12,6 +12,8 @@ from fairdesk.results.mitigation import Change, Measure, Trial
 from fairdesk.results.trials import change_of, relative_fall, result_of, trials_of
 from fairdesk.wording import figures
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
+from tests import phrases
 from tests.report import repairs
 from tests.report.building import people_store
 
@@ -53,13 +55,13 @@ def measure(what, estimate, low, high, rows="test", of=""):
     ],
 )
 def test_a_measure_is_written_with_its_interval_and_its_unit(what, numbers, expected):
-    assert plain(mitigation_words.measure_text(measure(what, *numbers))) == expected
+    assert plain(trial_words.measure_text(measure(what, *numbers))) == expected
 
 
 def test_what_was_not_measured_is_a_dash():
-    assert mitigation_words.measure_text(None) == "–"
-    assert mitigation_words.change_text(None) == "–"
-    assert mitigation_words.tested_text(None) == "–"
+    assert trial_words.measure_text(None) == "–"
+    assert trial_words.change_text(None) == "–"
+    assert trial_words.tested_text(None) == "–"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_what_was_not_measured_is_a_dash():
 def test_a_change_is_written_with_its_sign_interval_and_test(change, expected):
     what, difference, low, high, p = change
     one = Change(what, "", "test", 1, difference, low, high, p, "bootstrap")
-    assert plain(mitigation_words.change_text(one)) == expected
+    assert plain(trial_words.change_text(one)) == expected
 
 
 def test_every_source_of_labels_is_explained_and_some_sentence_warns():
@@ -83,22 +85,23 @@ def test_every_source_of_labels_is_explained_and_some_sentence_warns():
     sources = msgspec.inspect.type_info(field.type).type.values
     said = {each: mitigation_words.labels_sentence(each) for each in sources}
     assert len(set(said.values())) == len(sources) == 4
-    assert "teaches the model to discriminate" in said["model"]
+    assert "these rows teach the model to discriminate" in said["model"]
 
 
 def test_the_headline_says_what_fell_by_how_much_and_at_what_cost(spec):
-    said = mitigation_words.headline(spec, repairs.FIGURES)
+    said = mitigation_words.headline(repairs.FIGURES)
     assert plain(said.sentence) == (
-        "54 % less (50 to 58): adding 529 labelled rows (2.9 % of the training rows) cut the "
-        "estimated share of discriminatory applicants from 4.02 % to 1.84 %; accuracy on rows "
-        "kept apart changed by −0.3 points (−1.1 to 0.4)."
+        "Adding 529 augmentation rows (2.9 % of the training rows) reduced the estimated share of "
+        "decision changes in the input domain from 4.02 % to 1.84 %, which is 54 % less (95 % CI "
+        "50 to 58); accuracy on held-out rows changed by −0.3 points (−1.1 to 0.4)."
     )
     assert (said.evidence, plain(said.value)) == ("estimated", "54 % less")
 
 
 def test_a_rule_set_s_gap_is_told_in_points_and_its_labels_are_opposite(spec):
     said = told(spec, repairs.RULE_FIGURES)
-    assert "cut the gap between those in the rule set and all others from 20.50 to 10.10" in said[0]
+    assert "reduced the gap between the subgroup and all others from 20.50 to 10.10" in said[0]
+    assert "points, which is 51 % less (95 % CI 49 to 53); accuracy" in said[0]
     assert any("opposite" in each for each in said)
     assert not any("five models" in each for each in said)
 
@@ -114,90 +117,119 @@ def test_what_got_worse_is_told_at_once(spec):
     measured = (repairs.RULE_FIGURES[0], *trials[:3], chosen)
     first, second, *_ = told(spec, measured)
     # who is helped as a group may be treated unlike one by one: that is no matter for a count
-    assert "But the estimated share of discriminatory applicants rose from 4.10 % to" in first
+    assert (
+        "However, the estimated share of decision changes in the input domain rose from 4.10 % to"
+    ) in first
     # the calibration of these figures gets worse too
     assert first.endswith("1 other measure got worse.")
-    assert second.startswith("Worse than the model retrained with nothing added: Calibration error")
-    assert "Discriminatory among all possible applicants +1.9 points (0.9 to 3.0)" in second
+    assert second.startswith(f"{phrases.WORSE_THAN_BASELINE}: Calibration error")
+    assert "Decision changes: share of the input domain +1.9 points (0.9 to 3.0)" in second
     assert "Brier" not in second
     assert "ROC" not in second
 
 
 def test_where_nothing_helped_that_comes_first(spec):
     first = told(spec, repairs.HELPLESS_FIGURES)[0]
-    assert first.startswith("Nothing was shown to help at a cost of at most 1 point of accuracy.")
-    assert "Of 2 portions tried, 2 made no difference that is shown." in first
-    assert "−0.06 points (−0.29 to 0.17), with 0.83 % added" in first
+    assert first == (
+        f"{phrases.NO_SIGNIFICANT_GAIN} within the permitted "
+        f"accuracy loss (1 percentage point). 2 {phrases.SIZES_TESTED} 2 without a "
+        "significant difference. The best of them, with 0.83 % added, changed the estimated share "
+        "of decision changes in the input domain by −0.06 points (−0.29 to 0.17)."
+    )
+    repair, imported, plain_one, one, *_ = repairs.HELPLESS_FIGURES
+    first = told(spec, (repair, imported, plain_one, one))[0]
+    assert "1 augmentation size was tested: 1 without a significant difference." in first
+    wider = told(spec, without(repairs.HELPLESS_FIGURES, allowance=2.5))[0]
+    assert "accuracy loss (2.5 percentage points). 2" in wider
 
 
 def test_while_it_goes_on_nothing_is_said_for_good(spec):
     measured = without(repairs.HELPLESS_FIGURES, ended="")
-    assert "of accuracy so far. Of 2 portions" in told(spec, measured)[0]
+    assert "accuracy loss (1 percentage point) so far. 2 augmentation" in told(spec, measured)[0]
     measured = without(repairs.FIGURES, ended="", chosen=-1)
     first = told(spec, measured)[0]
-    assert first.startswith("Nothing is chosen yet. Of 5 portions tried, 2 lowered it, 1 made")
+    assert first.startswith(
+        f"No candidate model is chosen yet. 5 {phrases.SIZES_TESTED} 2 significantly "
+        "better, 1 without a significant difference, 1 significantly worse and 1 above the "
+        "permitted accuracy loss. The best of them, with 6.1 % added,"
+    )
 
 
 def test_a_choice_that_fresh_people_do_not_bear_out_is_no_success(spec):
     measured = without(repairs.HELPLESS_FIGURES, chosen=2)
-    said = plain(mitigation_words.headline(spec, measured).sentence)
-    assert said.startswith("Nothing was shown to help: adding 149 labelled rows (0.83 % of the")
-    assert "−0.06 points (−0.29 to 0.17)" in said
+    said = plain(mitigation_words.headline(measured).sentence)
+    assert said == (
+        f"{phrases.NOTHING_HELPS}: adding 149 augmentation rows (0.83 % of the training rows) was "
+        "chosen on the validation rows, but on an independent sample it changed the estimated "
+        "share of decision changes in the input domain by −0.06 points (−0.29 to 0.17), p = 0.609, "
+        "compared with the retrained baseline."
+    )
     assert "less" not in said
 
 
 def test_a_portion_of_nearly_one_percent_is_one_percent():
     names = {each: Trial(2, "portion", percent=each, added=292) for each in (0.994, 0.9964, 1.04)}
-    assert [plain(mitigation_words.trial_name(each)) for each in names.values()] == [
+    assert [plain(trial_words.trial_name(each)) for each in names.values()] == [
         *("0.99 % added", "1 % added", "1 % added"),
     ]
 
 
 def test_a_rise_is_never_told_as_a_fall(spec):
     measured = without(repairs.FIGURES, chosen=7)
-    said = plain(mitigation_words.headline(spec, measured).sentence)
-    assert said.startswith("Nothing was shown to help: Reweighing instead of added rows")
+    said = plain(mitigation_words.headline(measured).sentence)
+    assert said.startswith(f"{phrases.NOTHING_HELPS}: Reweighing instead of augmentation rows was")
     assert "+0.65 points" in said
 
 
 def test_rows_for_a_model_that_cannot_be_retrained_promise_nothing(spec):
     first, *rest = told(spec, repairs.ROWS_ONLY_FIGURES)
-    assert first.startswith(
-        "2,610 labelled rows to add were made, from a stock of 1,305 discriminatory pairs"
+    assert first.startswith("2,610 augmentation rows were made from 1,305 discriminatory pairs.")
+    assert first.endswith(f"This model {phrases.NOT_RETRAINED} here, so their effect is not known.")
+    single = without(repairs.ROWS_ONLY_FIGURES, rows=1, pairs=1)
+    assert told(spec, single)[0].startswith(
+        "1 augmentation row was made from 1 discriminatory pair."
     )
-    assert "whether they help is not known" in first
-    assert rest[-2].endswith("An ONNX file holds no way to train: it cannot be retrained.")
-    assert not any("trained with" in each for each in rest)
+    assert told(spec, single)[0].endswith("so its effect is not known.")
+    assert rest[-2].endswith(repairs.ROWS_ONLY_FIGURES[0].ended)
+    assert not any("for validation" in each for each in rest)
 
 
 def test_the_other_models_the_end_and_the_notes_are_told(spec):
     said = told(spec, repairs.FIGURES)
     assert any("Reweighing by +0.65 points (0.41 to 0.89)" in each for each in said)
-    assert any("Correlation remover: there is no such model." in each for each in said)
-    assert any("at least 89.93 % of everybody as imported, at least 94.11 %" in e for e in said)
-    assert any("may have been trained on the test rows" in each for each in said)
+    assert any(f"Correlation remover: {phrases.NO_SUCH_MODEL}" in each for each in said)
+    assert (
+        "Certified share of the input domain: at least 89.93 % for the original model, at least "
+        "94.11 % for the mitigated model."
+    ) in said
+    assert (
+        "Compared with the original model, the estimated share of decision changes in the input "
+        "domain changed by −2.07 points (−2.27 to −1.87), p below 0.0001, and accuracy by −0.3 "
+        "points (−1.1 to 0.5), p = 0.465. The original model may have been trained on the test "
+        "rows, which would make it look more accurate."
+    ) in said
     assert said[-2] == repairs.REPAIR.ended
     assert said[-1] == repairs.REPAIR.notes[0]
 
 
 def test_before_and_after_keep_three_kinds_of_statement_apart(spec):
-    whole = mitigation_words.before_after(spec, repairs.FIGURES, 4)
+    whole = trial_words.before_after(spec, repairs.FIGURES, 4)
     parts = [
-        mitigation_words.before_after(spec, repairs.FIGURES, 4, how, by_group=by_group)
+        trial_words.before_after(spec, repairs.FIGURES, 4, how, by_group=by_group)
         for how in ("observed", "estimated", "proven")
         for by_group in (False, True)
     ]
     assert whole == [row for part in parts for row in part]
-    assert all(len(row) == len(mitigation_words.BEFORE_AFTER) for row in whole)
+    assert all(len(row) == len(trial_words.BEFORE_AFTER) for row in whole)
     observed, groups, estimated, _, proven, _ = parts
     assert [row[0] for row in observed][:2] == ["Accuracy", "Area under the ROC curve (AUC)"]
     assert [plain(cell) for cell in observed[0][1:]] == [
         *("84.6 % (83.7 to 85.5)", "84.7 % (83.7 to 85.6)", "84.3 % (83.4 to 85.2)"),
         *("−0.3 points (−1.1 to 0.4)", "p = 0.405 (McNemar, exact)"),
     ]
-    assert {row[0] for row in groups} >= {"Impact ratio, sex", "Widest gap of error rates, job"}
+    assert {row[0] for row in groups} >= {"Impact ratio, sex", "Largest gap in error rates, job"}
     (row,) = estimated
-    assert row[0] == "Discriminatory among all possible applicants"
+    assert row[0] == "Decision changes: share of the input domain"
     # validation rows are none of the result
     assert len(whole) == 14
     # the difference of two lower bounds is none of what they bound
@@ -209,42 +241,44 @@ def test_without_a_model_retrained_anew_the_change_is_from_the_imported_one(spec
     trials = trials_of(repairs.FIGURES)
     broken = msgspec.structs.replace(trials[1], measures=(), changes=(), failed="It diverged.")
     measured = (repairs.REPAIR, trials[0], broken, *trials[2:])
-    assert mitigation_words.before_after(spec, measured, 0)[0][3] == "–"
-    row = mitigation_words.before_after(spec, measured, 4)[0]
+    assert trial_words.before_after(spec, measured, 0)[0][3] == "–"
+    row = trial_words.before_after(spec, measured, 4)[0]
     change = change_of(trials[4], trials[4].measures[2], 0)
     assert row[2] == "–"
-    assert row[4] == mitigation_words.change_text(change, tested=False)
-    assert "from 3.91 % to 1.84 %" in plain(mitigation_words.headline(spec, measured).sentence)
+    assert row[4] == trial_words.change_text(change, tested=False)
+    assert "from 3.91 % to 1.84 %" in plain(mitigation_words.headline(measured).sentence)
 
 
 def test_trials_are_listed_with_what_came_of_each(spec):
-    rows = mitigation_words.trial_rows(spec, repairs.FIGURES)
-    assert all(len(row) == len(mitigation_words.TRIAL_HEADS) for row in rows)
+    rows = trial_words.trial_rows(spec, repairs.FIGURES)
+    assert all(len(row) == len(trial_words.TRIAL_HEADS) for row in rows)
     assert [plain(row[0]) for row in rows] == [
-        *("As imported", "Nothing added", "0.83 % added", "1.4 % added", "2.9 % added"),
+        *("Original model", "Retrained baseline", "0.83 % added", "1.4 % added", "2.9 % added"),
         *("6.1 % added", "11.7 % added", "Reweighing", "Correlation remover"),
     ]
     assert [row[5] for row in rows] == [
         "as audited",
-        "what others are compared with; on the front",
-        "no difference shown",
-        "better; on the front",
-        "better; chosen; on the front",
-        "costs too much accuracy; on the front",
+        f"baseline; {phrases.ON_THE_FRONT}",
+        "no significant difference",
+        f"better; {phrases.ON_THE_FRONT}",
+        f"better; chosen; {phrases.ON_THE_FRONT}",
+        f"costs too much accuracy; {phrases.ON_THE_FRONT}",
         "worse",
-        "tried beside it",
+        "comparison",
         "no model",
     ]
     assert rows[4][1] == "529"
 
 
 def test_nothing_measured_yet_says_so(spec):
-    assert mitigation_words.headline(spec, ()).sentence == "Nothing is repaired yet."
+    assert mitigation_words.headline(()).sentence == phrases.NOTHING_REPAIRED
     assert mitigation_words.sentences(spec, ()) == ()
-    assert mitigation_words.trial_rows(spec, ()) == []
-    assert mitigation_words.before_after(spec, (), 0) == []
+    assert trial_words.trial_rows(spec, ()) == []
+    assert trial_words.before_after(spec, (), 0) == []
     begun = repairs.FIGURES[:2]
-    assert "nothing that adds rows is measured" in mitigation_words.headline(spec, begun).sentence
+    assert mitigation_words.headline(begun).sentence == (
+        f"{phrases.NOTHING_HELPS}: no candidate model with augmentation rows has been measured."
+    )
 
 
 def test_a_relative_fall_has_an_interval_that_agrees_with_that_of_the_difference():
@@ -308,13 +342,13 @@ def test_a_run_of_a_repair_is_told_everywhere_by_what_it_came_to(tmp_path):
         full, empty = store.runs()
         assert (
             figures.headline(store.spec, full).sentence
-            == mitigation_words.headline(store.spec, repairs.FIGURES).sentence
+            == mitigation_words.headline(repairs.FIGURES).sentence
         )
-        assert figures.headline(store.spec, empty).sentence == "Nothing is repaired yet."
+        assert figures.headline(store.spec, empty).sentence == phrases.NOTHING_REPAIRED
         assert (
             figures.sentences(store.spec, full.figures)[0]
             in figures.headline(store.spec, full).sentence
         )
-        assert figures.effort(full).startswith("8 models measured, 0 rows sent")
+        assert figures.effort(full).startswith("8 models measured, 0 queries")
         assert plain(figures.standing(full)) == "8 models measured; share from 4.02 % to 1.84 %"
-        assert figures.standing(empty) == "nothing measured yet"
+        assert figures.standing(empty) == "no result yet"

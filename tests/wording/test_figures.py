@@ -8,12 +8,13 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap
-from fairdesk.results.individual import GradientFidelity, Share
+from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
 from fairdesk.results.proofs import Estimated, PairShare, Proven, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording.groups import subgroups as subgroup_words
+from tests import phrases
 from tests.report.building import people_store, spec_of, write_people
 
 SHARE = Share(
@@ -29,6 +30,9 @@ SHARE = Share(
     anytime_low=0.0359,
     anytime_high=0.0402,
 )
+DOMAIN = "Share of the input domain whose decision changes"
+#: What follows each share of the domain.
+NO_PEOPLE = "The input domain consists of combinations of values, not of real applicants."
 
 
 def plain(text):
@@ -42,45 +46,107 @@ def spec(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "said", "value"),
     [
         (
             {},
             (
-                "3.80 % (3.68 to 3.92 %, 95 %) of all possible applicants get another decision "
-                "when only sex changes: estimated from 100,000 drawn at random."
+                f"{phrases.CHANGES_FOR} 3.80 % (95 % CI 3.68 to 3.92 %) of the input domain "
+                "when only sex changes. Estimated from a random sample of 100,000."
             ),
+            "3.80 %",
         ),
         (
-            {"hits": 0, "estimate": 0.0, "low": 0.0, "high": 3.7e-5},
+            # of none the bound is told, rounded up
+            {"hits": 0, "estimate": 0.0, "low": 0.0, "high": 3.71e-5},
             (
-                "0 of 100,000 applicants drawn at random get another decision when only sex "
-                "changes: at most 0.0037 % of all possible applicants do (95 % confidence)."
+                f"{phrases.CHANGES_FOR} none of 100,000 instances drawn at random when only sex "
+                "changes. With 95 % confidence, it changes for at most 0.0038 % of the input "
+                "domain."
             ),
+            "At most 0.0038 %",
         ),
         (
             {"exhaustive": True, "low": 0.038, "high": 0.038},
             (
-                "3.80 % of all possible applicants (3,800 of 100,000) get another decision when "
-                "only sex changes: every one was checked."
+                f"{phrases.CHANGES_FOR} 3,800 of 100,000 combinations in the input domain (3.80 "
+                f"%) when only sex changes. Exhaustive: {phrases.EVERY_ONE}."
             ),
+            "3.80 %",
         ),
         (
             {"exhaustive": True, "hits": 0, "estimate": 0.0, "low": 0.0, "high": 0.0},
             (
-                "0.00 % of all possible applicants (0 of 100,000) get another decision when only "
-                "sex changes: every one was checked."
+                f"{phrases.CHANGES_FOR} 0 of 100,000 combinations in the input domain (0 %) when "
+                f"only sex changes. Exhaustive: {phrases.EVERY_ONE}."
             ),
+            "0 %",
+        ),
+        (
+            {"exhaustive": True, "people": 10_000_000, "hits": 1, "low": 1e-7, "high": 1e-7},
+            (
+                f"{phrases.CHANGES_FOR} 1 of 10,000,000 combinations in the input domain (below "
+                f"0.01 %) when only sex changes. Exhaustive: {phrases.EVERY_ONE}."
+            ),
+            "Below 0.01 %",
+        ),
+        (
+            {"exhaustive": True, "wavered": 1},
+            (
+                "The decision changed for 3,800 of 100,000 combinations in the input domain (3.80 "
+                "%) when only sex changes, each queried once. This is not exact: 1 row received a "
+                "different output when it was re-queried."
+            ),
+            "3.80 %",
+        ),
+        (
+            {"exhaustive": True, "wavered": 2},
+            (
+                "The decision changed for 3,800 of 100,000 combinations in the input domain (3.80 "
+                "%) when only sex changes, each queried once. This is not exact: 2 rows received a "
+                "different output when they were re-queried."
+            ),
+            "3.80 %",
         ),
     ],
 )
-def test_a_share_is_told_for_what_it_is(spec, changes, said):
+def test_a_share_is_told_for_what_it_is(spec, changes, said, value):
     share = msgspec.structs.replace(SHARE, **changes)
-    assert plain(figures.share_statement(spec, share).sentence) == said
+    statement = figures.share_statement(spec, share)
+    assert plain(statement.sentence) == f"{said} {NO_PEOPLE}"
+    assert plain(statement.value) == value
+    assert statement.evidence == ("proven" if share.exact else "estimated")
+
+
+def test_the_rows_of_the_data_are_the_auditors_people_and_real(spec):
+    rows = msgspec.structs.replace(SHARE, whom="data", exhaustive=True)
+    said = figures.share_statement(spec, rows)
+    assert said.evidence == "observed"
+    assert said.label == "Applicants whose decision changes"
+    assert "for 3,800 of 100,000 applicants in the data (3.80 %) when" in plain(said.sentence)
+    assert NO_PEOPLE not in said.sentence
+    moved = msgspec.structs.replace(SHARE, whom="perturbed")
+    assert "of the perturbed data rows when" in figures.share_statement(spec, moved).sentence
+    line = plain(figures.share_line(spec, SHARE))
+    assert line == f"{DOMAIN}: 3.80 % (95 % CI 3.68 to 3.92 %)."
+    assert plain(figures.share_line(spec, rows)).endswith(": 3.80 % (exhaustive).")
+    unsure = msgspec.structs.replace(rows, wavered=1)
+    assert plain(figures.share_line(spec, unsure)).endswith(": 3.80 % (not exact).")
+
+
+@pytest.mark.parametrize(("low", "value"), [(0.0213, "At least 2.13 %"), (0.0, "At least 0 %")])
+def test_a_change_of_probability_is_told_as_the_bound_that_it_is(spec, low, value):
+    excess = ExcessChange("domain", ("sex",), 1_000, 0.051, 0.009, 0.042, low, 0.06, 0.95)
+    said = figures.excess_statement(spec, excess)
+    assert plain(said.value) == value
+    assert value.lower() in plain(said.sentence)
+    assert "(1,000 pairs, each row queried twice" in said.sentence
+    assert "in 5.1 % of the queries" in plain(said.sentence)
+    assert ("own randomness" in said.sentence) == (low == 0)
 
 
 def test_the_interval_for_who_watches(spec):
-    assert "3.59 to 4.02 %, 95 %" in plain(figures.anytime_sentence(SHARE))
+    assert "95 % CI 3.59 to 4.02 %. It remains valid" in plain(figures.anytime_sentence(SHARE))
     assert not figures.anytime_sentence(msgspec.structs.replace(SHARE, exhaustive=True))
 
 
@@ -92,18 +158,18 @@ def test_the_share_of_all_attributes_is_the_one_to_tell():
 
 
 @pytest.mark.parametrize(
-    ("method", "found", "first", "holds"),
+    ("method", "found", "number", "holds"),
     [
-        ("estimate", 40, "3.80 %", "estimated from"),
-        ("maft", 12, "12 ", "Examples, not a rate"),
-        ("maft", 0, "0 found", "3.80 %"),
+        ("estimate", 40, ("estimated", "3.80 %"), "Estimated from a random sample of 100,000."),
+        ("maft", 12, ("example", "12"), f"{phrases.NO_RATE}. {phrases.CHANGES_FOR} 3.80 %"),
+        ("maft", 0, ("", "0"), f"none exist. {phrases.CHANGES_FOR} 3.80 % (95 % CI"),
     ],
 )
-def test_a_headline_never_takes_a_search_for_a_rate(spec, method, found, first, holds):
+def test_a_headline_never_takes_a_search_for_a_rate(spec, method, found, number, holds):
     state = RunState(1, method, "done", tried=50, found=found, queries=90, figures=(SHARE,))
-    said = plain(figures.headline(spec, state).sentence)
-    assert said.startswith(first)
-    assert holds in said
+    said = figures.headline(spec, state)
+    assert (said.evidence, plain(said.value)) == number
+    assert holds in plain(said.sentence)
 
 
 def test_what_an_estimate_came_upon_is_never_told_beside_its_share(tmp_path):
@@ -124,29 +190,38 @@ def test_a_share_of_those_near_real_people_says_so(tmp_path):
             store.measure(run, [SHARE])
             store.end_run(run, "done")
         near, whole = [figures.headline(store.spec, run).sentence for run in store.runs()]
-    assert "Only applicants at most 0.1 from a real one" in near
-    assert "asked about" not in whole
+    assert "Only instances within Gower distance 0.1 of a data row were tested" in near
+    assert near.endswith("The results cover those instances only.")
+    assert "distance" not in whole
 
 
 def test_gaps_and_likenesses_are_told(spec):
     gap = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.99, (1.0,), (0.0,), 0.6, 0.4)
     said = plain(subgroup_words.gap_statement(spec, gap).sentence)
-    assert said.startswith("20.0 percentage points (17.0 to 23.0, 99 %) lie between")
-    assert "sex = " in said
-    assert said.endswith("among 4,000 applicants invented at random.")
+    assert said == (
+        "The selection rates of sex = male (60.0 %) and sex = female (40.0 %) differ by 20.0 "
+        "percentage points (99 % CI 17.0 to 23.0) among 4,000 instances drawn at random from the "
+        "input domain."
+    )
     few = msgspec.structs.replace(gap, people=2, low=0.0, high=1.0, sets=3, unmet=2)
     said = plain(subgroup_words.gap_statement(spec, few).sentence)
-    assert "(0.0 to 100.0 for all 3 sets of attributes together, 99 %)" in said
-    assert "That the two differ at all is not shown" in said
-    assert "2 groups are not compared" in said
+    assert "(corrected 99 % CI 0.0 to 100.0, 3 sets of attributes) among 2 instances" in said
+    assert "The difference is not statistically significant. 2 groups are not compared" in said
+    one = msgspec.structs.replace(few, unmet=1)
+    assert "1 group is not compared: no" in subgroup_words.gap_statement(spec, one).sentence
     like = GradientFidelity(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
     assert "gradients 0.97, directions 0.90 and odds 0.80" in figures.likeness_sentence(like)
     blind = msgspec.structs.replace(like, gradients=None, directions=None, probabilities=None)
     assert figures.likeness_sentence(blind) == (
-        "Size 0.5: a short search found 30 among 400 tried."
+        "Perturbation size 0.5: a short search found 30 discriminatory pairs among 400 instances "
+        "tested."
+    )
+    one = msgspec.structs.replace(blind, found=1, tried=1)
+    assert figures.likeness_sentence(one).endswith(
+        "found 1 discriminatory pair among 1 instance tested."
     )
     tiny = msgspec.structs.replace(blind, size=0.0316228)
-    assert figures.likeness_sentence(tiny).startswith("Size 0.032:")
+    assert figures.likeness_sentence(tiny).startswith("Perturbation size 0.032:")
     assert len(figures.sentences(spec, (SHARE, gap, like))) == 4
 
 
@@ -177,98 +252,126 @@ EXACT = msgspec.structs.replace(
         (
             {},
             (
-                "At least 89.93 % of all possible applicants are treated alike, whatever their "
-                "age: proven; at least 6.90 % are not: proven. 3.17 % is undecided."
+                "At least 89.93 % of the input domain is certified: the decision is the same for "
+                "every tested value of age; at least 6.90 % is falsified: the decision changes; "
+                "at most 3.17 % is undecided."
             ),
         ),
         (
             {"certified": 0.99999, "falsified": 0.0, "undecided": 0.00001},
             (
-                "At least 99.9990 % of all possible applicants are treated alike, whatever their "
-                "age: proven; of nobody is it proven that they are not. 0.0010 % is undecided."
+                "At least 99.9990 % of the input domain is certified: the decision is the same for "
+                "every tested value of age. Nothing is falsified; at most 0.0010 % is undecided."
             ),
         ),
         (
             {"certified": 1 - 1e-12, "falsified": 0.0, "undecided": 1e-12},
             (
-                "At least 99.999999 % of all possible applicants are treated alike, whatever their "
-                "age: proven; of nobody is it proven that they are not. 0.000001 % is undecided."
+                "At least 99.999999 % of the input domain is certified: the decision is the same "
+                "for every tested value of age. Nothing is falsified; at most 0.000001 % is "
+                "undecided."
             ),
         ),
         (
             {"certified": 0.0, "falsified": 1e-12, "undecided": 1 - 1e-12},
             (
-                "More than 0 % of all possible applicants are not treated alike, whatever their "
-                "age: proven; of nobody is it proven that they are. 100.000000 % is undecided."
+                "More than 0 % of the input domain is falsified: the decision is not the same for "
+                "every tested value of age. Nothing is certified; at most 100.000000 % is "
+                "undecided."
             ),
         ),
         (
             {"certified": 0.0, "falsified": 0.0, "undecided": 1.0},
-            (
-                "Nothing is proven of how all possible applicants are treated, whatever their age: "
-                "all of them are undecided."
-            ),
+            (f"{phrases.NOTHING_PROVEN}: all of the input domain is undecided."),
         ),
         (
             # the float of two thirds is above them, in the last digit that it shows
             {"certified": 2 / 3, "total": "3", "certified_people": "2", "falsified_people": "0"},
             (
-                "At least 66.66 % of all possible applicants are treated alike, whatever their "
-                "age: proven; of nobody is it proven that they are not. 33.34 % is undecided."
+                "At least 66.66 % of the input domain is certified: the decision is the same for "
+                "every tested value of age. Nothing is falsified; at most 33.34 % is undecided."
             ),
         ),
         (
             {"of": "population"},
             (
-                "At least 89.93 % of applicants among whom every value is as common as in the data "
-                "are treated alike, whatever their age: proven; at least 6.90 % are not: proven. "
-                "3.17 % is undecided."
+                "At least 89.93 % of the data-weighted input domain (attributes assumed "
+                "independent) is certified: the decision is the same for every tested value of "
+                "age; at least 6.90 % is falsified: the decision changes; at most 3.17 % is "
+                "undecided."
             ),
         ),
     ],
 )
-def test_what_is_proven_is_rounded_down_and_what_is_left_up(spec, changes, said):
+def test_what_is_proven_is_rounded_down_and_what_is_left_up(changes, said):
     proven = msgspec.structs.replace(PROVEN, **changes)
-    assert plain(proof_words.proven_statement(spec, proven).sentence) == said
+    assert plain(proof_words.proven_statement(proven).sentence) == said
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "said", "number"),
     [
         (
             {},
             (
-                "Exactly 17 of 624 possible applicants (2.72 %) are treated unlike when only age "
-                "changes: every one is decided."
+                "The decision changes when only age changes for exactly 17 of 624 combinations in "
+                "the input domain (2.72 %): every combination is decided."
             ),
+            ("Falsified combinations", "Exactly 17"),
         ),
         (
             {"certified_people": "624", "falsified_people": "0"},
             (
-                "All 624 possible applicants are treated alike, whatever their age: every one is "
-                "decided."
+                "All 624 combinations in the input domain are certified: the decision is the same "
+                "for every tested value of age; every combination is decided. This covers this "
+                "model, these values and these constraints only."
             ),
+            ("Certified combinations", "All 624"),
         ),
         (
             {"certified_people": "624", "falsified_people": "0", "boxes": 0},
             (
-                "All 624 possible applicants are treated alike, whatever their age: certified at "
-                "once, for nobody had to be looked at."
+                "All 624 combinations in the input domain are certified: the decision is the same "
+                "for every tested value of age; certified without examining any region. This "
+                "covers this model, these values and these constraints only."
             ),
+            ("Certified combinations", "All 624"),
+        ),
+        (
+            # where every attribute is protected
+            {"total": "1", "certified_people": "1", "falsified_people": "0"},
+            (
+                "The only combination in the input domain is certified: the decision is the same "
+                "for every tested value of age; every combination is decided. This covers this "
+                "model, these values and these constraints only."
+            ),
+            ("Certified combinations", "All 1"),
+        ),
+        (
+            {"total": "1", "certified_people": "0", "falsified_people": "1"},
+            (
+                "The decision changes when only age changes for the only combination in the input "
+                "domain: every combination is decided."
+            ),
+            ("Falsified combinations", "Exactly 1"),
         ),
         (
             {"of": "population", "total": "", "certified": 0.9, "falsified": 0.1},
             (
-                "Exactly 10.00 % of applicants among whom every value is as common as in the data "
-                "are treated unlike when only age changes: every one is decided."
+                "The decision changes when only age changes for exactly 10.00 % of the "
+                "data-weighted input domain (attributes assumed independent): every combination "
+                "is decided."
             ),
+            ("Falsified share", "Exactly 10.00 %"),
         ),
     ],
 )
-def test_what_is_decided_of_everybody_is_told_exactly(spec, changes, said):
+def test_what_is_decided_of_everybody_is_told_exactly(changes, said, number):
     proven = msgspec.structs.replace(EXACT, **changes)
-    assert plain(proof_words.proven_statement(spec, proven).sentence) == said
-    assert not proof_words.estimated_sentence(spec, proven)
+    statement = proof_words.proven_statement(proven)
+    assert plain(statement.sentence) == said
+    assert (statement.label, plain(statement.value)) == number
+    assert not proof_words.estimated_sentence(proven)
 
 
 @pytest.mark.parametrize(
@@ -277,37 +380,38 @@ def test_what_is_decided_of_everybody_is_told_exactly(spec, changes, said):
         (
             {},
             (
-                "Of the remaining 3.17 %, an estimated 41.0 % (38.0 to 44.0 %, 95 %) are treated "
-                "unlike: statistical, not certified."
+                f"In the undecided 3.17 %, {phrases.DECISION_CHANGES_FOR} an estimated 41.0 % "
+                f"(95 % CI 38.0 to 44.0 %): {phrases.NOT_CERTIFIED}."
             ),
         ),
         (
             {"certified": 0.0, "falsified": 0.0, "undecided": 1.0},
             (
-                "Of all possible applicants, an estimated 41.0 % (38.0 to 44.0 %, 95 %) are "
-                "treated unlike: statistical, not certified."
+                f"In the input domain, {phrases.DECISION_CHANGES_FOR} an estimated 41.0 % (95 % CI "
+                f"38.0 to 44.0 %): {phrases.NOT_CERTIFIED}."
             ),
         ),
         (
             {"estimated": Estimated(1_000, 0, 0.0, 0.00302, 0.95, 0.0)},
             (
-                "Of the remaining 3.17 %, at most 0.31 % (95 % confidence) are treated unlike: 0 "
-                "of 1,000 drawn at random are. This is statistical, not certified."
+                f"In the undecided 3.17 %, {phrases.DECISION_CHANGES_FOR} at most 0.31 % (95 % "
+                "confidence): it changed for 0 of 1,000 drawn at random. This is "
+                f"{phrases.NOT_CERTIFIED}."
             ),
         ),
         ({"estimated": None}, ""),
         ({"estimated": Estimated(0, 0, 0.0, 1.0, 0.95, 0.0)}, ""),
     ],
 )
-def test_an_estimate_of_the_rest_says_that_it_is_none_of_the_proof(spec, changes, said):
+def test_an_estimate_of_the_rest_says_that_it_is_none_of_the_proof(changes, said):
     proven = msgspec.structs.replace(PROVEN, **changes)
-    assert plain(proof_words.estimated_sentence(spec, proven)) == said
+    assert plain(proof_words.estimated_sentence(proven)) == said
 
 
 @pytest.mark.parametrize(
     ("conditions", "said"),
     [
-        ((), "everybody"),
+        ((), "all combinations"),
         ((Condition("debts", low=3.0),), "“debts” ≥ 3"),
         ((Condition("income", high=30.5),), "“income” ≤ 30.5"),
         ((Condition("debts", low=3.0, high=5.0),), "3 ≤ “debts” ≤ 5"),
@@ -324,32 +428,37 @@ def test_a_box_is_written_as_a_rule(spec, conditions, said):
     assert rule_words.rule_text(spec, conditions) == said
 
 
-def test_regions_and_pairs_are_told_with_their_number_first(spec):
+def test_regions_and_pairs_are_told_with_their_numbers(spec):
     region = Region("unlike", (Condition("debts", low=3.0),), 0.0321, "123456", 0.014)
     assert plain(proof_words.region_sentence(spec, region)) == (
-        "All 123,456 possible applicants with “debts” ≥ 3 are treated unlike when only age or sex "
-        "or both change: proven. That is at least 3.21 % of all, and about 1.40 % where every "
-        "value is as common as in the data."
+        "All 123,456 combinations with “debts” ≥ 3 are falsified: the decision changes when only "
+        "age or sex or both change. That is at least 3.21 % of the input domain, and about 1.40 % "
+        "data-weighted (attributes assumed independent)."
     )
     one = Region("consistent", (), 1e-9, "1")
     assert plain(proof_words.region_sentence(spec, one)).startswith(
-        "One possible applicant is treated alike, whatever their age and sex: proven."
+        "The combination is certified: the decision is the same for every tested value of age "
+        "and sex. That is more than 0 % of the input domain"
     )
     pair = PairShare(("sex",), (0.0,), (1.0,), 0.069, 0.8)
     assert plain(proof_words.pair_sentence(spec, pair)) == (
-        "At least 6.90 % of all possible applicants get another decision between sex = female and "
-        "sex = male: proven; at least 80.00 % get the same: proven."
+        "The decision differs between sex = female and sex = male for at least 6.90 % of the input "
+        "domain, and is the same for at least 80.00 %."
     )
+    none = plain(proof_words.pair_sentence(spec, msgspec.structs.replace(pair, falsified=0.0)))
+    assert "for at least 0 % of the input domain" in none
     exact = msgspec.structs.replace(pair, certified=0.931, exact=True)
-    assert "every one is decided" in proof_words.pair_sentence(spec, exact)
+    assert "for 6.90 % of the input domain: every combination is decided." in plain(
+        proof_words.pair_sentence(spec, exact)
+    )
 
 
 def test_a_proof_is_told_with_its_notes_and_the_estimate_beside_it(spec):
     noted = msgspec.structs.replace(PROVEN, notes=("The model ignores “age”.",))
     told = figures.sentences(spec, (noted, SHARE))
     assert told[:3] == (
-        proof_words.proven_statement(spec, PROVEN).sentence,
-        proof_words.estimated_sentence(spec, PROVEN),
+        proof_words.proven_statement(PROVEN).sentence,
+        proof_words.estimated_sentence(PROVEN),
         "The model ignores “age”.",
     )
     population = msgspec.structs.replace(PROVEN, of="population")

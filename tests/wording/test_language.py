@@ -69,7 +69,7 @@ def test_moments_look_as_the_language_writes_them(key: LanguageKey, told: str) -
 
 def test_intervals_and_signs() -> None:
     with using("de"):
-        assert words.interval(0.037, 0.039, 0.95, 1) == f"3,7 to 3,9{NBSP}%, 95{NBSP}%"
+        assert words.interval(0.037, 0.039, 0.95, 1) == f"95{NBSP}% CI 3,7 to 3,9{NBSP}%"
         assert words.plain(-0.001, 2) == "0,00"
         assert words.plain(-1234.5, 1) == "−1.234,5"
         assert words.short(-0.5) == "−0,5"

@@ -1,21 +1,22 @@
-"""Statements in parts: the value is known by itself, and never looked for in the sentence."""
+"""Statements in parts: evidence, label, value and a sentence that can be read without them."""
 
 import msgspec
 import pytest
 
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.blocks import stated
-from fairdesk.wording import figures, words
+from fairdesk.wording import figures
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording.language import say, using
+from fairdesk.wording.language import using
+from tests import phrases
 from tests.report import repairs
 from tests.report.building import spec_of, write_people
-from tests.wording.test_figures import PROVEN, SHARE, plain
+from tests.wording.test_figures import DOMAIN, EXACT, PROVEN, SHARE, plain
 
-RARE = {"exhaustive": True, "people": 10_000_000, "hits": 1, "low": 1e-7, "high": 1e-7}
-EVERYBODY = {"total": "4096", "certified_people": "4096", "falsified_people": "0"}
-ALIKE = {**EVERYBODY, "exact": True, "certified": 1.0, "falsified": 0.0, "undecided": 0.0}
+ALIKE = {"certified_people": "624", "falsified_people": "0"}
+NONE = {"hits": 0, "estimate": 0.0, "low": 0.0, "high": 3.71e-5}
+DRAWN = msgspec.structs.replace(PROVEN.estimated, discriminatory=0, low=0.0, high=0.00302)
 
 
 @pytest.fixture
@@ -28,56 +29,82 @@ def share(**changes):
     return lambda spec: figures.share_statement(spec, msgspec.structs.replace(SHARE, **changes))
 
 
-def proof(**changes):
-    return lambda spec: proof_words.proven_statement(
-        spec, msgspec.structs.replace(PROVEN, **changes)
-    )
+def proof(of=PROVEN, **changes):
+    return lambda _: proof_words.proven_statement(msgspec.structs.replace(of, **changes))
+
+
+def rest(**changes):
+    return lambda _: proof_words.remainder_statement(msgspec.structs.replace(PROVEN, **changes))
+
+
+def mitigated(measured):
+    return lambda _: mitigation_words.headline(measured)
 
 
 @pytest.mark.parametrize(
-    ("made", "evidence", "value", "rest"),
+    ("made", "evidence", "label", "value"),
     [
-        (share(), "estimated", "3.80 %", "(3.68 to 3.92 %, 95 %) of all"),
-        # a value of several words is one value
-        (share(**RARE), "proven", "below 0.01 %", "of all possible applicants (1 of 10,000,000)"),
-        (share(whom="data", exhaustive=True), "observed", "3.80 %", "of the applicants in the"),
-        (share(people=0, hits=0), "", "", "Nobody was asked about"),
-        (proof(), "proven", "At least 89.93 %", "of all possible applicants are treated alike"),
-        (proof(certified=0.0), "proven", "At least 6.90 %", "of all possible applicants are not"),
-        (proof(**ALIKE), "proven", "All 4,096", "possible applicants are treated alike"),
+        (share(), "estimated", DOMAIN, "3.80 %"),
+        (share(**NONE), "estimated", DOMAIN, "At most 0.0038 %"),
+        (share(exhaustive=True), "proven", DOMAIN, "3.80 %"),
         (
-            lambda spec: proof_words.remainder_statement(spec, PROVEN),
-            *("estimated", "41.0 %", "(38.0 to 44.0 %, 95 %) of the remaining 3.17 % are"),
+            share(whom="data", exhaustive=True),
+            *("observed", "Applicants whose decision changes", "3.80 %"),
         ),
+        (share(people=0, hits=0), "", "", ""),
+        (proof(), "proven", "Certified share", "At least 89.93 %"),
+        (proof(certified=0.0), "proven", "Falsified share", "At least 6.90 %"),
+        (proof(certified=0.0, falsified=0.0), "", "", ""),
+        (proof(EXACT, **ALIKE), "proven", "Certified combinations", "All 624"),
+        (rest(), "estimated", "Estimated in the undecided part", "41.0 %"),
         (
-            lambda spec: mitigation_words.headline(spec, repairs.FIGURES),
-            *("estimated", "54 % less", "(50 to 58): adding 529 labelled rows"),
+            rest(estimated=DRAWN),
+            *("estimated", "Estimated in the undecided part", "At most 0.31 %"),
         ),
-        (
-            lambda spec: mitigation_words.headline(spec, repairs.HELPLESS_FIGURES),
-            *("estimated", "", "Nothing was shown to help"),
-        ),
+        (mitigated(repairs.FIGURES), "estimated", "Relative change", "54 % less"),
+        (mitigated(repairs.HELPLESS_FIGURES), "estimated", "", ""),
+        (mitigated(repairs.ROWS_ONLY_FIGURES), "", "Augmentation rows", "2,610"),
     ],
 )
-def test_the_report_sets_the_value_and_goes_on_from_it(spec, made, evidence, value, rest):
+def test_the_report_sets_label_and_value_and_the_sentence_whole(spec, made, evidence, label, value):
     said = made(spec)
+    assert (said.evidence, said.label, plain(said.value)) == (evidence, label, value)
+    # the sentence tells the value itself, and ends
+    within = said.value[:1].lower() + said.value[1:]
+    assert said.value in said.sentence or within in said.sentence
+    assert said.sentence[0].isupper() or said.sentence[0].isdigit()
+    assert said.sentence.endswith(".")
     block = stated(said, ("More.", ""), place="results")
-    assert (block.evidence, plain(block.number)) == (evidence, value)
-    assert plain(block.sentence).startswith(rest)
-    assert f"{block.number} {block.sentence}".strip() == said.sentence
-    assert bool(block.label) == bool(value)
+    assert (block.number, block.sentence) == (said.value, said.sentence)
+    assert (block.evidence, block.label) == (said.evidence, said.label)
     assert block.details == ("More.",)
 
 
-def test_a_translation_that_does_not_begin_with_the_value_is_set_whole(spec, monkeypatch):
-    english = figures.share_statement(spec, SHARE)
-    monkeypatch.setattr(
-        figures, "say", lambda message, **values: f"Es sind {say(message, **values)}"
+def test_what_is_estimated_of_the_undecided_part_tells_its_counts():
+    said = plain(proof_words.remainder_statement(PROVEN).sentence)
+    assert said == (
+        f"{phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 38.0 to 44.0 %) of the undecided "
+        "3.17 %: it changed for 410 of 1,000 instances drawn from regions that are not fully "
+        "decided, and those already falsified are subtracted. Statistical, not certified."
     )
+    whole = {"certified": 0.0, "falsified": 0.0, "undecided": 1.0, "estimated": DRAWN}
+    none = proof_words.remainder_statement(msgspec.structs.replace(PROVEN, **whole))
+    assert plain(none.sentence).startswith(
+        f"{phrases.CHANGES_FOR} at most 0.31 % (95 % confidence) of the input domain: it changed "
+        "for 0 of 1,000 instances"
+    )
+    assert proof_words.remainder_statement(msgspec.structs.replace(PROVEN, estimated=None)) is None
+
+
+def test_more_sentences_follow_and_empty_ones_are_no_gap():
+    said = proof_words.proven_statement(PROVEN)
+    more = said.with_more("", "First.", "", "Second.")
+    assert more.sentence == f"{said.sentence} First. Second."
+    assert msgspec.structs.replace(more, sentence=said.sentence) == said
+
+
+def test_values_are_written_in_the_language_wherever_they_stand(spec):
     with using("de"):
         said = figures.share_statement(spec, SHARE)
     assert plain(said.value) == "3,80 %"
-    assert said.rest == said.sentence
-    assert said.sentence.startswith("Es sind 3,80")
-    assert english.rest == english.sentence[len(english.value) + 1 :]
-    assert words.NBSP in english.value
+    assert "3,80 % (95 % CI 3,68 to 3,92 %)" in plain(said.sentence)

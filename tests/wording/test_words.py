@@ -1,9 +1,10 @@
-"""The sentences: numbers first, right plurals, and never a rate."""
+"""The sentences of a search: right plurals, and never a rate."""
 
 import pytest
 
 from fairdesk.audit.store.records import RunState
 from fairdesk.wording import words
+from tests import phrases
 from tests.report.building import people_store
 
 
@@ -83,8 +84,8 @@ def test_headline_of_one_protected_attribute(tmp_path):
     with people_store(tmp_path) as store:
         said = words.headline(store.spec, state(1305, 12_000)).sentence
     assert said == (
-        "1,305 invented applicants get another decision when only sex changes. "
-        "Examples, not a rate."
+        "1,305 discriminatory pairs found: the decision changes when only sex changes. "
+        f"{phrases.NO_RATE}."
     )
 
 
@@ -92,7 +93,8 @@ def test_headline_of_one_finding(tmp_path):
     with people_store(tmp_path) as store:
         said = words.headline(store.spec, state(1, 9)).sentence
     assert said == (
-        "1 invented applicant gets another decision when only sex changes. An example, not a rate."
+        "1 discriminatory pair found: the decision changes when only sex changes. An example from "
+        "a targeted search, not a rate."
     )
 
 
@@ -106,24 +108,37 @@ def test_headline_of_one_finding(tmp_path):
 def test_headline_of_several_protected_attributes(tmp_path, protected, when):
     with people_store(tmp_path, protected, person="person") as store:
         said = words.headline(store.spec, state(2, 9, alone=(1,) * len(protected))).sentence
-    assert said.startswith(f"2 invented people get another decision {when}.")
+    assert said.startswith(f"2 discriminatory pairs found: the decision changes {when}.")
 
 
 def test_headline_of_nothing_tells_how_much_was_tried(tmp_path):
     with people_store(tmp_path) as store:
-        said = words.headline(store.spec, state(0, 12_000, queries=24_000)).sentence
-        unknown = words.headline(store.spec, state(0, 0)).sentence
-    assert "0 found: of 12,000 invented applicants tried (24,000 rows" in said
-    assert said.endswith("That is no proof that nobody does.")
-    assert unknown == "0 found: nobody was tried."
+        said = words.headline(store.spec, state(0, 12_000, queries=24_000))
+        one = words.headline(store.spec, state(0, 1, queries=1)).sentence
+        unknown = words.headline(store.spec, state(0, 0))
+    assert said.sentence == (
+        f"{phrases.NO_PAIR_FOUND} 12,000 instances tested (24,000 queries): for none of "
+        f"them does the decision change when only sex changes. {phrases.NOTHING_FOUND}."
+    )
+    assert (said.evidence, said.label, said.value) == ("", "Discriminatory pairs", "0")
+    assert "among 1 instance tested (1 query): its decision does not change when" in one
+    # nothing is counted where nothing was tested
+    assert (unknown.label, unknown.value) == ("", "")
+    assert unknown.sentence == "No instances were tested."
 
 
 def test_headline_while_running_promises_nothing(tmp_path):
     with people_store(tmp_path) as store:
-        said = words.headline(store.spec, state(0, 1, "running")).sentence
-    assert said == (
-        "0 found so far among 1 invented applicant: none gets another decision "
-        "when only sex changes."
+        one, some = (
+            words.headline(store.spec, state(0, tried, "running")).sentence for tried in (1, 2)
+        )
+    assert one == (
+        "No discriminatory pair found so far among 1 instance tested: its decision does not "
+        "change when only sex changes."
+    )
+    assert some == (
+        "No discriminatory pair found so far among 2 instances tested: for none of them does the "
+        "decision change when only sex changes."
     )
 
 
@@ -133,10 +148,9 @@ def test_headline_of_stopped_and_failed_runs_says_so(tmp_path):
         failed = words.headline(
             store.spec, state(0, 9, "failed", elapsed=2, message="The model’s process ended.")
         ).sentence
-    assert plain(stopped).endswith(
-        "Stopped by the auditor after 41 s; what was found until then is kept."
-    )
-    assert plain(failed).endswith("is kept. The model’s process ended.")
+    assert f" {phrases.STOPPED} after 41 s; " in plain(stopped)
+    assert " Failed after 2.0 s; " in plain(failed)
+    assert failed.endswith("kept. The model’s process ended.")
 
 
 def test_alone_sentences_only_with_several_attributes(tmp_path):
@@ -147,10 +161,19 @@ def test_alone_sentences_only_with_several_attributes(tmp_path):
 def test_alone_sentences(tmp_path):
     with people_store(tmp_path, ("sex", "job")) as store:
         said = words.alone_sentences(store.spec, state(8, 9, alone=(6, 1)))
+        only, _ = words.alone_sentences(store.spec, state(1, 9, alone=(1, 0)))
     assert [plain(one) for one in said] == [
-        "6 of the 8 (75.0 %) get another decision when sex alone changes.",
-        "1 of the 8 (12.5 %) gets another decision when job alone changes.",
+        "Changing sex alone is enough for 6 of the 8 pairs (75.0 %).",
+        "Changing job alone is enough for 1 of the 8 pairs (12.5 %).",
     ]
+    assert plain(only) == "Changing sex alone is enough for 1 of 1 pair (100.0 %)."
+
+
+def test_what_a_run_spent_is_counted_in_the_singular_too():
+    spent = state(0, 1, queries=1, elapsed=2)
+    assert plain(words.effort(spent)) == "1 instance tested, 1 query, 2.0 s"
+    spent = state(0, 1_200, queries=2_400, elapsed=2)
+    assert plain(words.effort(spent)) == "1,200 instances tested, 2,400 queries, 2.0 s"
 
 
 def test_names_that_are_no_words_are_quoted():

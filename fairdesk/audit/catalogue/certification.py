@@ -9,33 +9,49 @@ from fairdesk.models.model import Capability
 METHODS = (
     Method(
         key="certify",
-        title="Certify",
-        sentence="Bounds the model over boxes of people, divides those that stay undecided, "
-        "and counts everybody one by one where that is quicker.",
-        paper="The steps of FairQuant (ICSE 2025) with backward bounds (CROWN, NeurIPS 2018), "
-        "best boxes first, and counting inside undecided boxes",
-        tells="At least how many of all possible people are treated alike, and at least how "
-        "many are not: proven, for everybody in the domain, with the regions where that is so. "
-        "What stays undecided is estimated apart. It may be stopped and gone on with.",
-        cannot="How common it is among real people: most of those whom the allowed values make "
-        "are unlike anybody; the share of the population supposes that attributes are "
-        "independent. Of a model that cannot be looked into it gives an estimate: statistical, "
-        "not certified.",
+        title="Certification",
+        sentence=(
+            "Proves for which share of the input domain the decision cannot change (certified), "
+            "for which it does (falsified), and reports the rest as undecided. It bounds the "
+            "model over regions, divides those that stay undecided, and enumerates where that is "
+            "quicker."
+        ),
+        paper=(
+            "The steps of FairQuant (ICSE 2025) with backward bounds (CROWN, NeurIPS 2018), best "
+            "regions first, and enumeration inside undecided regions"
+        ),
+        tells=(
+            "Lower bounds, proven for the whole input domain: the certified share (decision "
+            "unchanged) and the falsified share (decision changes), with the regions of each. "
+            "The undecided share is estimated separately. The run can be stopped and resumed."
+        ),
+        cannot=(
+            "How often the decision changes among real individuals: most combinations in the "
+            "input domain do not resemble any. The data-weighted share assumes that attributes "
+            "are independent. For a model whose internal structure is not available the result "
+            "is an estimate: statistical, not certified."
+        ),
         options=CertifyOptions,
         answers=QuestionKind.PROOF,
         finishes=True,
     ),
     Method(
         key="fairquant",
-        title="FairQuant",
-        sentence="Certifies as its paper does: boxes are bounded by symbolic intervals and "
-        "halved, one after the other, down to a fixed depth.",
+        title="FairQuant (published baseline)",
+        sentence=(
+            "Certifies as described in its paper: regions are bounded by symbolic intervals and "
+            "halved, one after the other, down to a fixed depth."
+        ),
         paper="Kim, Wang and Wang, “FairQuant: Certifying and Quantifying Fairness of Deep "
         "Neural Networks”, ICSE 2025",
-        tells="At least how many of all possible people are treated alike, and at least how "
-        "many are not: proven.",
-        cannot="As much as Certify in the same time: it is here to be compared with. What it "
-        "does not decide is left so.",
+        tells=(
+            "Lower bounds, proven: the certified share (decision unchanged) and the falsified "
+            "share (decision changes) of the input domain."
+        ),
+        cannot=(
+            "As much as Certification in the same time: it is included for comparison. What it "
+            "does not decide stays undecided."
+        ),
         options=FairQuantOptions,
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),
@@ -43,14 +59,20 @@ METHODS = (
     ),
     Method(
         key="fairify",
-        title="Fairify",
-        sentence="Divides the domain into parts, and asks a solver of each whether anybody in "
-        "it is treated unlike.",
+        title="Fairify (published baseline)",
+        sentence=(
+            "Divides the input domain into partitions and uses a solver to determine for each "
+            "whether the decision changes for any instance in it."
+        ),
         paper="Biswas and Rajan, “Fairify: Fairness Verification of Neural Networks”, ICSE 2023",
-        tells="Which parts of the domain are proven to treat everybody alike, in exact "
-        "arithmetic, and of others one person each who is not.",
-        cannot="How many are treated unlike in a part where somebody is. It is slow: most "
-        "parts of a large domain stay unknown.",
+        tells=(
+            "The partitions in which the decision is proven unchanged for every instance, in "
+            "exact arithmetic, and one counterexample in each partition where it is not."
+        ),
+        cannot=(
+            "For how many instances the decision changes in a partition with a counterexample. "
+            "It is slow: most partitions of a large input domain stay unknown."
+        ),
         options=FairifyOptions,
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),

@@ -8,54 +8,76 @@ from fairdesk.individual.shares.options import EstimateOptions, RepeatsOptions, 
 METHODS = (
     Method(
         key="estimate",
-        title="Estimate of the share",
-        sentence="Draws people at random, counts how many are discriminated against, and says "
-        "how far chance may have led that share astray.",
-        paper="Udeshi, Arora and Chattopadhyay, “Automated Directed Fairness Testing” "
-        "(Aequitas), ASE 2018; with the intervals of Clopper and Pearson, and of Robbins",
-        tells="What share of people are discriminated against, each with an interval: of all "
-        "people of the domain, each as likely as any other; of the real people in the data; "
-        "and of real people of whom a few attributes were moved. It may be stopped at any "
-        "time: the anytime interval still holds.",
-        cannot="The share of the domain is none of real people: most of those drawn at random "
-        "are unlike anybody. What it says of the data’s people holds for others only if they "
-        "are like these. Where only people near the data may be asked about, every share is "
-        "of those.",
+        title="Random-sample estimate",
+        sentence=(
+            "Estimates from random samples the share of instances whose decision changes, with "
+            "confidence intervals."
+        ),
+        paper=(
+            "Udeshi, Arora and Chattopadhyay, “Automated Directed Fairness Testing” (Aequitas), "
+            "ASE 2018; with the confidence intervals of Clopper and Pearson, and of Robbins"
+        ),
+        tells=(
+            "The share of instances whose decision changes, each with a confidence interval: "
+            "among uniform random samples of the input domain, among the individuals in the "
+            "data, and among perturbed data rows. It may be stopped at any time: the "
+            "anytime-valid interval remains valid."
+        ),
+        cannot=(
+            "The share of the input domain is not a prevalence among real individuals: most "
+            "combinations drawn at random do not resemble any. The share among the individuals "
+            "in the data applies to others only if they are similar. Where only instances near "
+            "the data may be tested, every share covers those instances only."
+        ),
         options=EstimateOptions,
         answers=QuestionKind.SHARE,
     ),
     Method(
         key="repeats",
-        title="Estimate with repeats",
-        sentence="Draws individuals at random, queries each and one counterfactual twice, and "
-        "compares how often the decision changes between the two with how often it changes "
-        "between two queries of the same row.",
-        paper="The unbiased estimate of the squared difference of two probabilities from two "
-        "independent draws of each; with the intervals of Robbins",
-        tells="For a model whose answers are random in part: whether the probability of the "
-        "favourable decision depends on protected attributes, and at least for what share of "
-        "individuals it does.",
-        cannot="Which individuals these are. It supposes that every query is answered "
-        "independently of the others. A small change of many probabilities shows little. For "
-        "a model that always answers alike, “Estimate of the share” tells more.",
+        title="Random-sample estimate with repeated queries",
+        sentence=(
+            "Draws individuals at random, queries each and one counterfactual twice, and "
+            "compares how often the decision differs between the two with how often it differs "
+            "between two queries of the same row."
+        ),
+        paper=(
+            "The unbiased estimate of the squared difference of two probabilities from two "
+            "independent draws of each; with the confidence intervals of Robbins"
+        ),
+        tells=(
+            "For a model whose outputs are partly random: whether the probability of the "
+            "favourable decision depends on protected attributes, and for at least what share of "
+            "individuals it does."
+        ),
+        cannot=(
+            "Which individuals these are. It assumes that the outputs of different queries are "
+            "independent. A small change in many probabilities has little effect on the result. "
+            "For a repeatable model, “Random-sample estimate” shows more."
+        ),
         options=RepeatsOptions,
         repeats=Repeats.INDEPENDENT,
         answers=QuestionKind.SHARE,
     ),
     Method(
         key="themis",
-        title="THEMIS",
-        sentence="Asks about random people, none of them twice, until it is known for every "
-        "set of protected attributes how much the decision hangs on it.",
+        title="Causal and group discrimination scores (THEMIS)",
+        sentence=(
+            "Tests random instances, none of them twice, to estimate for every set of protected "
+            "attributes how strongly the decision depends on it."
+        ),
         paper="Galhotra, Brun and Meliou, “Fairness Testing: Testing Software for "
         "Discrimination”, ESEC/FSE 2017",
-        tells="For each set of protected attributes, with intervals: the share of people whose "
-        "decision changes when these alone change (causal), and how far the favourable rates "
-        "of two groups are apart (group). Sets that hold another above the threshold are left "
-        "out: they score at least as much.",
-        cannot="How real people fare: those asked about are drawn at random from the domain, "
-        "each as likely as any other. Each interval holds by itself, not all of them "
-        "together.",
+        tells=(
+            "For each set of protected attributes, with confidence intervals: the share of "
+            "instances whose decision changes when only these attributes change (causal score), "
+            "and the largest difference in selection rates between two groups (group score). "
+            "Sets that contain another set above the threshold are omitted: their score is at "
+            "least as high."
+        ),
+        cannot=(
+            "Outcomes of real individuals: the instances are a uniform random sample of the "
+            "input domain. Each interval is valid by itself, not all of them together."
+        ),
         options=ThemisOptions,
         answers=QuestionKind.SHARE,
     ),

@@ -19,7 +19,10 @@ def _no_groups(domain: Domain) -> str:
 
 def _none_to_invent(domain: Domain) -> str:
     if domain.grouping and not domain.protected.size:
-        return "the model is not given any protected attribute, so no decision can hang on one"
+        return (
+            "the model does not receive any protected attribute, so its decision cannot "
+            "depend directly on one"
+        )
     return _no_groups(domain)
 
 
@@ -30,27 +33,33 @@ def _unfit(options: TestSgdOptions, card: ModelCard, mapping: Mapping) -> str:
     if card.scores == "probabilities" and mapping.threshold is None:
         return ""
     return (
-        "Mean scores cannot be compared for this model: its answers are no probabilities, or were "
-        "moved so that another threshold than one half decides. Compare the shares of decisions "
-        "instead."
+        "Mean scores cannot be compared for this model: its outputs are not probabilities, "
+        "or they were shifted because its decision threshold is not one half. Compare the "
+        "shares of decisions instead."
     )
 
 
 METHODS = (
     Method(
         key="testsgd",
-        title="TestSGD",
-        sentence="Tries every rule about protected attributes that describes enough people, "
-        "and asks the model about them, each moved a little, until it is known how they fare "
-        "beside all others. In a text it compares sentences that name different people.",
+        title="Subgroup discovery (TestSGD)",
+        sentence=(
+            "Tests every rule-defined subgroup above the minimum support on perturbed data rows "
+            "and ranks them by gap in selection rate to all others. In texts it compares "
+            "sentences with different identity terms."
+        ),
         paper="Zhang et al., “TestSGD: Interpretable Testing of Neural Networks Against Subtle "
         "Group Discrimination”, ACM TOSEM 2023",
-        tells="Which groups, also of several attributes together, get a decision most unlike "
-        "everybody else: rules to read, with an error bound, and corrected for how many were "
-        "tried.",
-        cannot="Why a group fares so: the people in it differ from others in more than what is "
-        "protected. Groups with less than the least support, or fewer than the least rows, are "
-        "not looked at.",
+        tells=(
+            "Which subgroups, also of several attributes together, have the largest gap in "
+            "decisions to all others: readable rules, with an error bound, corrected for the "
+            "number of subgroups tested."
+        ),
+        cannot=(
+            "Why a subgroup differs: its members may differ from all others in more than the "
+            "protected attributes. Subgroups below the minimum support, or with fewer than the "
+            "minimum rows, are not tested."
+        ),
         options=TestSgdOptions,
         repeats=Repeats.INDEPENDENT,
         unfit=_unfit,
@@ -60,14 +69,22 @@ METHODS = (
     ),
     Method(
         key="groups",
-        title="Group figures",
-        sentence="Counts how each protected group fares, and each intersection of groups: by "
-        "the outcomes in the data, and by the model’s decisions about the same people.",
+        title="Group metrics",
+        sentence=(
+            "Calculates selection rates, impact ratios and tests, and error rates where labels "
+            "exist, for every protected group and intersectional subgroup: from the outcomes in "
+            "the data, and from the model’s decisions for the same individuals."
+        ),
         paper="29 CFR 1607.4(D); 6 RCNY 5-301 (rule of July 2023); ISO/IEC TR 24027:2021",
-        tells="Rates with intervals, impact ratios and the four-fifths screening line, tests, "
-        "shortfalls; with labels also error rates and calibration by group.",
-        cannot="Whether a difference is discrimination in law, or where it comes from; what is "
-        "not in the data.",
+        tells=(
+            "Rates with confidence intervals, impact ratios and the four-fifths threshold (a "
+            "screening rule), tests, shortfalls; where labels exist, also error rates and "
+            "calibration by group."
+        ),
+        cannot=(
+            "Whether a difference is discrimination in law, or what causes it; anything that is "
+            "not in the data."
+        ),
         options=MeasureOptions,
         repeats=Repeats.ANY,
         answers=QuestionKind.RATES,
@@ -77,15 +94,21 @@ METHODS = (
     ),
     Method(
         key="themis-groups",
-        title="THEMIS group scores",
-        sentence="Asks about random people, and compares the favourable rates of the groups "
-        "that each set of protected attributes makes.",
+        title="Group discrimination scores (THEMIS)",
+        sentence=(
+            "Tests random instances and compares the selection rates of the groups that each set "
+            "of protected attributes defines."
+        ),
         paper="Galhotra, Brun and Meliou, “Fairness Testing: Testing Software for "
         "Discrimination”, ESEC/FSE 2017",
-        tells="For each set of protected attributes the two groups whose rates are farthest "
-        "apart, among invented people, with an interval.",
-        cannot="How real people fare: those asked about are drawn at random from the domain. "
-        "It is here to be compared with: it knows groups of single values only.",
+        tells=(
+            "For each set of protected attributes, the two groups with the largest difference in "
+            "selection rates, among random instances, with a confidence interval."
+        ),
+        cannot=(
+            "Outcomes of real individuals: the instances are drawn at random from the input "
+            "domain. It is included for comparison and covers groups of single values only."
+        ),
         options=ThemisGroupsOptions,
         repeats=Repeats.INDEPENDENT,
         answers=QuestionKind.GROUPS,
@@ -93,15 +116,18 @@ METHODS = (
     ),
     Method(
         key="fairfictplay",
-        title="Linear subgroups",
-        sentence="Looks for the subgroup, described by weights of the protected attributes, "
-        "whose rate is farthest from everybody’s, as the auditor of FairFictPlay does.",
+        title="Linear subgroup audit (FairFictPlay)",
+        sentence=(
+            "Searches for the subgroup, defined by weights of the protected attributes, whose "
+            "rate differs most from the overall rate, as the auditor in FairFictPlay does."
+        ),
         paper="Kearns, Neel, Roth and Wu, “Preventing Fairness Gerrymandering: Auditing and "
         "Learning for Subgroup Fairness”, ICML 2018",
-        tells="A subgroup that no single rule describes, with its rate among people who were "
-        "held out.",
-        cannot="That there is no worse one: its oracle is a heuristic. Weights are harder to "
-        "read than rules.",
+        tells="A subgroup that no single rule describes, with its rate among held-out individuals.",
+        cannot=(
+            "That no subgroup has a larger gap: its oracle is a heuristic. Weights are harder to "
+            "read than rules."
+        ),
         options=FairFictPlayOptions,
         repeats=Repeats.INDEPENDENT,
         answers=QuestionKind.GROUPS,

@@ -10,7 +10,9 @@ import numpy as np
 
 from fairdesk.results.events import Event, Rows
 
-#: ``search(context, people, options, rng)``; the options are of the method's own class. One about
+#: ``search(context, people, options, rng)``: ``people`` are ``(n, d)`` rows of the data in the
+#: domain's codes, the options are of the method's own class, and all randomness is ``rng``'s: the
+#: same generator gives the same events, `Progress` several times a second among them. One about
 #: groups works with a `fairdesk.groups.context.GroupContext` instead of a `SearchContext`, a repair
 #: with a `fairdesk.mitigate.context.MitigationContext`.
 Search = Callable[[Any, Rows, Any, np.random.Generator], Iterator[Event]]

@@ -19,36 +19,51 @@ from fairdesk.individual.shares.finite import obstacle
 from fairdesk.individual.shares.options import EnumerateOptions
 from fairdesk.models.model import Capability
 
-_EXAMPLES_CANNOT = "How common it is; nor that there is none where it found none."
+_EXAMPLES_CANNOT = "How often such cases occur. Finding none does not show that none exist."
 _EXAMPLES_TELL = (
-    "That discrimination exists, with examples: each is asked about again before it is shown."
+    "Cases in which changing only protected attributes changes the decision. Each is "
+    "re-queried before it is shown."
 )
-_AEQUITAS = "Udeshi, Arora and Chattopadhyay, “Automated Directed Fairness Testing”, ASE 2018"
+_AEQUITAS = (
+    "Udeshi, Arora and Chattopadhyay, “Automated Directed Fairness Testing” (Aequitas; not the "
+    "Aequitas toolkit of Saleiro et al.), ASE 2018"
+)
 _AEQUITAS_CANNOT = (
-    "How common it is; nor that there is none where it found none. It starts from invented people, "
-    "most of them unlike anybody. Unless “Chance of going on” is 1, as in the paper, it goes back "
-    "from people who are treated fairly."
+    "How often such cases occur. Finding none does not show that none exist. It starts from "
+    "synthetic instances, most of which do not resemble any individual. Unless “Acceptance "
+    "probability” is 1, as in the paper, it returns from instances whose decision is "
+    "unchanged."
 )
 
 METHODS = (
     Method(
         key="quick",
-        title="Quick audit",
-        sentence="Goes through everybody where the domain is small. Else it measures how "
-        "common discrimination is, and then searches in several ways in turn until a round "
-        "teaches nothing new.",
-        paper="A mix of MAFT or EIDIG, Aequitas and its estimate, each named in its place",
-        tells="That discrimination exists, with examples of many kinds, and about how common "
-        "it is among all the people who could be.",
-        cannot="That there is none where it found none, unless it went through everybody; nor "
-        "every kind of example there is.",
+        title="Quick audit (automatic mix)",
+        sentence=(
+            "Tests the whole input domain if it is small. Otherwise estimates how often "
+            "decisions change, then alternates several searches until a round finds nothing new."
+        ),
+        paper=(
+            "A mix of MAFT or EIDIG, the directed random search of Udeshi et al. (Aequitas) and "
+            "its estimate"
+        ),
+        tells=(
+            "Varied cases in which changing only protected attributes changes the decision, and "
+            "an estimate of the share of the input domain whose decision changes."
+        ),
+        cannot=(
+            "Finding none does not show that none exist, unless every combination was tested. It "
+            "does not find every type of case."
+        ),
         options=QuickOptions,
     ),
     Method(
         key="maft",
-        title="MAFT",
-        sentence="Starts from real people of the data, walks towards the edge between two "
-        "decisions, and searches around every discriminatory person it finds.",
+        title="Gradient-guided search, black box (MAFT)",
+        sentence=(
+            "Starts from data rows, follows estimated gradients to the decision boundary, and "
+            "searches around each discriminatory instance. Needs model outputs only."
+        ),
         paper="Wang et al., “MAFT: Efficient Model-Agnostic Fairness Testing for Deep Neural "
         "Networks via Zero-Order Gradient Search”, ICSE 2024",
         tells=_EXAMPLES_TELL,
@@ -57,9 +72,11 @@ METHODS = (
     ),
     Method(
         key="eidig",
-        title="EIDIG",
-        sentence="Searches like MAFT, but takes the slope of the decision from inside the "
-        "model, where MAFT has to estimate it from answers.",
+        title="Gradient-guided search, white box (EIDIG)",
+        sentence=(
+            "Searches like MAFT, but uses the model’s own gradients, which MAFT estimates from "
+            "model outputs."
+        ),
         paper="Zhang, Zhang and Zhang, “Efficient White-Box Fairness Testing through Gradient "
         "Search”, ISSTA 2021",
         tells=_EXAMPLES_TELL,
@@ -69,10 +86,12 @@ METHODS = (
     ),
     Method(
         key="adf",
-        title="ADF",
-        sentence="Starts from real people and climbs the model’s loss towards the edge between "
-        "two decisions, then searches around every discriminatory person it finds, with a new "
-        "slope at every step.",
+        title="Adversarial-sampling search, white box (ADF)",
+        sentence=(
+            "Starts from data rows, follows the gradient of the model’s loss to the decision "
+            "boundary, and searches around each discriminatory instance, recomputing the "
+            "gradient at every step."
+        ),
         paper="Zhang et al., “White-box Fairness Testing through Adversarial Sampling”, ICSE 2020",
         tells=_EXAMPLES_TELL,
         cannot=_EXAMPLES_CANNOT,
@@ -81,9 +100,11 @@ METHODS = (
     ),
     Method(
         key="aequitas-random",
-        title="Aequitas, random",
-        sentence="Invents people at random, and takes random steps around each of them who is "
-        "discriminated against.",
+        title="Directed random search (Udeshi et al. 2018): random",
+        sentence=(
+            "Draws random instances from the input domain and takes random steps around each one "
+            "whose decision changes."
+        ),
         paper=_AEQUITAS,
         tells=_EXAMPLES_TELL,
         cannot=_AEQUITAS_CANNOT,
@@ -91,9 +112,11 @@ METHODS = (
     ),
     Method(
         key="aequitas-semi",
-        title="Aequitas, semi-directed",
-        sentence="Searches like random Aequitas, and learns on the way whether to raise or "
-        "lower each attribute.",
+        title="Directed random search (Udeshi et al. 2018): semi-directed",
+        sentence=(
+            "Searches like the random variant, and learns whether to increase or decrease each "
+            "attribute."
+        ),
         paper=_AEQUITAS,
         tells=_EXAMPLES_TELL,
         cannot=_AEQUITAS_CANNOT,
@@ -101,9 +124,10 @@ METHODS = (
     ),
     Method(
         key="aequitas-full",
-        title="Aequitas, fully-directed",
-        sentence="Searches like semi-directed Aequitas, and also learns which attributes to "
-        "change.",
+        title="Directed random search (Udeshi et al. 2018): fully directed",
+        sentence=(
+            "Searches like the semi-directed variant, and also learns which attributes to change."
+        ),
         paper=_AEQUITAS,
         tells=_EXAMPLES_TELL,
         cannot=_AEQUITAS_CANNOT,
@@ -111,40 +135,55 @@ METHODS = (
     ),
     Method(
         key="sg",
-        title="Symbolic Generation",
-        sentence="Explains one person after the other by a small decision tree, and goes to "
-        "whoever is on the other side of one of its conditions, while your constraints hold.",
+        title="Symbolic generation",
+        sentence=(
+            "Explains one instance after the other by a small decision tree and moves to "
+            "instances on the other side of one of its conditions, within your constraints."
+        ),
         paper="Agarwal et al., “Automated Test Generation to Detect Individual Discrimination "
         "in AI Models”, 2018; “Black Box Fairness Testing of Machine Learning Models”, "
         "ESEC/FSE 2019",
         tells=_EXAMPLES_TELL,
-        cannot=f"{_EXAMPLES_CANNOT} Nearly all rows are spent on explanations: for as many "
-        "rows, uniform sampling mostly finds more.",
+        cannot=f"{_EXAMPLES_CANNOT} Nearly all queries are used for explanations: with the same "
+        "number of queries, random sampling mostly finds more.",
         options=SymbolicOptions,
     ),
     Method(
         key="uniform",
-        title="Uniform sampling",
-        sentence="Invents people at random, each as likely as any other, and checks every one "
-        "of them.",
-        paper="The yardstick beside which every search is judged",
-        tells="That discrimination exists, with examples spread over all the people who could be.",
-        cannot="Much about real people: most of those invented at random are unlike anybody. "
-        "Rare discrimination may be missed altogether.",
+        title="Random sampling (baseline)",
+        sentence=(
+            "Tests instances drawn uniformly at random from the input domain. The baseline for "
+            "other searches."
+        ),
+        paper="The baseline with which every search is compared",
+        tells=(
+            "Cases in which changing only protected attributes changes the decision, spread over "
+            "the input domain."
+        ),
+        cannot=(
+            "Much about real individuals: most random instances do not resemble any. Rare cases "
+            "may be missed entirely."
+        ),
         options=UniformOptions,
     ),
     Method(
         key="enumerate",
-        title="Everybody",
-        sentence="Asks about every person that the allowed values make, one after the other, "
-        "and counts those who are discriminated against.",
-        paper="The definition itself, with nothing left to chance",
-        tells="Exactly how many people of the domain are discriminated against, and what share "
-        "that is. None found means that there are none. Attributes that are kept as they are "
-        "have every combination of values that occurs in the data.",
-        cannot="How common it is among real people: most of those whom the allowed values make "
-        "are unlike anybody. A run that is stopped tells no share, for those who come first "
-        "are not like the others.",
+        title="Exhaustive enumeration",
+        sentence=(
+            "Tests every combination in the input domain. The result is an exact count of those "
+            "whose decision changes."
+        ),
+        paper="The definition itself, without sampling",
+        tells=(
+            "For exactly how many combinations in the input domain, and what share of it, the "
+            "decision changes. Finding none means that there are none. Fixed attributes take "
+            "every combination of values that occurs in the data."
+        ),
+        cannot=(
+            "How often the decision changes among real individuals: most combinations in the "
+            "input domain do not resemble any. A run that is stopped gives no share, because the "
+            "combinations tested first are not representative."
+        ),
         options=EnumerateOptions,
         obstacle=obstacle,
     ),
@@ -153,15 +192,21 @@ METHODS = (
 #: How well the search by estimated slopes works on a model.
 DIAGNOSIS = Method(
     key="diagnose",
-    title="Does the estimate hold?",
-    sentence="Tries several sizes of the small changes from which MAFT estimates where "
-    "to go, and compares the estimates with the model’s own slopes where it gives them.",
+    title="Gradient-estimate diagnostic",
+    sentence=(
+        "Tests several perturbation sizes for the gradient estimates of MAFT, and compares the "
+        "estimates with the model’s own gradients where they are available."
+    ),
     paper="Wang et al., “MAFT: Efficient Model-Agnostic Fairness Testing for Deep Neural "
     "Networks via Zero-Order Gradient Search”, ICSE 2024, first and third question",
-    tells="How much a search by estimated slopes can be relied on for this model, and "
-    "with which perturbation size it finds most.",
-    cannot="Whether anybody is discriminated against, or how many: what its short "
-    "searches find is counted only, and not kept.",
+    tells=(
+        "How reliable a search by estimated gradients is for this model, and with which "
+        "perturbation size it finds most."
+    ),
+    cannot=(
+        "Whether, or for how many instances, the decision changes: pairs found by its short "
+        "searches are only counted, not kept."
+    ),
     options=DiagnoseOptions,
     answers=QuestionKind.DIAGNOSIS,
 )

@@ -36,11 +36,11 @@ METHODS: dict[str, Method] = {
 
 #: Why a method is off, by what the model cannot do.
 _LACKS = {
-    Capability.DECIDES: "there is no model to ask, only a table of its decisions",
-    Capability.SCORES: "the model answers with a decision only, and this method needs a score",
-    Capability.GRADIENTS: "the model cannot tell how its score changes with its inputs",
-    Capability.LAYERS: "the layers of the model are not known",
-    Capability.TREES: "the model is no tree, nor several",
+    Capability.DECIDES: "there is no model to query, only a table of its decisions",
+    Capability.SCORES: "the model returns a decision only, and this method needs a score",
+    Capability.GRADIENTS: "the model does not provide gradients of its score",
+    Capability.LAYERS: "the layers of the model are not available",
+    Capability.TREES: "the model is not a tree or an ensemble of trees",
     Capability.TEXT: "the model does not read text",
 }
 
@@ -60,7 +60,7 @@ def why_off(
         about_groups = method.answers in ABOUT_GROUPS or repairs_groups
         obstacles = ("" if about_groups else domain.obstacle, method.obstacle(domain))
         lacking += filter(None, obstacles)
-    return f"{method.title} is off: {'; '.join(lacking)}." if lacking else ""
+    return f"“{method.title}” is not available: {'; '.join(lacking)}." if lacking else ""
 
 
 def unrepeatable(method: Method, found: Repeatability | None, *, text: bool = False) -> str:
@@ -78,33 +78,34 @@ def unrepeatable(method: Method, found: Repeatability | None, *, text: bool = Fa
     if found is None or found.holds or method.repeats is Repeats.ANY:
         return ""
     if found.batch:
-        return "the model’s answer to a row depends on the other rows queried together with it"
+        return "the model’s output for a row depends on the other rows queried with it"
     if method.repeats is Repeats.INDEPENDENT and not text:
         return ""
-    return "the same row does not always get the same answer from the model"
+    return "the same row does not always receive the same output from the model"
 
 
 def remark(method: Method, card: ModelCard, domain: Domain | None = None) -> str:
     """Say in a sentence what is special about a method on a model or domain; mostly empty."""
     many = [
-        f"“{each.name}” has {len(each.values):,} names"
+        f"“{each.name}” has {len(each.values):,} categories"
         for each in (domain.grouping if domain is not None else ())
         if each.kind is Kind.NOMINAL and len(each.values) > MOST_NAMES
     ]
     if method.key == "testsgd" and many:
         return (
-            f"{', '.join(many)}. All sets of names are tried of {MOST_NAMES} at most; of more: "
-            "single names, all but one, and those with the highest or the lowest rates together."
+            f"{', '.join(many)}. All sets of categories are tested up to {MOST_NAMES}; beyond "
+            "that: single categories, all but one, and those with the highest or the lowest rates "
+            "together."
         )
     if card.repeatability is not None and not card.repeatability.holds:
         return (
-            "The model is not repeatable: each decision is one of several that the same row may "
-            "get. Every query is counted as it was answered."
+            "The model is not repeatable: each decision is one of several that the same row "
+            "may receive. Every query is counted with the output that it received."
         )
     if method.key == "maft" and card.scores == "labels":
         return (
-            "The model answers with a decision only, not with a score: MAFT then works on one-hot "
-            "outputs, as its paper proposes, and sees a slope only right at the limit."
+            "The model returns a decision only, not a score: MAFT then uses one-hot outputs, "
+            "as its paper proposes, and finds a gradient only at the decision boundary."
         )
     return ""
 

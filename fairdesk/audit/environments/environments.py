@@ -34,9 +34,6 @@ from fairdesk.models.pickles.allowed_names import NETWORKS, is_missing
 from fairdesk.models.pickles.contents import Contents, installed
 
 log = logging.getLogger(__name__)
-
-Python = tuple[int, int]
-
 SCIKIT = "scikit-learn"
 #: Libraries whose version decides whether a pickle opens, by the names under which files tell them.
 _BY_NAME = {
@@ -112,7 +109,7 @@ _RECIPE = 1
 _HALF_MADE, _LEFT_BEHIND = "making-", 6 * 3600.0
 _RELAY_TRIAL = "import joblib, msgspec, numpy.typing, pandas, scipy.stats, sklearn.pipeline"
 _TRIAL = "import joblib, numba, pandas, scipy.stats, sklearn.pipeline"
-_OTHERWISE = "Ask for the model as ONNX, or trained again with a newer version."
+_OTHERWISE = "Request the model as ONNX, or retrained with a newer version."
 
 
 class Requirement(msgspec.Struct, frozen=True):
@@ -240,7 +237,9 @@ def _requirement(packages: dict[str, str], mismatch: str) -> Requirement:
         packages[SCIKIT] = next(older, installed(SCIKIT))
     scikit, obstacle = packages[SCIKIT], ""
     if _numbers(scikit) < _FIRST_READ:
-        obstacle = f"No {SCIKIT} that can still be installed reads files of {SCIKIT} {scikit}."
+        obstacle = (
+            f"No {SCIKIT} version that can still be installed reads files of {SCIKIT} {scikit}."
+        )
     elif _numbers(scikit) < _numbers(_FIRST)[:2]:
         packages[SCIKIT] = _FIRST
     elif (1, 1) <= _numbers(scikit) < _OLDEST:
@@ -336,9 +335,9 @@ def make(
             python = str(_python_in(half))
             install = (uv, "pip", "install", "--python", python, "--only-binary", ":all:")
             more = ("--compile-bytecode", "--overrides", str(left_out), "--")
-            say("Choosing the versions that go together")
+            say("Choosing compatible versions")
             run((*install, *more, *specifications(requirement)))
-            say("Trying it out")
+            say("Testing the environment")
             older = _is_older(_numbers(requirement.packages[SCIKIT]))
             run((python, "-I", "-c", _TRIAL if not older else _RELAY_TRIAL))
             _try_guest(_guest(half), left_out)
@@ -346,13 +345,13 @@ def make(
     except WorkerError as error:
         raise ModelError(
             what,
-            why="The process that holds models does not start in it.",
-            remedy="The log file tells more. Ask for the model as ONNX meanwhile.",
+            why="The model process does not start in it.",
+            remedy="See the log file for details. Request the model as ONNX in the meantime.",
         ) from error
     except OSError as error:
         raise ModelError(
             what,
-            why=f"The system says: {error.strerror or error}.",
+            why=f"The system reported: {error.strerror or error}.",
             remedy="Check that there is space on the disk, and try again.",
         ) from error
     say(f"The environment is ready and takes {environment.size / 1e6:,.0f} MB")
@@ -362,28 +361,6 @@ def make(
 def command(environment: Environment) -> tuple[str, ...]:
     """Return the command that starts the guest there, for `fairdesk.audit.worker.client.Worker`."""
     return _guest(environment.folder)
-
-
-def remove(environment: Environment) -> None:
-    """Delete an environment.
-
-    Raises
-    ------
-    ModelError
-        When it may not be deleted, or not while it is in use.
-    """
-    try:
-        with tempfile.TemporaryDirectory(
-            prefix=_HALF_MADE, dir=environment.folder.parent, ignore_cleanup_errors=True
-        ) as leaving:
-            # out of the way at once, so that half of it is never found
-            environment.folder.rename(Path(leaving) / "gone")
-    except OSError as error:
-        raise ModelError(
-            f"The environment with {environment.title} could not be removed.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Close the audits whose models are open in it, and try again.",
-        ) from error
 
 
 def specifications(requirement: Requirement) -> list[str]:

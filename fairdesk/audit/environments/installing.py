@@ -31,18 +31,21 @@ _CAUSES = (
     ),
     (
         r"No interpreter found|inspect Python interpreter|Python download|download .*cpython",
-        "It needs an older Python, which was neither found on this computer nor fetched.",
-        "Install that Python and try again, or ask for the model as ONNX.",
+        (
+            "It needs an older Python version, which was not found on this computer and could "
+            "not be downloaded."
+        ),
+        "Install that Python version and try again, or request the model as ONNX.",
     ),
     (
         r"40[13] |Unauthorized|Forbidden",
         "The package registry refuses access.",
-        "Ask who looks after this computer how uv, the installer, gets its packages.",
+        "Ask your system administrator how uv, the installer, gets its packages.",
     ),
     (
         r"certificate",
         "The connection to the package registry is not trusted: its certificate is unknown.",
-        "Ask who looks after this computer how uv, the installer, gets its packages.",
+        "Ask your system administrator how uv, the installer, gets its packages.",
     ),
     (
         r"(?i)error sending request|dns error|network was disabled|timed out|failed to fetch",
@@ -52,12 +55,15 @@ _CAUSES = (
     (
         r"there is no version of|not found in the package registry",
         "The package registry has no such version.",
-        "Ask who made the model what it was saved with, or for the model as ONNX.",
+        (
+            "Ask the author of the model which versions it was saved with, or request the model "
+            "as ONNX."
+        ),
     ),
     (
         r"no (usable )?wheels|Wheels are required",
         "The package registry has no build of that version for this computer.",
-        "Ask for the model as ONNX, or trained again with a newer version.",
+        "Request the model as ONNX, or retrained with a newer version.",
     ),
 )
 
@@ -77,9 +83,9 @@ def uv() -> str:
         return str(find_uv_bin())
     except (ImportError, FileNotFoundError) as error:
         raise ModelError(
-            "No environment can be made.",
+            "The environment cannot be made.",
             why="uv, the installer that comes with FairDesk, is missing.",
-            remedy="Install FairDesk again, or ask for the model as ONNX.",
+            remedy="Install FairDesk again, or request the model as ONNX.",
         ) from error
 
 
@@ -124,7 +130,7 @@ def run(
         )
     except OSError as error:
         raise ModelError(
-            what, why=f"The system says: {error}.", remedy="The log file tells more."
+            what, why=f"The system reported: {error}.", remedy="See the log file for details."
         ) from error
     output: list[str] = []
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -156,7 +162,7 @@ def _next(lines: queue.SimpleQueue[str | None], stopped: Callable[[], bool]) -> 
         if stopped():
             raise ModelError(
                 "The environment was not made.",
-                why="It was stopped; nothing of it was kept.",
+                why="It was stopped; nothing was kept.",
                 remedy="Make it again when it is needed.",
             )
         try:
@@ -193,6 +199,6 @@ def refusal(what: str, output: str) -> ModelError:
     last = [line.strip() for line in output.splitlines() if line.strip()][-1:]
     return ModelError(
         what,
-        why=f"The installer says: {last[0][:200]}" if last else "It does not say why.",
-        remedy="The log file tells more.",
+        why=f"The installer reported: {last[0][:200]}" if last else "The installer gave no reason.",
+        remedy="See the log file for details.",
     )

@@ -29,9 +29,9 @@ def why_wrong(added: Augmented, domain: Domain, classes: int, rows: int) -> str:
         new = (codes >= written) & (codes < written + len(added.texts)) & (codes == np.floor(codes))
         codes[new] = 0.0
     if not domain.contains(people).all():
-        return "it adds people whom there cannot be"
+        return "it adds instances outside the input domain"
     if ((added.labels < 0) | (added.labels >= classes)).any():
-        return "it labels people with what the model does not know"
+        return "it adds labels that the model does not have"
     if ((added.seeds < 0) | (added.seeds >= rows)).any() or (added.pairs < -1).any():
-        return "it adds people made from others that there are not"
+        return "it refers to rows or pairs that do not exist"
     return ""

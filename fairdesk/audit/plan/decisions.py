@@ -18,7 +18,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.models.decisions.favourable import sign_of
 from fairdesk.models.decisions.requerying import sentence
 from fairdesk.models.decisions.rule import VALUES
-from fairdesk.models.inputs.mapping import propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.inputs.usual import refitted, scaling_sentence
 from fairdesk.models.model import Input
 from fairdesk.results.events import Rows
@@ -26,12 +26,12 @@ from fairdesk.results.events import Rows
 #: Names in a sentence before “and n more”.
 _MOST = 12
 _KINDS = {
-    Kind.NOMINAL: "names",
-    Kind.ORDINAL: "names with an order",
+    Kind.NOMINAL: "categorical",
+    Kind.ORDINAL: "ordinal",
     Kind.INTEGER: "whole numbers",
-    Kind.REAL: "numbers with fractions",
-    Kind.TEXT: "texts that people wrote",
-    Kind.IGNORED: "left out",
+    Kind.REAL: "decimal numbers",
+    Kind.TEXT: "free text",
+    Kind.IGNORED: "excluded",
 }
 
 
@@ -59,13 +59,13 @@ def decisions(spec: AuditSpec, table: Table) -> tuple[Decision, ...]:
 def _about_the_outcome(spec: AuditSpec) -> Iterator[Decision]:
     yield Decision(f"One row of the data is one {spec.person}.", {"person": spec.person})
     yield Decision(
-        f"The column “{spec.label}” holds the decision or the truth; favourable in it is "
+        f"The column “{spec.label}” contains the recorded outcome; its favourable value is "
         f"“{spec.favourable}”.",
         {"label": spec.label, "favourable": spec.favourable},
     )
     if spec.predictions:
         yield Decision(
-            f"No model was asked: the column “{spec.predictions}” holds its decisions.",
+            f"No model was queried: the column “{spec.predictions}” contains its decisions.",
             {"predictions": spec.predictions},
         )
 
@@ -73,12 +73,12 @@ def _about_the_outcome(spec: AuditSpec) -> Iterator[Decision]:
 def _about_the_columns(spec: AuditSpec, table: Table) -> Iterator[Decision]:
     if tokens := spec.data.dialect.missing:
         yield Decision(
-            f"These cells mean that there is no value: {_listed(tokens)}.", {"missing": tokens}
+            f"These cells count as missing values: {_listed(tokens)}.", {"missing": tokens}
         )
     if spec.data.dialect.encoding_mended:
         garbled = {each.text: each.meant for column in spec.columns for each in column.garbled}
         yield Decision(
-            "Texts in another encoding than the rest of the file were mended"
+            "Texts in a different encoding from the rest of the file were corrected"
             + (f", for example {_listed(tuple(garbled))}." if garbled else "."),
             {"encoding_mended": garbled},
         )
@@ -90,11 +90,12 @@ def _about_the_columns(spec: AuditSpec, table: Table) -> Iterator[Decision]:
             continue
         fact = {"column": column.name, "kind": column.kind, "inferred": inferred}
         if column.kind is Kind.IGNORED:
-            yield Decision(f"The column “{column.name}” was left out.", fact)
+            yield Decision(f"The column “{column.name}” was excluded.", fact)
         else:
             yield Decision(
-                f"The column “{column.name}” holds {_KINDS[column.kind]}; it would have been "
-                + ("left out." if inferred is Kind.IGNORED else f"taken for {_KINDS[inferred]}."),
+                f"The column “{column.name}” is read as {_KINDS[column.kind]}; by default it "
+                "would have been "
+                + ("excluded." if inferred is Kind.IGNORED else f"read as {_KINDS[inferred]}."),
                 fact,
             )
 
@@ -104,11 +105,11 @@ def _about_reading(column: Column, dialect: Dialect) -> Iterator[Decision]:
     name, reading = f"“{column.name}”", dialect.reading(column.name)
     fact = {"column": column.name, "reading": reading}
     if reading.numeric is not None:
-        held = "numbers" if reading.numeric else "names"
+        held = "numbers" if reading.numeric else "categorical"
         yield Decision(f"The column {name} is read as {held}.", fact)
     if reading.format is not None:
         how = format_words(reading.format)
-        yield Decision(f"The numbers of {name} are read as they are written, {how}.", fact)
+        yield Decision(f"The numbers in {name} are read in their written format, {how}.", fact)
     if not column.odd or not (reading.odd or reading.cells):
         return
     mended = tuple(each for each in column.odd if each.value is not None)
@@ -119,10 +120,10 @@ def _about_reading(column: Column, dialect: Dialect) -> Iterator[Decision]:
             if each.value is not None
         )
         more = f" and {len(mended) - _MOST:,} more" if len(mended) > _MOST else ""
-        yield Decision(f"Cells of {name} were mended: {cells}{more}.", fact)
+        yield Decision(f"Cells of {name} were converted: {cells}{more}.", fact)
     if missing := tuple(each.text for each in column.odd if each.value is None):
         yield Decision(
-            f"These cells of {name}, which holds numbers, count as missing: {_listed(missing)}.",
+            f"These cells of {name}, a column of numbers, count as missing: {_listed(missing)}.",
             fact,
         )
 
@@ -160,20 +161,20 @@ def _about_the_model(spec: AuditSpec, table: Table) -> Iterator[Decision]:
         return
     if model.outputs:
         yield Decision(
-            f"Of the model’s outputs “{model.output}” was chosen.", {"output": model.output}
+            f"The model has several outputs; “{model.output}” was chosen.", {"output": model.output}
         )
     if mapping.threshold is not None:
         limit = f"{mapping.threshold:,.10g}"
         yield Decision(
-            f"The model estimates a number; favourable is {sign_of(mapping)} {limit}."
+            f"The model estimates a number; {sign_of(mapping)} {limit} is favourable."
             if model.scores == VALUES
-            else f"The model’s decision changes at {limit}, not at one half.",
+            else f"The model’s decision threshold is {limit}, not one half.",
             {"threshold": mapping.threshold, "beyond": mapping.beyond},
         )
     if mapping.together:
         together = tuple(model.classes[place] for place in mapping.together)
         yield Decision(
-            f"Of the model’s classes several are favourable: {_listed(together)}.",
+            f"Several of the model’s classes are favourable: {_listed(together)}.",
             {"favourable_classes": together},
         )
     elif spec.decisions:
@@ -183,19 +184,21 @@ def _about_the_model(spec: AuditSpec, table: Table) -> Iterator[Decision]:
         )
     found = model.repeatability
     if found is not None and not found.holds:
-        yield Decision(f"{sentence(found)} It was audited all the same.", {"repeatability": found})
+        yield Decision(
+            f"{sentence(found)} The model was audited nevertheless.", {"repeatability": found}
+        )
     yield from _about_its_inputs(spec, table)
     yield from _about_scaling(spec)
     programs = [(each.path, each.sha256) for each in model.companions if each.trusted]
     for path, sha256 in [(model.path, model.sha256), *programs] if spec.trusted else programs:
         name = PureWindowsPath(path).name
         yield Decision(
-            f"The file “{name}” (SHA-256 {sha256}) is a program, and was trusted to run.",
+            f"The file “{name}” (SHA-256 {sha256}) can run code and was trusted to run.",
             {"trusted": name, "sha256": sha256},
         )
     if model.environment:
         yield Decision(
-            f"The model was opened in an environment of its own: {model.environment}.",
+            f"The model was opened in a separate environment: {model.environment}.",
             {"environment": model.environment},
         )
 
@@ -230,7 +233,8 @@ def _about_its_inputs(spec: AuditSpec, table: Table) -> Iterator[Decision]:
         names = _listed(tuple(made.name for made in edited))
         were = "input of the model is" if len(edited) == 1 else "inputs of the model are"
         yield Decision(
-            f"{len(edited):,} {were} made otherwise than proposed: {names}.", {"inputs": edited}
+            f"{len(edited):,} {were} made differently from the proposed mapping: {names}.",
+            {"inputs": edited},
         )
 
 
@@ -238,18 +242,18 @@ def _about_the_people(spec: AuditSpec, table: Table) -> Iterator[Decision]:
     domain = spec.domain
     compared = tuple(each.name for each in domain.grouping)
     if compared:
-        yield Decision(f"Compared by {_listed(compared)}.", {"protected": compared})
+        yield Decision(f"Protected attributes: {_listed(compared)}.", {"protected": compared})
     if domain.unseen:
         unseen = tuple(each.name for each in domain.unseen)
         yield Decision(
-            f"The model is not given {_listed(unseen)}: groups only are told apart by it.",
+            f"Not inputs of the model, only used to define groups: {_listed(unseen)}.",
             {"unseen": unseen},
         )
     columns = {column.name: column for column in spec.columns}
     for attribute in (*domain.attributes, *domain.unseen):
         yield from _about_one(attribute, columns[attribute.name])
     for text in domain.constraints:
-        yield Decision(f"Everybody fulfils: {text}.", {"constraint": text})
+        yield Decision(f"Constraint: {text}.", {"constraint": text})
     if not spec.predictions:
         for aside in domain.set_aside(table):
             yield Decision(_aside(aside), {"set_aside": aside})
@@ -259,16 +263,16 @@ def _about_one(attribute: Attribute, column: Column) -> Iterator[Decision]:
     """Tell what was decided about one attribute."""
     name = attribute.name
     if attribute.role is Role.FIXED and attribute.kind is not Kind.TEXT:
-        yield Decision(f"“{name}” is kept as it is in the data.", {"fixed": name})
+        yield Decision(f"“{name}” is fixed at its values in the data.", {"fixed": name})
     if attribute.unknown:
         yield Decision(
-            f"A missing cell of “{name}” is a category of its own, “{attribute.values[-1]}”.",
+            f"Missing cells of “{name}” form a separate category, “{attribute.values[-1]}”.",
             {"attribute": name, "unknown": attribute.values[-1]},
         )
     plain = attribute_of(column, attribute.role, unknown=attribute.unknown)
     if attribute.values != plain.values:
         yield Decision(
-            f"Of “{name}” only these values are allowed: {_listed(attribute.values)}.",
+            f"Allowed values of “{name}”: {_listed(attribute.values)}.",
             {"attribute": name, "values": attribute.values},
         )
     elif not attribute.values:
@@ -276,8 +280,8 @@ def _about_one(attribute: Attribute, column: Column) -> Iterator[Decision]:
         if limits != (plain.low, plain.high, plain.step):
             steps = f", in steps of {attribute.step:,.10g}" if attribute.step else ""
             yield Decision(
-                f"“{name}” may be {attribute.low:,.10g} to {attribute.high:,.10g}{steps}; in the "
-                f"data it is {plain.low:,.10g} to {plain.high:,.10g}.",
+                f"“{name}” ranges from {attribute.low:,.10g} to {attribute.high:,.10g}{steps}; in "
+                f"the data from {plain.low:,.10g} to {plain.high:,.10g}.",
                 {"attribute": name, "low": limits[0], "high": limits[1], "step": limits[2]},
             )
     if attribute.compared and not attribute.values:
@@ -286,20 +290,20 @@ def _about_one(attribute: Attribute, column: Column) -> Iterator[Decision]:
         if len(values) <= BINS:
             how += f": {_listed(tuple(f'{value:,.10g}' for value in values))}"
         yield Decision(
-            f"“{name}” is a number; people are compared {how}.",
+            f"“{name}” is a number and is tested {how}.",
             {"attribute": name, "compared": values},
         )
 
 
 def _aside(aside: ExcludedRows) -> str:
-    rows = f"{aside.rows:,} {'row was' if aside.rows == 1 else 'rows were'} set aside"
+    rows = f"{aside.rows:,} {'row was' if aside.rows == 1 else 'rows were'} excluded"
     match aside.reason:
         case "missing":
             return f"{rows}: no value of “{aside.what}”."
         case "outside":
-            return f"{rows}: a value of “{aside.what}” that is not allowed."
+            return f"{rows}: a value of “{aside.what}” outside the allowed values."
         case _:
-            return f"{rows}: not fulfilled is {aside.what}."
+            return f"{rows}: the constraint {aside.what} is not fulfilled."
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -8,14 +8,12 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.data.domain.attributes import Limit
-from fairdesk.errors import SpecError
+from fairdesk.errors import SpecError, system_errors
 
 #: Limits by the attributes' names.
 Attributes = dict[str, Limit | tuple[int | float | str, ...]]
-
-
 #: How a file of terms is written.
-_TERMS = 'It is JSON, like {"gender": ["gay", "straight"], "age": ["young", "elderly"]}.'
+_TERMS = 'The file must be JSON, like {"gender": ["gay", "straight"], "age": ["young", "elderly"]}.'
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -45,21 +43,20 @@ def read_limits(path: Path) -> Limits:
     SpecError
         When the file cannot be read or is something else.
     """
+    with system_errors(SpecError, f"The domain file “{path}” cannot be read.", "Check its name."):
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     try:
-        return _decoded(path.read_bytes().removeprefix(codecs.BOM_UTF8))
-    except OSError as error:
-        raise SpecError(
-            f"The domain file “{path}” cannot be read.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Check its name.",
-        ) from error
+        return _decoded(text)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise SpecError(
-            f"The domain file “{path}” is not what is expected.",
+            f"The domain file “{path}” does not have the expected format.",
             why=f"{error}.",
-            remedy='It is JSON, like {"age": [18, 90], "sex": ["female", "male"]}, or like '
-            '{"attributes": {"loan": {"low": 0, "high": 5000, "step": 50}, "county": '
-            '{"role": "fixed"}}, "constraints": ["years_employed <= age - 14"]}.',
+            remedy=(
+                'The file must be JSON, like {"age": [18, 90], "sex": ["female", '
+                '"male"]}, or like {"attributes": {"loan": {"low": 0, "high": 5000, '
+                '"step": 50}, "county": {"role": "fixed"}}, "constraints": '
+                '["years_employed <= age - 14"]}.'
+            ),
         ) from error
 
 
@@ -86,19 +83,18 @@ def read_terms(path: Path) -> dict[str, tuple[str, ...]]:
     SpecError
         When the file cannot be read, is something else, or has no category.
     """
-    try:
+    with system_errors(
+        SpecError, f"The file of identity terms “{path}” cannot be read.", "Check its name."
+    ):
         text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    try:
         terms = msgspec.json.decode(text, type=dict[str, tuple[str, ...]])
-    except OSError as error:
-        raise SpecError(
-            f"The file of terms “{path}” cannot be read.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Check its name.",
-        ) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise SpecError(
-            f"The file of terms “{path}” is not what is expected.", why=f"{error}.", remedy=_TERMS
+            f"The file of identity terms “{path}” does not have the expected format.",
+            why=f"{error}.",
+            remedy=_TERMS,
         ) from error
     if not terms:
-        raise SpecError(f"The file of terms “{path}” has no category.", remedy=_TERMS)
+        raise SpecError(f"The file of identity terms “{path}” has no category.", remedy=_TERMS)
     return terms

@@ -21,7 +21,8 @@ from fairdesk.files import sha256
 from fairdesk.models.inputs import mapping_file, predictions
 from fairdesk.models.inputs.checking import complete
 from fairdesk.models.inputs.input_check import InputCheck, settled
-from fairdesk.models.inputs.mapping import Proposal, input_names, listing, propose
+from fairdesk.models.inputs.mapping.making import input_names, listing
+from fairdesk.models.inputs.mapping.propose import Proposal, propose
 from fairdesk.models.inputs.usual import Offer, Preparing, fitted, offers, read_key
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
@@ -29,7 +30,7 @@ from fairdesk.samples import is_sample_file
 
 #: So many inputs that are open are written down.
 _MOST_GAPS = 12
-_GAP = "to be filled in: “from” names a column, “value” is the same for all rows"
+_GAP = "to be filled in: “from” is a column, “value” is the same for all rows"
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -181,7 +182,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
             mapping, proof = chosen, worker.prove(chosen, table, subject.label, favourable)
     offered: tuple[Offer, ...] = ()
     if not chosen_key:
-        say("Looking whether the inputs are to be scaled")
+        say("Checking whether the inputs need scaling")
         offered = offers(
             lambda other, rows: worker.prove(other, rows, subject.label, favourable),
             card,
@@ -201,9 +202,11 @@ def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
     if how.fit is not None and prepared == mapping:
         raise SpecError(
             "None of the model's inputs can be scaled on the table.",
-            why="They are scaled already, as a file beside the model or the mapping file says, or "
-            "they are texts or names.",
-            remedy="Leave “--prepare” out, or leave out the scaler beside the model.",
+            why=(
+                "They are already scaled by a companion file or the mapping file, or they are "
+                "texts or categories."
+            ),
+            remedy="Omit “--prepare”, or omit the scaler that came with the model.",
         )
     return prepared
 
@@ -230,9 +233,9 @@ def _found_table(worker: Worker, subject: Subject) -> Table:
     others = [name for name in table.source.tables if name != table.source.dialect.table]
     if others and subject.label not in table.names:
         raise DataError(
-            f"There is no column “{subject.label}” in the table “{table.source.dialect.table}”, "
-            "which was read.",
-            remedy=f"Name another with --table: {listing(others)}.",
+            f"There is no column “{subject.label}” in the table that was read, "
+            f"“{table.source.dialect.table}”.",
+            remedy=f"Choose another with --table: {listing(others)}.",
         )
     return table
 
@@ -244,8 +247,8 @@ def _with_text(table: Table, subject: Subject) -> Table:
     if subject.text == subject.label or table.column(subject.text).kind.is_number:
         held = "is the label" if subject.text == subject.label else "holds numbers"
         raise SpecError(
-            f"The column “{subject.text}” {held}, so it is no column of texts.",
-            remedy="Name the column with the texts that the model reads.",
+            f"The column “{subject.text}” {held}, so it is not a column of texts.",
+            remedy="Give the column with the texts that the model reads.",
         )
     return retype(table, subject.text, Kind.TEXT)
 
@@ -269,7 +272,7 @@ def _completed(proposal: Proposal, card: ModelCard, table: Table, subject: Subje
         raise ModelError(
             error.what,
             why=error.why,
-            remedy="Choose the data and the files that belong to this model, or say how each "
+            remedy="Choose the data and the files that belong to this model, or specify how each "
             f"input is made in a file for --map, like {example}.",
         ) from error
 
@@ -304,7 +307,7 @@ def _several_outputs(card: ModelCard, subject: Subject) -> Iterator[str]:
     """Say which output decides where nobody chose one of several."""
     if len(card.outputs) > 1 and not subject.output:
         yield (
-            f"The model has several outputs: {listing(card.outputs)}. “{card.output}” was taken: "
+            f"The model has several outputs: {listing(card.outputs)}. “{card.output}” was chosen: "
             "check it."
         )
 

@@ -50,8 +50,8 @@ def with_rule(run: RunSpec, store: Store, number: int) -> RunSpec:
     record, sets = _last_rule_sets(store)
     if not 1 <= number <= len(sets):
         raise SpecError(
-            f"There is no rule set {number:,}.",
-            why=f"The last search for groups (run {record.id}) found {len(sets):,}.",
+            f"There is no subgroup {number:,}.",
+            why=f"The last subgroup discovery (run {record.id}) found {len(sets):,}.",
             remedy=f"Give a number from 1 to {len(sets):,}.",
         )
     return _about(run, record.spec, sets[number - 1])
@@ -71,9 +71,12 @@ def check_repair(run: RunSpec, store: Store) -> None:
     labelled = np.flatnonzero(targets(store.spec, table) >= 0)
     if not np.isin(store.spec.domain.places(table), labelled).any():
         raise SpecError(
-            "There is no row to train a model with.",
-            why=f"None that lies in the audit’s domain has a label in “{store.spec.label}”.",
-            remedy="Audit with data that have labels, or allow more values in the domain.",
+            "There are no rows to train a model with.",
+            why=f"No row in the input domain has a recorded outcome in “{store.spec.label}”.",
+            remedy=(
+                "Audit with data that have recorded outcomes, or allow more values in the input "
+                "domain."
+            ),
         )
     if run.method == "repair-aequitas":
         _check_pairs(run, store)
@@ -84,9 +87,9 @@ def _last_rule_sets(store: Store) -> tuple[RunRecord, tuple[RuleSet, ...]]:
         if sets := tuple(each for each in record.figures if isinstance(each, RuleSet)):
             return record, sets
     raise SpecError(
-        "There is no rule set to repair yet.",
-        why="No search for groups in this audit has found one.",
-        remedy="Run TestSGD first.",
+        "There is no subgroup for a mitigation yet.",
+        why="No subgroup discovery in this audit has found one.",
+        remedy="Run “Subgroup discovery (TestSGD)” first.",
     )
 
 
@@ -111,26 +114,26 @@ def check_labels(spec: AuditSpec, table: Table) -> None:
         When a class of the model means no label or the same as another.
     """
     meant = own_labels(spec, table)
-    remedy = "A repair needs a model that decides between the values of the label column."
+    remedy = "Mitigation needs a model that decides between the values of the label column."
     if not meant:
         raise SpecError(
-            "There is no label to give to added rows.",
-            why="The model estimates a number, and which number would be right is not known.",
+            "Augmentation rows cannot be labelled.",
+            why="The model estimates a number, and the correct number is not known.",
             remedy=remedy,
         )
     for place, label in enumerate(meant):
         name = spec.model.classes[place]
         if label is None:
             raise SpecError(
-                "There is no label to give to added rows.",
-                why=f"The model answers “{name}”, which is no value of the label “{spec.label}”.",
+                "Augmentation rows cannot be labelled.",
+                why=f"The model’s class “{name}” is not a value of the label “{spec.label}”.",
                 remedy=remedy,
             )
         if label in meant[:place]:
             raise SpecError(
-                f"Two answers of the model mean the label “{label}”.",
-                why=f"“{spec.model.classes[meant.index(label)]}” and “{name}” do, so it is not "
-                "known which of them a row with that label is to be trained as.",
+                f"Two classes of the model mean the label “{label}”.",
+                why=f"“{spec.model.classes[meant.index(label)]}” and “{name}” mean it, so the "
+                "class for training rows with that label is not known.",
                 remedy=remedy,
             )
 
@@ -141,22 +144,22 @@ def _check_pairs(run: RunSpec, store: Store) -> None:
         if number not in searched:
             there = ", ".join(map(str, searched))
             raise SpecError(
-                f"No pairs were found by a run {number}.",
-                remedy=f"Pairs were found by these runs: {there}."
+                f"There is no run {number} that found pairs.",
+                remedy=f"Runs that found pairs: {there}."
                 if there
-                else "Run a search for examples first.",
+                else "Run a search for discriminatory pairs first.",
             )
     if any(store.count(query) for query in _queries(run)):
         return
     if run.flagged:
         raise SpecError(
-            "There are no flagged discriminatory pairs to repair.",
-            remedy="Flag some pairs first, or repair all pairs.",
+            "There are no flagged discriminatory pairs for a mitigation.",
+            remedy="Flag some pairs first, or use all pairs.",
         )
     raise SpecError(
-        "There are no discriminatory pairs to repair.",
-        why="All that were found were dismissed." if searched else "No search has found any.",
-        remedy="Run a search for examples first.",
+        "There are no discriminatory pairs for a mitigation.",
+        why="All pairs found were dismissed." if searched else "No search has found a pair.",
+        remedy="Run a search for discriminatory pairs first.",
     )
 
 

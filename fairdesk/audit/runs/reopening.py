@@ -56,22 +56,22 @@ def check_same(
             f"{what} is not where it was.",
             lost=was or path,
             why=f"There is no file “{path}”.",
-            remedy="Show where it is now; the earlier results do not need it.",
+            remedy="Select its present location; the earlier results do not need it.",
         ) from None
     except OSError as error:
         raise MovedError(
             f"{what} cannot be read.",
             lost=was or path,
-            why=f"The system says about “{path}”: {error.strerror or error}.",
-            remedy="Show a copy of it; the earlier results do not need it.",
+            why=f"The system reported about “{path}”: {error.strerror or error}.",
+            remedy="Select a copy of it; the earlier results do not need it.",
         ) from error
     if found != fingerprint:
         raise MovedError(
-            f"{what} is not the one that was audited.",
+            f"{what} is not the audited one.",
             lost=was or path,
-            why=f"The fingerprint (SHA-256) of “{path}” differs from the audited one: the file "
-            "was changed or is another.",
-            remedy="Show the audited file, or begin a new audit of this model.",
+            why=f"The SHA-256 hash of “{path}” differs from the audited one: the file was changed "
+            "or is a different file.",
+            remedy="Select the audited file, or start a new audit of this model.",
         )
 
 
@@ -115,7 +115,7 @@ def reopen(
     for each in spec.model.companions:
         was = Path(each.path)
         there = _place(was, places, path.parent)
-        check_same(each.sha256, there, f"The file “{was.name}” beside the model", was)
+        check_same(each.sha256, there, f"The companion file “{was.name}”", was)
         trusted = each.trusted and trusting(there)
         companions.append(msgspec.structs.replace(each, path=str(there), trusted=trusted))
     worker.open_model(
@@ -141,9 +141,11 @@ def _command(spec: AuditSpec, path: Path, worker: Worker) -> tuple[str, ...] | N
     there = None if needed is None else environments.find(needed)
     if there is None:
         raise ModelError(
-            f"The environment that the model ran in is gone: {spec.model.environment}.",
-            why="Environments are kept in FairDesk’s cache, and somebody may have emptied it.",
-            remedy="Begin a new audit with this model: it makes the environment again. The earlier "
-            "results do not need it.",
+            f"The environment in which the model ran no longer exists: {spec.model.environment}.",
+            why="Environments are kept in FairDesk’s cache, which may have been emptied.",
+            remedy=(
+                "Start a new audit with this model, which makes the environment again. The "
+                "earlier results do not need it."
+            ),
         )
     return environments.command(there)

@@ -92,29 +92,35 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
     for limit, what in ((run.budget.seconds, "seconds"), (run.budget.queries, "rows")):
         if limit is not None and not limit > 0:
             raise SpecError(
-                f"A search of {limit:g} {what} would ask nobody.",
-                remedy="Give a budget above nought, or none.",
+                "The budget must be greater than zero, or empty for no limit; it is "
+                f"{limit:g} {what}.",
+                remedy="Enter a greater budget, or leave it empty for no limit.",
             )
     check_rules(run, audit.domain)
     if run.near is not None and method_named(run.method).answers in ABOUT_GROUPS:
         raise SpecError(
-            "A method about groups asks about real people, each moved a little.",
-            remedy="Ask without a greatest distance.",
+            "A maximum distance does not apply to group methods: they test data rows, "
+            "slightly perturbed.",
+            remedy="Remove the maximum distance.",
         )
     if run.near is not None and method_named(run.method).answers is QuestionKind.PROOF:
         raise SpecError(
-            "A proof speaks of everybody in the domain, not only of people near the data.",
-            remedy="Ask without a greatest distance, or narrow the ranges instead.",
+            "Certification covers the whole input domain, not only instances near the data.",
+            remedy="Remove the maximum distance, or narrow the ranges instead.",
         )
     if run.near is not None and method_named(run.method).answers is QuestionKind.REPAIR:
         raise SpecError(
-            "A repair is measured on everybody in the domain, not only on people near the data.",
-            remedy="Ask without a greatest distance.",
+            "A mitigation is measured on the whole input domain, not only on instances near "
+            "the data.",
+            remedy="Remove the maximum distance.",
         )
     if run.near is not None and not 0 <= run.near <= 1:
         raise SpecError(
-            f"No distance to a real person is {run.near:g}.",
-            remedy="Give a number from 0 (like somebody real) to 1 (unlike in everything).",
+            f"{run.near:g} is not a valid maximum distance to the nearest data row.",
+            remedy=(
+                "Give a Gower distance from 0 (identical to a data row) to 1 (different in every "
+                "attribute)."
+            ),
         )
 
 
@@ -130,35 +136,39 @@ def check_rules(run: RunSpec, domain: Domain) -> None:
     numbers = {each.name for each in domain.grouping if not each.values}
     if run.edges and not (method.divides or run.rule):
         raise SpecError(
-            f"{method.title} divides no numbers into bins.",
-            remedy="Leave the edges out, or choose TestSGD.",
+            f"“{method.title}” does not divide numbers into bins.",
+            remedy="Omit the bin boundaries, or choose “Subgroup discovery (TestSGD)”.",
         )
     for name, edges in run.edges.items():
         if name not in numbers:
             raise SpecError(
-                f"“{name}” is no protected number, so it has no bins.",
-                remedy=f"Give edges for one of: {', '.join(sorted(numbers)) or 'none there is'}.",
+                f"“{name}” is not a numeric protected attribute, so it has no bins.",
+                remedy="Give bin boundaries for one of: "
+                f"{', '.join(sorted(numbers)) or 'none available'}.",
             )
         if not np.isfinite(edges).all() or not (np.diff(edges) > 0).all() or not edges:
             raise SpecError(
-                f"The edges of the bins of “{name}” must be numbers that rise.",
-                remedy="Give them like 25, 40, 60.",
+                f"The bin boundaries of “{name}” must be numbers in ascending order.",
+                remedy="Write them like 25, 40, 60.",
             )
     texts = [domain.names[i] for i in domain.texts.tolist()]
     if run.text and not method.reads:
         raise SpecError(
-            f"{method.title} does not compare terms in a text.",
-            remedy="Leave the text column out, or choose TestSGD.",
+            f"“{method.title}” does not compare identity terms in a text.",
+            remedy="Omit the text column, or choose “Subgroup discovery (TestSGD)”.",
         )
     if run.text and run.text not in texts:
         raise SpecError(
-            f"“{run.text}” is no column of texts that the model reads.",
+            f"“{run.text}” is not a column of texts that the model reads.",
             remedy=f"The columns of texts are: {', '.join(texts) or 'none'}.",
         )
     if method.answers is QuestionKind.GROUPS and not run.text and not domain.grouping:
         raise SpecError(
             "No attribute is protected, so there are no groups to compare.",
-            remedy="Protect a column, or name the column with the texts whose terms are compared.",
+            remedy=(
+                "Protect a column, or give the column with the texts whose identity terms are "
+                "compared."
+            ),
         )
     lists_of_terms(run.terms)
 
@@ -226,9 +236,9 @@ class _Keeper:
         people = self._store.spec.domain.people(self._store.table())
         if not len(people):
             raise SpecError(
-                "No row of the table lies in the audit’s domain, so there is nobody to start from.",
-                why="Every row has a missing value, or one outside the allowed ranges.",
-                remedy="Allow more values in the domain.",
+                "No row of the data lies in the input domain, so there are no starting points.",
+                why="Every row has a missing value or a value that is not allowed.",
+                remedy="Widen the allowed values of the input domain.",
             )
         if not self._spec.continues:
             return SearchInputs(people)
@@ -323,5 +333,5 @@ def _budget_message(budget: Budget) -> str:
         limits.append(f"{budget.seconds:g} second{'' if budget.seconds == 1 else 's'}")
     if budget.queries is not None:
         rows = "row" if budget.queries == 1 else "rows"
-        limits.append(f"{budget.queries:,} {rows} sent to the model")
-    return f"It ended because its budget was used up: {' or '.join(limits)}."
+        limits.append(f"{budget.queries:,} {rows} queried")
+    return f"The run ended because its budget was used up: {' or '.join(limits)}."

@@ -62,4 +62,6 @@ def of_both(first: Confinement, second: Confinement) -> Confinement:
 
 def unknown() -> Confinement:
     """Return what is said of a process that did not tell."""
-    return Confinement("", tuple(Hold(what, holds=False, how="It did not tell.") for what in WHAT))
+    return Confinement(
+        "", tuple(Hold(what, holds=False, how="It gave no reason.") for what in WHAT)
+    )

@@ -81,10 +81,10 @@ def _network() -> Hold:
     if not (_refused(_connect) and _refused(_datagram)):
         open_ways.append("open connections to other computers")
     if not _refused(_local_socket) and any(Path(path).exists() for path in _LOCAL_SOCKETS):
-        open_ways.append("talk to other programs of this computer")
+        open_ways.append("communicate with other programs on this computer")
     if open_ways:
         return _open("network", f"A model’s code can {' and '.join(open_ways)}.")
-    return _held("network", "A model’s code can open no connection, to no computer.")
+    return _held("network", "A model’s code cannot open any network connection.")
 
 
 def _connect() -> None:
@@ -126,13 +126,13 @@ def _files(room: SandboxDirs) -> Hold:
     if not can_write and not can_read:
         return _held(
             "files",
-            "A model’s code can read Python, system libraries and the files that it was given, "
-            f"and write only to a folder of its own, at most {gigabytes} GB a file.",
+            "A model’s code can read Python, system libraries and the files that it was given, and "
+            f"can write only to its own folder, at most {gigabytes} GB per file.",
         )
     can = " and ".join(
         words for words, it_can in (("read", can_read), ("change", can_write)) if it_can
     )
-    return _open("files", f"A model’s code can {can} files of yours.")
+    return _open("files", f"A model’s code can {can} your files.")
 
 
 def _write_and_remove(path: Path) -> None:
@@ -173,8 +173,11 @@ def _hold_on_programs(*, can_start: bool, can_fork: bool) -> Hold:
     if can_start:
         return _open("programs", "A model’s code can start other programs.")
     if can_fork:
-        return _open("programs", "A model’s code can start no other program, but copies of itself.")
-    return _held("programs", "A model’s code can start no program and no second process.")
+        return _open(
+            "programs",
+            "A model’s code cannot start other programs, but can start copies of itself.",
+        )
+    return _held("programs", "A model’s code cannot start programs or further processes.")
 
 
 def _memory() -> Hold:
@@ -188,8 +191,8 @@ def _memory() -> Hold:
             lambda: mmap.mmap(-1, limit + GIB, flags=private).close()
         )
     if refused:
-        return _held("memory", f"It gets at most {limit / GIB:.0f} GB of memory.")
-    return _open("memory", "It can take all memory of this computer.")
+        return _held("memory", f"It can use at most {limit / GIB:.0f} GB of memory.")
+    return _open("memory", "It can use all memory of this computer.")
 
 
 def _time() -> Hold:
@@ -199,7 +202,7 @@ def _time() -> Hold:
         if _limited("RLIMIT_CPU", hours * 3600)
         else ""
     )
-    return _held("time", f"FairDesk ends it when it does not answer in time{more}.")
+    return _held("time", f"FairDesk ends it if it does not respond in time{more}.")
 
 
 def _descriptors() -> Hold:
@@ -219,8 +222,10 @@ def _environment() -> Hold:
     known = PASSED | WORDS | FOLDERS.keys()
     more = [name for name in os.environ if name not in known and not _let_pass(name)]
     if more:
-        return _open("environment", "It sees variables of the program that started it.")
-    return _held("environment", "It sees none of your environment but a few harmless variables.")
+        return _open(
+            "environment", "It can read environment variables of the program that started it."
+        )
+    return _held("environment", "It can read only a few harmless environment variables.")
 
 
 def _let_pass(name: str) -> bool:

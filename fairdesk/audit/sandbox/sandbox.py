@@ -230,9 +230,12 @@ class Sandbox:
         size = sum(each.lstat().st_size for each in ([path] if path.is_file() else path.rglob("*")))
         if size > max(_free_bytes(self.room.folder) - LEFT_FREE, 0):
             raise WorkerError(
-                f"There is not enough room on the disk to open “{path.name}”.",
-                why="FairDesk gives models a private copy, so that they never touch your files.",
-                remedy="Make room on the disk, then try again.",
+                f"There is not enough space on the disk to open “{path.name}”.",
+                why=(
+                    "FairDesk opens a private copy of the model file, so that the model never "
+                    "accesses your files."
+                ),
+                remedy="Free space on the disk, then try again.",
             )
 
 

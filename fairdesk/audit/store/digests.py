@@ -21,7 +21,8 @@ import msgspec
 import numpy as np
 
 from fairdesk.audit.store.details import Choice, Details
-from fairdesk.audit.store.finding_table import AFTERWARDS, WEIGHED
+from fairdesk.audit.store.finding_table import AFTERWARDS
+from fairdesk.audit.store.pair import WEIGHED
 from fairdesk.audit.store.records import (
     AuditStarted,
     Exported,
@@ -239,10 +240,11 @@ def replayed(entries: Sequence[LogEntry]) -> Replayed:
             _replay(log_state, entry)
         except msgspec.MsgspecError as error:
             raise StoreError(
-                f"Entry {place} of the audit’s log cannot be read.",
-                why=f"It is of the kind “{entry.kind}”, and does not tell what such a one does.",
-                remedy="The log may have been changed by hand: take a copy of the audit from "
-                "before.",
+                f"Entry {place} of the audit log cannot be read.",
+                why=f"Its type is “{entry.kind}”, but its contents do not fit this type.",
+                remedy=(
+                    "The audit log may have been changed by hand: use an earlier copy of the audit."
+                ),
             ) from error
     return log_state
 

@@ -74,8 +74,8 @@ class AuditFile:
         except OSError as error:
             raise StoreError(
                 f"The audit file “{path}” cannot be made.",
-                why=f"The system says: {error.strerror or error}.",
-                remedy="Choose a folder that exists and where you may write.",
+                why=f"The system reported: {error.strerror or error}.",
+                remedy="Choose an existing folder for which you have write permission.",
             ) from error
         connection = None
         try:

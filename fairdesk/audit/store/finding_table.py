@@ -1,60 +1,36 @@
-"""The table of findings: its columns, named here only, and what stands in them for a pair."""
+"""The table of findings: columns for the codes and fields of a pair, and pairs read from them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.audit.store.pair import (
+    FIELDS,
+    FIRST,
+    FOUND,
+    MARKED,
+    WEIGHED,
+    Count,
+    Pair,
+    found_values,
+    of_kind,
+    orderable,
+)
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.errors import StoreError
-from fairdesk.models.model import favourable_scores, labels
 from fairdesk.results.events import Found, Rows
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
-Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
-Mark = Literal["", "flagged", "dismissed"]
-
-_FIRST = {"id": "INTEGER PRIMARY KEY", "run": "INTEGER NOT NULL", "phase": "TEXT NOT NULL"}
-_ANSWERS = {
-    "row_score": "REAL NOT NULL",
-    "partner_score": "REAL NOT NULL",
-    "row_class": "INTEGER NOT NULL",
-    "partner_class": "INTEGER NOT NULL",
-    "alone": "INTEGER NOT NULL",
-}
-_WEIGHED = {"distance": "REAL", "plausibility": "REAL", "nearest": "INTEGER"}
-_MARKED = {"mark": "TEXT NOT NULL DEFAULT ''", "note": "TEXT NOT NULL DEFAULT ''"}
 #: What is written into a finding after its run, and so is no part of the run.
-AFTERWARDS = frozenset((*_WEIGHED, *_MARKED))
-#: A finding is weighed by its number and these columns.
-WEIGHED = tuple(_WEIGHED)
-#: All columns but those of codes.
-_OTHERS = (*_FIRST, *_ANSWERS, *_WEIGHED, *_MARKED)
-#: Columns that pairs can be ordered by, besides attributes.
-_ORDERS = frozenset(("row_score", "partner_score", "mark", "distance", "plausibility"))
-
-
-class _Kept(msgspec.Struct, array_like=True, frozen=True):
-    """What the file may hold of a finding besides its codes: `_OTHERS`, in that order."""
-
-    id: int
-    run: int
-    phase: str
-    row_score: float
-    partner_score: float
-    row_class: Count
-    partner_class: Count
-    alone: Count
-    distance: Share | None
-    plausibility: float | None
-    nearest: Count | None
-    mark: Mark
-    note: str
+AFTERWARDS = frozenset(WEIGHED | MARKED)
+#: Fields that pairs can be ordered by, besides attributes: those with a column in tables.
+_ORDERS = frozenset(name for name in FIELDS if orderable(name))
+_BITS, _DECISIONS = of_kind("attributes"), of_kind("decision")
 
 
 class FindingTable:
@@ -87,58 +63,52 @@ class FindingTable:
     @property
     def declaration(self) -> str:
         """The columns with their types, as the table is made."""
+        columns = {name: field.column for name, field in FIELDS.items()}
+        first = {name: columns.pop(name) for name in FIRST}
         codes = dict.fromkeys(self._codes, "REAL NOT NULL")
-        columns = _FIRST | codes | _ANSWERS | _WEIGHED | _MARKED
-        return ", ".join(f"{name} {kind}" for name, kind in columns.items())
+        return ", ".join(f"{name} {kind}" for name, kind in (first | codes | columns).items())
 
     # how findings are written
 
     @property
     def insertion(self) -> str:
         """The statement that writes one finding: its run, its phase, and `values`."""
-        names = ["run", "phase", *self._codes, *_ANSWERS]
+        names = ["run", "phase", *self._codes, *FOUND]
         places = ", ".join("?" * len(names))
         return f"INSERT INTO finding ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - ours
 
     def values(self, found: Found) -> NDArray[np.float64]:
         """Return the columns of findings side by side, ``(n, columns)``."""
-        domain, favourable = self._domain, self._spec.mapping.favourable_class
-        return np.column_stack(
-            (
-                found.rows,
-                found.partners[:, domain.protected],
-                favourable_scores(found.row_scores, favourable),
-                favourable_scores(found.partner_scores, favourable),
-                labels(found.row_scores),
-                labels(found.partner_scores),
-                found.alone @ (1 << np.arange(len(domain.protected))),
-            )
-        )
+        values = found_values(found, self._spec.mapping.favourable_class)
+        partners = found.partners[:, self._domain.protected]
+        return np.column_stack((found.rows, partners, *values.values()))
 
     # how they are read
 
     @property
     def pair_columns(self) -> str:
         """What `pairs` reads."""
-        return ", ".join((*_OTHERS, *self._codes))
+        return ", ".join((*FIELDS, *self._codes))
 
     def pairs(self, rows: Sequence[tuple[Any, ...]]) -> list[Pair]:
         """Make pairs of rows of `pair_columns`; their codes in one array."""
-        first, p = len(_OTHERS), len(self._domain.protected)
-        codes, partners = self.people_and_partners([row[first:] for row in rows])
-        kept = msgspec.convert([row[:first] for row in rows], list[_Kept])
+        codes, partners = self.people_and_partners([row[len(FIELDS) :] for row in rows])
+        named: list[dict[str, Any]] = [dict(zip(FIELDS, row, strict=False)) for row in rows]
+        for each, row, partner in zip(named, codes, partners, strict=True):
+            each |= {name: self._truths(each[name]) for name in _BITS}
+            each |= {"row": row, "partner": partner}
+        pairs = msgspec.convert(named, list[Pair])
         most = len(self._spec.decisions)
-        if any(max(e.row_class, e.partner_class) >= most or e.alone >= 1 << p for e in kept):
-            raise ValueError("it has a decision, or an attribute, that there is not")
-        return [
-            Pair(
-                row=row,
-                partner=partner,
-                **msgspec.structs.asdict(each)
-                | {"alone": tuple(bool(each.alone >> i & 1) for i in range(p))},
-            )
-            for each, row, partner in zip(kept, codes, partners, strict=True)
-        ]
+        if any(getattr(pair, name) >= most for pair in pairs for name in _DECISIONS):
+            raise ValueError("it has a decision that does not exist")
+        return pairs
+
+    def _truths(self, bits: object) -> tuple[bool, ...]:
+        """Return the truth for each protected attribute that a whole number's bits hold."""
+        p, held = len(self._domain.protected), msgspec.convert(bits, Count)
+        if held >= 1 << p:
+            raise ValueError("it has an attribute that does not exist")
+        return tuple(bool(held >> i & 1) for i in range(p))
 
     def people_and_partners(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Rows, Rows]:
         """Return the people of pairs and their partners, ``(n, d)`` each, of `code_columns`."""
@@ -159,7 +129,7 @@ class FindingTable:
         names = people[:, self._named]
         fits = np.isfinite(people).all() and (names >= 0).all() and (names < self._sizes).all()
         if not fits or (names != np.floor(names)).any():
-            raise ValueError("it has people who cannot be")
+            raise ValueError("it has instances with impossible values")
         return people
 
     # which, and in which order

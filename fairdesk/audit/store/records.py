@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.repeatability import Repeatability
@@ -295,73 +292,3 @@ class PairQuery(msgspec.Struct, frozen=True):
     upto: int | None = None
     within: float | None = None
     among: tuple[int, ...] | None = None
-
-
-class MinimalPair(msgspec.Struct, frozen=True):
-    """A pair brought as near to a real person as it still gets different decisions.
-
-    Attributes
-    ----------
-    row, partner : tuple[float, ...]
-        Codes of the domain's attributes: the instance, and its partner.
-    row_score, partner_score : float
-        The model's score of the favourable class.
-    row_class, partner_class : int
-        The decided classes.
-    distance, plausibility, nearest
-        As in `Pair`, of ``row``.
-    """
-
-    row: tuple[float, ...]
-    partner: tuple[float, ...]
-    row_score: float
-    partner_score: float
-    row_class: int
-    partner_class: int
-    distance: float
-    plausibility: float
-    nearest: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One finding: an individual discriminatory instance and its partner.
-
-    Attributes
-    ----------
-    id, run : int
-        Of the finding and its run.
-    phase : str
-        Of the method.
-    row, partner : NDArray[np.float64]
-        ``(d,)`` codes of the domain; different in protected attributes and what follows them.
-    row_score, partner_score : float
-        The model's score of the favourable class.
-    row_class, partner_class : int
-        The decided classes: positions in the model card's classes.
-    alone : tuple[bool, ...]
-        Per protected attribute: whether changing it alone changes the decision.
-    mark, note : str
-        The auditor's: ``""``, ``"flagged"`` or ``"dismissed"``; any text.
-    distance, plausibility : float, optional
-        How far the nearest real person is, and how usual such a person is among the real ones, as
-        in `fairdesk.individual.realism.plausibility.Plausibility`; ``None`` until it was weighed.
-    nearest : int, optional
-        The position of that real person in ``domain.people(table)``.
-    """
-
-    id: int
-    run: int
-    phase: str
-    row: NDArray[np.float64]
-    partner: NDArray[np.float64]
-    row_score: float
-    partner_score: float
-    row_class: int
-    partner_class: int
-    alone: tuple[bool, ...]
-    mark: str
-    note: str
-    distance: float | None = None
-    plausibility: float | None = None
-    nearest: int | None = None

@@ -21,7 +21,7 @@ from fairdesk.audit.store import digests, hash_chain
 from fairdesk.audit.store.finding_table import FindingTable
 from fairdesk.audit.store.records import AuditStarted, LogKind
 from fairdesk.data.table import Table
-from fairdesk.errors import StoreError
+from fairdesk.errors import StoreError, system_errors
 
 log = logging.getLogger(__name__)
 
@@ -157,7 +157,7 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
     begun = AuditStarted(
         digests.text(question), digests.table(table), spec.data.sha256, spec.model.sha256
     )
-    add_entry(connection, "The audit was begun.", "begun", begun)
+    add_entry(connection, "The audit was started.", "begun", begun)
     for each in decisions(spec, table):
         add_entry(connection, each.what, "decided", each.facts)
 
@@ -176,8 +176,8 @@ def check_file(path: Path) -> None:
     if not (os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK)):
         raise StoreError(
             f"The audit file “{path}” cannot be opened for writing.",
-            why="The file or its folder is read-only for you.",
-            remedy="Copy it to a folder where you may write, and open the copy.",
+            why="You do not have write permission for the file or its folder.",
+            remedy="Copy it to a folder for which you have write permission, and open the copy.",
         )
 
 
@@ -192,16 +192,14 @@ def copied(path: Path) -> Iterator[Path]:
     """
     if not path.is_file():
         raise missing(path)
-    try:
+    with system_errors(
+        StoreError,
+        f"The audit file “{path}” cannot be copied for reading without changes.",
+        f"Check that you have read permission, and that “{gettempdir()}” has space for it.",
+    ):
         folder = TemporaryDirectory(prefix="fairdesk-", ignore_cleanup_errors=True)
         copy = Path(folder.name) / "audit.fairdesk"
         _copy(path, copy)
-    except OSError as error:
-        raise StoreError(
-            f"The audit file “{path}” cannot be copied, to be read without being changed.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy=f"Check that you may read it, and that “{gettempdir()}” has room for it.",
-        ) from error
     with folder:
         yield copy
 
@@ -223,7 +221,7 @@ def _copy(path: Path, copy: Path) -> None:
         if _backed_up(path, copy):
             return
     raise StoreError(
-        f"The audit file “{path}” is written to all the time.",
+        f"Another program keeps writing to the audit file “{path}”.",
         remedy="Close it in the other program, then try again.",
     )
 
@@ -265,23 +263,23 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
         raise StoreError(
-            f"The file “{path}” is no FairDesk audit.",
-            remedy="Choose a file that FairDesk made; its name ends in .fairdesk.",
+            f"The file “{path}” is not a FairDesk audit.",
+            remedy="Choose a file made by FairDesk; its name ends in .fairdesk.",
         )
     if version != VERSION:
         raise StoreError(
             f"The audit “{path}” was made by another version of FairDesk.",
             why=f"Its format has version {version}; this FairDesk opens version {VERSION} only.",
-            remedy="Open it with the FairDesk that made it.",
+            remedy="Open it with the FairDesk version that made it.",
         )
     acting = connection.execute(
         "SELECT name FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name"
     ).fetchone()
     if acting is not None:
         raise StoreError(
-            f"The audit “{path}” is not opened: it holds something that acts by itself.",
-            why=f"FairDesk never makes triggers or views, and it has “{acting[0]}”.",
-            remedy="Somebody has changed it: take a copy from before.",
+            f"The audit “{path}” was not opened: it contains something that runs by itself.",
+            why=f"FairDesk never makes triggers or views, and this file has “{acting[0]}”.",
+            remedy="The file was changed: use an earlier copy.",
         )
 
 
@@ -298,9 +296,9 @@ def unexpected_tables(connection: sqlite3.Connection) -> tuple[str, ...]:
     ]
     (questions,) = connection.execute("SELECT count(*) FROM audit").fetchone()
     if questions != 1:
-        messages.append(f"There are {questions:,} questions, and an audit has one.")
+        messages.append(f"There are {questions:,} audit plans, but an audit has one.")
     messages += [
-        f"Something is kept under the name “{name}”, which FairDesk never uses."
+        f"The audit contains something named “{name}”, which FairDesk never uses."
         for (name,) in connection.execute("SELECT name FROM documents ORDER BY name")
         if name not in _DOCUMENT_NAMES
     ]
@@ -324,7 +322,7 @@ def release(path: Path) -> None:
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError as error:
-            log.info("%s is no database: %s", path, error)
+            log.info("%s is not a database: %s", path, error)
 
 
 @contextmanager
@@ -345,15 +343,15 @@ def plain_error(error: sqlite3.Error, path: Path) -> StoreError:
     if kind == "SQLITE_FULL":
         return StoreError(
             f"The disk is full: the audit file “{path}” cannot grow.",
-            remedy="Make room on the disk; what was found so far is kept.",
+            remedy="Free space on the disk; the results so far are kept.",
         )
     if kind in ("SQLITE_CORRUPT", "SQLITE_NOTADB") or kind.startswith("SQLITE_CORRUPT"):
         return damaged(path)
     if kind.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return StoreError(
             f"The audit file “{path}” cannot be opened for writing.",
-            why="The file, its folder or the disk is read-only, or it is gone.",
-            remedy="Copy it to a folder where you may write, and open the copy.",
+            why="The file, its folder or the disk is read-only, or no longer exists.",
+            remedy="Copy it to a folder for which you have write permission, and open the copy.",
         )
     if kind.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreError(
@@ -363,12 +361,12 @@ def plain_error(error: sqlite3.Error, path: Path) -> StoreError:
     if kind.startswith("SQLITE_IOERR"):
         return StoreError(
             f"The disk failed while the audit file “{path}” was read or written.",
-            why=f"SQLite says: {error}.",
+            why=f"SQLite reported: {error}.",
             remedy="Check the disk and its free space; copy the file to another one.",
         )
     return StoreError(
         f"The audit file “{path}” cannot be read or written.",
-        why=f"SQLite says: {error}.",
+        why=f"SQLite reported: {error}.",
         remedy="It may be damaged, or changed by another program.",
     )
 
@@ -376,6 +374,6 @@ def plain_error(error: sqlite3.Error, path: Path) -> StoreError:
 def damaged(path: Path) -> StoreError:
     """Return the error for a file that is not an audit, or a damaged one."""
     return StoreError(
-        f"The file “{path}” is no FairDesk audit, or it is damaged.",
-        remedy="Choose another file, or take a copy from before it was damaged.",
+        f"The file “{path}” is not a FairDesk audit, or it is damaged.",
+        remedy="Choose another file, or use a copy from before it was damaged.",
     )

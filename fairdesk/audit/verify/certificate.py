@@ -11,11 +11,12 @@ import numpy as np
 
 from fairdesk.audit.runs.inspection import Subject, opened
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof import certificate
+from fairdesk.certify.proof import certificate_reading
 from fairdesk.certify.proof.certificate import CertificateError, Header
-from fairdesk.certify.proof.verify import KINDS, Check, verify
+from fairdesk.certify.proof.verify.outcome import KINDS, Check
+from fairdesk.certify.proof.verify.verify import verify
 from fairdesk.data.table import Dialect
-from fairdesk.errors import ModelError
+from fairdesk.errors import ModelError, system_errors
 from fairdesk.files import sha256
 
 #: What every SQLite database begins with.
@@ -38,7 +39,7 @@ class CertificateCheckRequest(msgspec.Struct, frozen=True):
     table : str
         Its sheet or table, where it has several.
     sample, seconds, seed, everything
-        As `fairdesk.certify.proof.verify.verify` takes them.
+        As `fairdesk.certify.proof.verify.verify.verify` takes them.
     trusted, make_environment
         As in `fairdesk.audit.runs.inspection.Subject`.
     """
@@ -87,15 +88,9 @@ def is_audit(path: Path) -> bool:
     CertificateError
         When it cannot be read.
     """
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(_DATABASE)) == _DATABASE
-    except OSError as error:
-        raise CertificateError(
-            f"The file “{path}” cannot be read.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Check its name.",
-        ) from error
+    what = f"The file “{path}” cannot be read."
+    with system_errors(CertificateError, what, "Check its name."), path.open("rb") as stream:
+        return stream.read(len(_DATABASE)) == _DATABASE
 
 
 def check_certificate(
@@ -119,8 +114,8 @@ def check_certificate(
     FairDeskError
         When it cannot be checked.
     """
-    say("Reading the certificate")
-    header, arrays = certificate.read(doubt.certificate)
+    say("Reading the proof certificate")
+    header, arrays = certificate_reading.read(doubt.certificate)
     verdicts, counts = np.unique(arrays["verdict"], return_counts=True)
     number = dict(zip(verdicts.tolist(), counts.tolist(), strict=True))
     leaves = {name: number.get(verdict, 0) for verdict, name in KINDS.items()}
@@ -140,7 +135,7 @@ def check_certificate(
         if card.sha256 != header.model.sha256:
             raise ModelError(
                 f"“{doubt.model.name}” was changed while it was opened.",
-                remedy="Wait until nobody writes to it, then try again.",
+                remedy="Wait until no other program writes to it, then try again.",
             )
         people = None
         if doubt.data is not None:
@@ -174,16 +169,16 @@ def _same_files(header: Header, doubt: CertificateCheckRequest) -> Check:
         found = [sha256(path) for path in given]
     except OSError as error:
         raise ModelError(
-            f"“{error.filename}” cannot be read.", why=f"The system says: {error.strerror}."
+            f"“{error.filename}” cannot be read.", why=f"The system reported: {error.strerror}."
         ) from error
     if found[0] != wanted[0][1]:
         messages.append(
-            f"The certificate speaks of “{wanted[0][0]}” with the fingerprint "
+            f"The proof certificate covers “{wanted[0][0]}” with the SHA-256 hash "
             f"{wanted[0][1][:12]}…; that of “{doubt.model.name}” is {found[0][:12]}…."
         )
     messages += [
-        f"It was made with “{name}” beside the model (fingerprint {digest[:12]}…), which is not "
-        "given: name it with --companion."
+        f"It was made with the companion file “{name}” (SHA-256 {digest[:12]}…), which was not "
+        "given: give it with --companion."
         for name, digest in wanted[1:]
         if digest not in found[1:]
     ]

@@ -46,7 +46,8 @@ from fairdesk.audit.verify.tally import untried
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.certificate import CertificateError
-from fairdesk.certify.proof.verify import Check, verify
+from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.verify import verify
 from fairdesk.data.table import Table
 from fairdesk.errors import DataError, StoreError
 from fairdesk.models.inputs.usual import refitted
@@ -57,9 +58,9 @@ from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import PairShare
 from fairdesk.results.subgroups import LinearGroup, RuleSet, TermRate
 
-_NO_MODEL = "The model was not given: name it with --model."
-_NO_DATA = "The data were not given: name them with --data."
-_OTHER_MODEL = "Another model is not asked: what it says tells nothing of this audit."
+_NO_MODEL = "The model was not given: give it with --model."
+_NO_DATA = "The data were not given: give them with --data."
+_OTHER_MODEL = "A different model is not queried: its outputs are not relevant to this audit."
 
 
 class VerifyRequest(msgspec.Struct, frozen=True):
@@ -136,13 +137,13 @@ def recheck(
         When it cannot be checked: a file cannot be read, or the model not be opened.
     """
     rng = np.random.default_rng(asked.seed)
-    say("Reading the audit’s log")
+    say("Reading the audit log")
     yield from check_record(store, anchor)
     try:
         table = store.table()
         store.runs()
     except StoreError as error:
-        yield Check("What the audit holds can be read", 1, 1, 0, (str(error),))
+        yield Check("The contents of the audit file can be read", 1, 1, 0, (str(error),))
         return
     say("Comparing the data")
     yield from _data(worker, store.spec, asked, table)
@@ -159,7 +160,7 @@ def recheck(
         yield from _people(worker, store, asked, ask, people, reason, say)
     except StoreError as error:
         yield Check("Pairs can be read", 1, 1, 0, (str(error),))
-    say("Counting groups again")
+    say("Recalculating group metrics")
     yield from _figures(worker, store, ask, people, rng, reason)
     for run in store.certified_runs():
         yield from _certificate(worker, store, run, asked, ask, people, rng, reason, say)
@@ -185,7 +186,7 @@ def _model(
 ) -> tuple[Check, str]:
     """Open the model, if it is the audited one; else say why it cannot be asked."""
     if spec.predictions:
-        no_model = f"There is no model: the decisions are the column “{spec.predictions}”."
+        no_model = f"There is no model: the decisions are in the column “{spec.predictions}”."
         return Check(SAME_MODEL, 0, 0, 0, (no_model,)), no_model
     if asked.model is None:
         return untried(SAME_MODEL, _NO_MODEL), _NO_MODEL
@@ -221,7 +222,7 @@ def _people(
     yield from check_pairs(store, ask, asked.sample, asked.seed, say)
     if ask is None:
         yield untried(ASKED_AGAIN, reason)
-    say("Comparing pairs with real people")
+    say("Comparing pairs with the data rows")
     ranking = versions().get("scikit-learn") == store.spec.versions.get("scikit-learn")
     yield check_distances(store, worker, people, asked.seed, as_then=ranking)
 
@@ -247,8 +248,8 @@ def _figures(
     chance = kinds & {*one_by_one, GroupGap, LinearGroup, TermRate, RuleSet, Trial}
     if chance:
         yield untried(
-            "What is estimated from samples, and what repairs measured",
-            "That takes the whole run: “fairdesk reproduce” repeats it with the same seeds.",
+            "Estimates from samples, and mitigation results",
+            "This needs the whole run: “fairdesk reproduce” repeats it with the same random seeds.",
         )
 
 
@@ -267,14 +268,14 @@ def _certificate(
     try:
         kept = store.certificate(run)
     except StoreError as error:
-        yield Check(f"Run {run}: the certificate can be read", 1, 1, 0, (str(error),))
+        yield Check(f"Run {run}: the proof certificate can be read", 1, 1, 0, (str(error),))
         return
     if kept is None:
         return
     header, arrays = certificate.decoded(kept[0]), kept[1]
     yield check_proven(store, run, header)
     if ask is None:
-        yield untried(f"Run {run}: the certificate, held against the model", reason)
+        yield untried(f"Run {run}: the proof certificate, compared with the model", reason)
         return
     roots = arrays["root_low"], arrays["root_high"]
     checks = verify(
@@ -293,9 +294,9 @@ def _certificate(
         try:
             check = next(checks, None)
         except CertificateError as error:
-            yield Check(f"Run {run}: the certificate’s boxes", 1, 1, 0, (str(error),))
+            yield Check(f"Run {run}: the proof certificate’s regions", 1, 1, 0, (str(error),))
             return
         if check is None:
             return
-        say(f"Checked the certificate of run {run}: {check.name}")
+        say(f"Checked the proof certificate of run {run}: {check.name}")
         yield msgspec.structs.replace(check, name=f"Run {run}: {check.name}")

@@ -19,7 +19,7 @@ from fairdesk.audit.verify.pairs import TOLERANCE
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.certificate import Header
-from fairdesk.certify.proof.verify import Check
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.data.domain.attributes import encode
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.sampling import starting
@@ -44,8 +44,8 @@ _DRAWN, _CHANCE = 20_000, 1e-4
 #: Members of similar sets that are asked about at once.
 _AT_ONCE = 200_000
 
-GROUPS = "Tables of groups, counted again"
-RULE_SETS = "Rule sets: their people in the data, and how these fare"
+GROUPS = "Group tables, recalculated"
+RULE_SETS = "Subgroups: their members in the data, and the rates of the members"
 
 Ask = Callable[[Rows], Scores]
 
@@ -70,7 +70,7 @@ def differences(
     """
     messages = []
     if len(then) != len(now):
-        messages.append(f"There were {len(then):,} figures, and now there are {len(now):,}.")
+        messages.append(f"The number of figures was {len(then):,} and is now {len(now):,}.")
     for place, (first, second) in enumerate(zip(then, now, strict=False), start=1):
         name = type(first).__name__
         if type(first) is not type(second):
@@ -124,10 +124,12 @@ def check_groups(store: Store, worker: Worker) -> Check:
     ):
         for run in measured:
             if run.state != "done":
-                tally.leave(f"Run {run.id} did not come to its end: its tables are a part.")
+                tally.leave(f"Run {run.id} was not completed: its tables are partial.")
                 continue
             if run.answers_changed:
-                tally.leave(f"Run {run.id}: the model gave the same rows other answers in it.")
+                tally.leave(
+                    f"Run {run.id}: the model returned different outputs for the same rows in it."
+                )
                 continue
             *_, ended = run_again(worker, again, run.spec)
             if ended.state != "done" or ended.message:
@@ -165,15 +167,17 @@ def check_rule_sets(store: Store, ask: Ask) -> Check:
     for run, sets in sought:
         if run.spec.text or run.spec.method != "testsgd" or run.state != "done":
             tally.leave(
-                f"The rule sets of run {run.id} are repeated by “reproduce” only.", len(sets)
+                f"The subgroups of run {run.id} are repeated only by “reproduce”.", len(sets)
             )
             continue
         if run.answers_changed:
-            tally.leave(f"Run {run.id}: the model gave the same rows other answers.", len(sets))
+            tally.leave(
+                f"Run {run.id}: the model returned different outputs for the same rows.", len(sets)
+            )
             continue
         if len(rows) > MOST_ROWS:
             tally.leave(
-                f"Of more than {MOST_ROWS:,} rows run {run.id} has asked about a part only.",
+                f"With more than {MOST_ROWS:,} rows, run {run.id} queried only a part of them.",
                 len(sets),
             )
             continue
@@ -189,7 +193,7 @@ def check_rule_sets(store: Store, ask: Ask) -> Check:
             stated = (each.rows, each.support, each.data_in, each.data_out)
             tally.compare(
                 all(map(_agree, stated, now)),
-                f"Rule set {place} of run {run.id} is told to have {_four(stated)}; it has "
+                f"Subgroup {place} of run {run.id}: recorded {_four(stated)}; recalculated "
                 f"{_four(now)}.",
             )
     return tally.check()
@@ -221,15 +225,15 @@ def _agree(stated: float | None, now: float | None) -> bool:
 
 def _four(observed: _Observed) -> str:
     rows, support, *shares = observed
-    inside, outside = ("no one" if each is None else f"{each:.6g}" for each in shares)
-    return f"{rows:,} rows ({support:.6g}), {inside} of them and {outside} of the others"
+    inside, outside = ("none" if each is None else f"{each:.6g}" for each in shares)
+    return f"{rows:,} rows (share {support:.6g}), rate {inside} inside and {outside} outside"
 
 
 def check_exact_shares(
     store: Store, ask: Ask, people: Rows, rng: np.random.Generator
 ) -> Iterator[Check]:
     """See whether shares that are told as exact can be: by people drawn at random."""
-    tally = Tally("Shares of everybody, held against people drawn at random")
+    tally = Tally("Exact shares of the input domain, compared with random samples")
     shares = [
         (run, each)
         for run in store.runs()
@@ -241,7 +245,9 @@ def check_exact_shares(
     domain = store.spec.domain
     usual = [(run, share) for run, share in shares if run.spec.near is None]
     if len(usual) < len(shares):
-        tally.leave("Of people near the data only a share is repeated by “reproduce” only.")
+        tally.leave(
+            "A share that covers only instances near the data is repeated only by “reproduce”."
+        )
     if usual:
         real, _ = domain.admit(people)
         drawn = domain.sample(rng, _DRAWN, one_per_fixed(domain, real) if len(real) else None)
@@ -250,8 +256,8 @@ def check_exact_shares(
         for run, share in usual:
             tally.compare(
                 low <= share.estimate <= high and share.hits <= share.people,
-                f"Run {run.id} tells of {share.hits:,} of {share.people:,} people; of {_DRAWN:,} "
-                f"drawn at random it were {hits:,}, which speaks of {low:.4g} to {high:.4g}.",
+                f"Run {run.id} records {share.hits:,} of {share.people:,} instances; of {_DRAWN:,} "
+                f"drawn at random it was {hits:,}, which indicates {low:.4g} to {high:.4g}.",
             )
     yield tally.check()
 
@@ -274,13 +280,17 @@ def _hits(store: Store, ask: Ask, drawn: Rows) -> int:
 
 def check_proven(store: Store, run_id: int, header: Header) -> Check:
     """Check that a certificate speaks of this audit, and that what is told of it is in it."""
-    tally = Tally(f"Run {run_id}: the certificate is of this audit, and says what is told")
+    tally = Tally(
+        f"Run {run_id}: the proof certificate belongs to this audit and matches its figures"
+    )
     spec = store.spec
     tally.compare(
-        header.model.sha256 == spec.model.sha256, "It speaks of another model than the audit."
+        header.model.sha256 == spec.model.sha256, "It covers a different model from the audit."
     )
-    tally.compare(header.mapping == spec.mapping, "It speaks of a model that is fed otherwise.")
-    tally.compare(header.domain == spec.domain, "It speaks of other people than the audit.")
+    tally.compare(header.mapping == spec.mapping, "It uses a different input mapping.")
+    tally.compare(
+        header.domain == spec.domain, "It covers a different input domain from the audit."
+    )
     (run,) = (run for run in store.runs() if run.id == run_id)
     # what is told of one attribute by itself is another question, which no certificate is kept of
     protected = tuple(spec.domain.names[i] for i in spec.domain.protected.tolist())
@@ -291,11 +301,11 @@ def check_proven(store: Store, run_id: int, header: Header) -> Check:
         held = (header.total, header.certified, header.falsified)
         tally.compare(
             stated == held,
-            f"The audit tells of {stated[1]} certified and {stated[2]} falsified of {stated[0]} "
-            f"people; the certificate of {held[1]} and {held[2]} of {held[0]}.",
+            f"The audit records {stated[1]} certified and {stated[2]} falsified of {stated[0]} "
+            f"combinations; the proof certificate {held[1]} and {held[2]} of {held[0]}.",
         )
         tally.compare(
             (each.certified, each.falsified) == (header.certified_share, header.falsified_share),
-            "The shares that the audit tells are not those of the certificate.",
+            "The shares in the audit differ from those in the proof certificate.",
         )
     return tally.check()

@@ -13,24 +13,24 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.reopening import reopen
 from fairdesk.audit.verify.tally import MOST_TOLD, Tally
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof.verify import Check
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.data.columns.retyping import retype
 from fairdesk.data.table import Column, Kind, Table
-from fairdesk.errors import DataError, ModelError
+from fairdesk.errors import DataError, ModelError, system_errors
 from fairdesk.files import sha256
 from fairdesk.models.inputs.usual import still_fits
 from fairdesk.samples import is_sample_file
 
-SAME_DATA = "The data’s file is the audited one"
-SAME_TABLE = "The data’s file, read again, gives the table of the audit"
-SAME_SCALING = "Scaling that was fitted on the data is what the data give"
-SAME_MODEL = "The model’s file is the audited one"
+SAME_DATA = "The data file is the audited one"
+SAME_TABLE = "The data file, read again, gives the table of the audit"
+SAME_SCALING = "Scaling that was fitted on the data matches the data"
+SAME_MODEL = "The model file is the audited one"
 
 
 def check_data_file(spec: AuditSpec, path: Path) -> Check:
     """Compare the fingerprint of the data's file."""
     tally = Tally(SAME_DATA)
-    _compare(tally, spec.data.sha256, path, "data’s file")
+    _compare(tally, spec.data.sha256, path, "data file")
     return tally.check()
 
 
@@ -41,7 +41,7 @@ def check_scaling(spec: AuditSpec, table: Table) -> Check:
         if item.fitted is not None:
             tally.compare(
                 still_fits(item, table),
-                f"The input “{item.name}” is not scaled by what the audited table gives.",
+                f"The scaling of the input “{item.name}” does not match the audited table.",
             )
     return tally.check()
 
@@ -49,7 +49,7 @@ def check_scaling(spec: AuditSpec, table: Table) -> Check:
 def check_model_files(spec: AuditSpec, model: Path, companions: Sequence[Path]) -> Check:
     """Compare the fingerprints of the model's file, and of the files beside it."""
     tally = Tally(SAME_MODEL)
-    _compare(tally, spec.model.sha256, model, "model’s file")
+    _compare(tally, spec.model.sha256, model, "model file")
     given = {_fingerprint(path): path for path in companions}
     known = {each.sha256 for each in spec.model.companions}
     strange = [path for digest, path in given.items() if digest not in known]
@@ -66,11 +66,9 @@ def check_model_files(spec: AuditSpec, model: Path, companions: Sequence[Path]) 
         if each.sha256 in given:
             tally.agree()
         elif there is not None:
-            _compare(tally, each.sha256, there, f"file “{name}” beside the model")
+            _compare(tally, each.sha256, there, f"companion file “{name}”")
         else:
-            tally.leave(
-                f"The file “{name}” beside the model is not given: name it with --companion."
-            )
+            tally.leave(f"The companion file “{name}” was not given: give it with --companion.")
     return tally.check()
 
 
@@ -144,18 +142,14 @@ def _compare(tally: Tally, sha256: str, path: Path, what: str) -> None:
     found = _fingerprint(path)
     tally.compare(
         found == sha256,
-        f"The fingerprint (SHA-256) of the {what} was {sha256[:12]}…; that of “{path.name}” is "
+        f"The SHA-256 hash of the {what} was {sha256[:12]}…; that of “{path.name}” is "
         f"{found[:12]}….",
     )
 
 
 def _fingerprint(path: Path) -> str:
-    try:
+    with system_errors(ModelError, f"“{path}” cannot be read."):
         return sha256(path)
-    except OSError as error:
-        raise ModelError(
-            f"“{path}” cannot be read.", why=f"The system says: {error.strerror or error}."
-        ) from error
 
 
 def check_table(kept: Table, read: Table) -> Check:
@@ -166,18 +160,20 @@ def check_table(kept: Table, read: Table) -> Check:
     """
     tally = Tally(SAME_TABLE)
     if kept.names != read.names:
-        tally.differ("The columns have other names, or stand in another order.")
+        tally.differ("The columns have other names or are in another order.")
         return tally.check()
     if len(kept.codes) != len(read.codes):
-        tally.differ(f"It has {len(read.codes):,} rows, and the audit {len(kept.codes):,}.")
+        tally.differ(
+            f"The file has {len(read.codes):,} rows, and the audit has {len(kept.codes):,}."
+        )
         return tally.check()
     for place, column in enumerate(kept.columns):
         codes = kept.codes[:, place]
         now_read = read.columns[place]
         if (column.odd, column.garbled) != (now_read.odd, now_read.garbled):
             tally.differ(
-                f"“{column.name}” has other cells in the file that are not as the rest of it than "
-                "the audit lists."
+                f"The odd cells of “{column.name}” in the file differ from those that the audit "
+                "lists."
             )
         try:
             now = _coded_as(column, read)
@@ -190,7 +186,7 @@ def check_table(kept: Table, read: Table) -> Check:
         for row in wrong[:MOST_TOLD].tolist():
             was, there = column.text(codes[row]), read.columns[place].text(read.codes[row, place])
             tally.differ(
-                f"In row {row + 1:,} “{column.name}” is “{was[:80]}” in the audit, and "
+                f"In row {row + 1:,} “{column.name}” is “{was[:80]}” in the audit and "
                 f"“{there[:80]}” in the file."
             )
         tally.differ("", max(len(wrong) - MOST_TOLD, 0))

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.catalogue.methods import parse_options
-from fairdesk.audit.store.records import Pair, PairQuery, RunRecord
+from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import PairQuery, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof.verify import Check
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import DataError
 from fairdesk.individual.engine.context import margin
@@ -33,7 +34,7 @@ _AT_ONCE, _MOST_ROWS = 4_000, 200_000
 WEIGHED = 2_000
 
 #: A check that needs the model.
-ASKED_AGAIN = "The model, asked again, decides about each pair as it is told"
+ASKED_AGAIN = "The model, re-queried, makes the recorded decisions for each pair"
 
 Ask = Callable[[Rows], Scores]
 Mask = NDArray[np.bool_]
@@ -91,7 +92,9 @@ def check_pairs(
         of which one is said to be enough are these.
     """
     domain, total = store.spec.domain, store.count(PairQuery())
-    people = Tally("Each pair is two people of the domain who differ in what is protected only")
+    people = Tally(
+        "Each pair is two instances of the input domain that differ in protected attributes only"
+    )
     looked = _Looked(domain, store.spec.mapping, ask)
     gammas = {run.id: _gamma(run) for run in store.runs()}
     wanted = None if sample is None or sample >= total else _sample_places(total, sample, seed)
@@ -102,10 +105,10 @@ def check_pairs(
         fine = _are_people(domain, pairs, people)
         looked.at(pairs, fine)
         done += len(some)
-        say(f"Looked at {done:,} of {count:,} pairs again")
+        say(f"Checked {done:,} of {count:,} pairs")
     if wanted is not None:
         people.remark(
-            f"{count:,} of the {total:,} pairs were looked at, drawn at random (seed {seed})."
+            f"{count:,} of the {total:,} pairs were checked, drawn at random (random seed {seed})."
         )
     yield people.check()
     if ask is not None:
@@ -143,9 +146,9 @@ def _are_people(domain: Domain, pairs: _Pairs, tally: Tally) -> Mask:
     tally.agree(int(fine.sum()))
     for place in np.flatnonzero(~fine).tolist():
         what = (
-            "holds somebody who is not in the domain"
+            "contains an instance outside the input domain"
             if not inside[place]
-            else "differs in nothing that is protected"
+            else "does not differ in a protected attribute"
         )
         tally.differ(f"Pair {pairs.numbers[place]:,} {what}.")
     return fine
@@ -157,15 +160,15 @@ class _Looked:
     def __init__(self, domain: Domain, mapping: Mapping, ask: Ask | None) -> None:
         self._domain, self._mapping, self._model = domain, mapping, ask
         self._decisions = Tally(ASKED_AGAIN)
-        self._scores = Tally("The model, asked again, scores each pair as it is told")
+        self._scores = Tally("The model, re-queried, returns the recorded scores for each pair")
         self._sufficient_alone = Tally(
-            "Changing one protected attribute alone is enough where it is told"
+            "Changing one protected attribute alone is enough where this is recorded"
         )
 
     def checks(self) -> Iterator[Check]:
         self._scores.remark(
             f"Scores may differ by {TOLERANCE:g} of the greater of the score and 1: the last bits "
-            "of a sum depend on the machine that adds it up."
+            "of a sum depend on the computer that calculates it."
         )
         yield self._decisions.check()
         yield self._scores.check()
@@ -179,7 +182,9 @@ class _Looked:
         if lost := int((~fine).sum()):
             # whoever cannot be is not sent to the model
             for tally in (self._decisions, self._scores, self._sufficient_alone):
-                tally.leave("The model is not asked about who is not in the domain.", lost)
+                tally.leave(
+                    "The model is not queried for instances outside the input domain.", lost
+                )
         if not fine.any():
             return
         both = np.concatenate([pairs.rows[fine], pairs.partners[fine]])
@@ -209,12 +214,17 @@ class _Looked:
                 self._decisions.agree()
             elif near:
                 self._decisions.leave(
-                    "Some scores are so near the border that the decision may be either."
+                    "Some scores are so near the decision threshold that either decision is "
+                    "possible."
                 )
             elif consistent:
-                self._decisions.differ(f"Pair {number:,} is decided about alike.")
+                self._decisions.differ(
+                    f"Pair {number:,}: the decision is now the same for both instances."
+                )
             else:
-                self._decisions.differ(f"Pair {number:,} is decided about otherwise than is told.")
+                self._decisions.differ(
+                    f"Pair {number:,}: the decisions differ from the recorded ones."
+                )
 
     def _scored(self, pairs: _Pairs, fine: Mask, answers: Scores, numbers: Sequence[int]) -> None:
         favourable = self._mapping.favourable_class
@@ -225,8 +235,8 @@ class _Looked:
         for place in np.flatnonzero(off.any(axis=0)).tolist():
             who = int(off[:, place].argmax())
             self._scores.differ(
-                f"A score of pair {numbers[place]:,} is told as {recorded[who, place]:.9g}, and is "
-                f"{now[who, place]:.9g}."
+                f"A score of pair {numbers[place]:,} is recorded as {recorded[who, place]:.9g}, "
+                f"but is {now[who, place]:.9g}."
             )
 
     def _enough(self, pairs: _Pairs, fine: Mask, own: Scores, place: int) -> None:
@@ -256,17 +266,17 @@ class _Looked:
         self._sufficient_alone.agree(int((fine & ~wrong & ~unclear).sum()))
         if unclear.any():
             self._sufficient_alone.leave(
-                "Some scores are so near the border that the decision may be either.",
+                "Some scores are so near the decision threshold that either decision is possible.",
                 int(unclear.sum()),
             )
         name = domain.names[position]
         for each in np.flatnonzero(wrong).tolist():
             self._sufficient_alone.differ(
-                f"Pair {pairs.numbers[each]:,}: to change “{name}” alone is "
+                f"Pair {pairs.numbers[each]:,}: changing “{name}” alone is "
                 + (
-                    "not enough, and is told to be."
+                    "not enough, but is recorded as enough."
                     if recorded[each]
-                    else "enough, and is not told."
+                    else "enough, but is not recorded as enough."
                 )
             )
 
@@ -317,12 +327,12 @@ def check_distances(
         Whether the library that ranks people has the version of then: else another rank is told,
         and is no failure.
     """
-    tally = Tally("Pairs are as far from real people as is told")
+    tally = Tally("The recorded distances of pairs to the data rows are correct")
     total = store.count(PairQuery())
     wanted = _sample_places(total, min(total, WEIGHED), seed)
     pairs = [pair for pair in _selected_pairs(store, wanted) if pair.distance is not None]
     if not pairs or not len(people):
-        tally.remark("No pair was compared with real people.")
+        tally.remark("No pair was compared with the data rows.")
         return tally.check()
     try:
         now = worker.weigh(store.spec.domain, people, np.stack([pair.row for pair in pairs]))
@@ -335,21 +345,21 @@ def check_distances(
         recorded = (pair.distance or 0.0, pair.plausibility or 0.0)
         if abs(recorded[0] - distance) > EXACT or pair.nearest != nearest:
             tally.differ(
-                f"Pair {pair.id:,} is told to be {recorded[0]:.4g} from a real person, and is "
-                f"{distance:.4g}."
+                f"The distance of pair {pair.id:,} to the nearest data row is recorded as "
+                f"{recorded[0]:.4g}, but is {distance:.4g}, or another row is nearest."
             )
         elif abs(recorded[1] - rank) <= EXACT:
             tally.agree()
         elif as_then:
             tally.differ(
-                f"The plausibility of pair {pair.id:,} is told as {recorded[1]:.4g}, and is "
+                f"The typicality of pair {pair.id:,} is recorded as {recorded[1]:.4g}, but is "
                 f"{rank:.4g}."
             )
         else:
-            tally.leave("Another version of scikit-learn ranks people otherwise than then.")
+            tally.leave("A different version of scikit-learn ranks instances differently.")
     if len(pairs) < total:
         tally.remark(
-            f"{len(pairs):,} of the {total:,} pairs were compared again, drawn at random (seed "
-            f"{seed})."
+            f"{len(pairs):,} of the {total:,} pairs were compared again, drawn at random (random "
+            f"seed {seed})."
         )
     return tally.check()

@@ -10,28 +10,32 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.store import digests, hash_chain
 from fairdesk.audit.store.digests import Replayed, details_facts, replayed
+from fairdesk.audit.store.pair import WEIGHED
 from fairdesk.audit.store.records import LogEntry, PairQuery, RunEnded, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.tally import Tally
-from fairdesk.certify.proof.verify import Check
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import StoreError
 
-SOUND = "The file is a sound database"
-CHAIN = "The log’s chain is whole"
-ANCHOR = "The log is the one that the manifest was made of"
-QUESTION = "Question and table are those with which the log begins"
-RUNS = "Runs: what came of each is what the log tells of its end"
-DECISIONS = "Marks, notes, the report’s details and its form are those that the log tells"
-LEARNED = "What was learned of pairs since is what the log tells"
-TOTALS = "The totals of each run are those of its findings"
+SOUND = "The file is an intact database"
+CHAIN = "The hash chain of the audit log is complete"
+ANCHOR = "The audit log is the one from which the manifest was made"
+QUESTION = "Audit plan and table are those with which the audit log begins"
+RUNS = "Runs: the results of each match the audit log’s entry at its end"
+DECISIONS = (
+    "Review statuses, notes, the report’s auditor-supplied information and its form match the "
+    "audit log"
+)
+LEARNED = "Later analyses of pairs match the audit log"
+TOTALS = "The totals of each run match its findings"
 
 #: What the log tells of a run's end, and what that is.
 _PARTS = {
-    "record": "what was asked, its state, times, totals or figures differ",
+    "record": "its plan, state, times, totals or figures differ",
     "findings": "its findings differ",
-    "progress": "its course differs",
-    "certificate": "its certificate differs",
-    "made": "what it made differs",
+    "progress": "its progress differs",
+    "certificate": "its proof certificate differs",
+    "made": "its augmentation rows or model files differ",
 }
 
 
@@ -73,7 +77,7 @@ def check_record(store: Store, anchor: Anchor | None) -> Iterator[Check]:
     try:
         entries = store.log_entries()
     except StoreError as error:
-        yield Check(CHAIN, 1, 1, 0, (f"The log cannot be read: {error}",))
+        yield Check(CHAIN, 1, 1, 0, (f"The audit log cannot be read: {error}",))
         return
     yield _chain(entries, anchored=anchor is not None)
     if anchor is not None:
@@ -104,27 +108,29 @@ def _chain(entries: Sequence[LogEntry], *, anchored: bool) -> Check:
     place = hash_chain.broken(entries)
     if place is None and entries:
         tally.agree(len(entries))
-        tally.remark(f"It has {len(entries):,} entries; its head is {hash_chain.head(entries)}.")
+        tally.remark(
+            f"The log has {len(entries):,} entries; its last hash is {hash_chain.head(entries)}."
+        )
         if earlier := hash_chain.set_back(entries):
             place = earlier[0]
             tally.remark(
                 f"{len(earlier):,} of them have an earlier time than the entry before; first entry "
                 f"{place + 1:,}, with {entries[place].at} after {entries[place - 1].at}. The clock "
-                "was set back in between: the order of the entries is that of the chain."
+                "was set back in between: the order of the entries is that of the hash chain."
             )
     elif not entries:
-        tally.differ("There is no log.")
+        tally.differ("There is no audit log.")
     else:
         tally.agree(place or 0)
         tally.differ(
-            f"Entry {(place or 0) + 1:,} is not the one that was written there: it, or one before "
-            "it, was changed, removed or put in.",
+            f"Entry {(place or 0) + 1:,} is not the original one: it, or an earlier entry, was "
+            "changed, removed or inserted.",
             len(entries) - (place or 0),
         )
     if not anchored:
         tally.remark(
-            "The chain alone cannot show that it was written anew as a whole: a manifest or a "
-            "report of before, given with it, does."
+            "The hash chain alone cannot show whether the whole log was rewritten: a "
+            "manifest or a report issued earlier, given with it, can."
         )
     return tally.check()
 
@@ -132,22 +138,22 @@ def _chain(entries: Sequence[LogEntry], *, anchored: bool) -> Check:
 def _anchored(entries: Sequence[LogEntry], anchor: Anchor) -> Check:
     tally = Tally(ANCHOR)
     if anchor.entries < 1:
-        tally.differ(f"“{anchor.name}” tells of a log without entries: no audit has one.")
+        tally.differ(f"“{anchor.name}” refers to an audit log without entries, which no audit has.")
         return tally.check()
     if len(entries) < anchor.entries:
         tally.differ(
-            f"“{anchor.name}” tells of {anchor.entries:,} entries, and the log has "
+            f"“{anchor.name}” records {anchor.entries:,} entries, and the log has "
             f"{len(entries):,}: some were removed."
         )
         return tally.check()
     there = hash_chain.head(entries[: anchor.entries])
     tally.compare(
         there == anchor.head,
-        f"“{anchor.name}” tells of entry {anchor.entries:,} the link {anchor.head[:12]}…; the log "
-        f"has {there[:12]}…: it was written anew, up to there or from before there on.",
+        f"“{anchor.name}” records for entry {anchor.entries:,} the hash {anchor.head[:12]}…; the "
+        f"log has {there[:12]}…: it was rewritten, up to there or from an earlier entry on.",
     )
     if since := len(entries) - anchor.entries:
-        tally.remark(f"{since:,} entries were added since.")
+        tally.remark(f"{since:,} entries were added later.")
     return tally.check()
 
 
@@ -178,7 +184,7 @@ class _Pairs(msgspec.Struct):
                     marks[pair.id] = str(pair.mark)
                 if pair.note:
                     notes[pair.id] = pair.note
-                if not pair.distance is pair.plausibility is pair.nearest is None:
+                if any(getattr(pair, name) is not None for name in WEIGHED):
                     weighed.append(pair.id)
         except StoreError as error:
             return cls({}, {}, {}, {}, [], str(error))
@@ -189,36 +195,37 @@ class _Pairs(msgspec.Struct):
 
 def _question(tally: Tally, store: Store, logged: Replayed, _pairs: _Pairs) -> None:
     if logged.begun is None:
-        tally.differ("The log does not tell with what the audit began.")
+        tally.differ("The audit log does not record the start of the audit.")
         return
     now = store.fingerprints()
     for name, what in (
-        ("question", "The question is another one"),
-        ("table", "The table is another one"),
-        ("data", "The data’s fingerprint in the question is another one"),
-        ("model", "The model’s fingerprint in the question is another one"),
+        ("question", "The audit plan is different"),
+        ("table", "The table is different"),
+        ("data", "The SHA-256 hash of the data in the audit plan is different"),
+        ("model", "The SHA-256 hash of the model in the audit plan is different"),
     ):
         tally.compare(
-            getattr(logged.begun, name) == getattr(now, name), f"{what} than when the audit began."
+            getattr(logged.begun, name) == getattr(now, name),
+            f"{what} from that at the start of the audit.",
         )
 
 
 def _runs(tally: Tally, store: Store, logged: Replayed, _pairs: _Pairs) -> None:
     runs = {run.id: run for run in store.runs()}
     for number in sorted({*logged.began, *logged.ended} - runs.keys()):
-        tally.differ(f"The log tells of run {number}, and the file has none.")
+        tally.differ(f"The audit log records a run {number}, which is not in the file.")
     for number in sorted({*logged.twice}):
         tally.differ(
-            f"The log tells more than once how run {number} began, or how it ended: who writes it "
-            "tells that once."
+            f"The audit log records the start or the end of run {number} more than once: FairDesk "
+            "records each only once."
         )
     for number in sorted({*store.certified_runs()} - runs.keys()):
-        tally.differ(f"There is a certificate of run {number}, and no such run.")
+        tally.differ(f"There is a proof certificate of run {number}, but no such run.")
     for number, run in runs.items():
         began = logged.began.get(number)
         if began is not None:
             tally.compare(
-                began.spec == run.spec, f"Run {number} was asked otherwise when it began."
+                began.spec == run.spec, f"The plan of run {number} differs from that at its start."
             )
         ended = logged.ended.get(number)
         if ended is not None:
@@ -231,18 +238,18 @@ def _ended(tally: Tally, recorded: RunEnded, now: RunEnded) -> None:
     for part, what in _PARTS.items():
         tally.compare(
             getattr(recorded, part) == getattr(now, part),
-            f"Run {recorded.run}: {what} from what the log tells of its end.",
+            f"Run {recorded.run}: {what} from the audit log’s entry at its end.",
         )
 
 
 def _open(tally: Tally, run: RunRecord, logged: Replayed) -> None:
     if run.id not in logged.began:
-        tally.differ(f"Run {run.id} is there, and the log does not tell that it began.")
+        tally.differ(f"Run {run.id} is in the file, but the audit log does not record its start.")
     elif run.state == "running":
-        tally.leave(f"Run {run.id} has not ended: the log tells nothing of what it found.")
+        tally.leave(f"Run {run.id} has not ended: the audit log does not record its results.")
     else:
         tally.differ(
-            f"Run {run.id} is told as {run.state}, and the log does not tell that it ended."
+            f"Run {run.id} is recorded as {run.state}, but the audit log does not record its end."
         )
 
 
@@ -252,14 +259,16 @@ def _totals(tally: Tally, store: Store, _logged: Replayed, pairs: _Pairs) -> Non
         return
     runs = {run.id: run for run in store.runs()}
     for number in sorted({*pairs.found} - runs.keys()):
-        tally.differ(f"{pairs.found[number]:,} findings are of run {number}, which there is not.")
+        tally.differ(
+            f"{pairs.found[number]:,} findings belong to run {number}, which does not exist."
+        )
     nobody = [0] * len(store.spec.domain.protected)
     for number, run in runs.items():
         found, alone = pairs.found.get(number, 0), pairs.alone.get(number, nobody)
         tally.compare(
             (found, alone) == (run.found, [*run.alone]),
-            f"Run {number} is told to have found {run.found:,} pairs, by one attribute alone "
-            f"{[*run.alone]}; it has {found:,}, {alone}.",
+            f"Run {number} records {run.found:,} pairs, by one attribute alone {[*run.alone]}; the "
+            f"file has {found:,}, {alone}.",
         )
 
 
@@ -268,7 +277,7 @@ def _learned(tally: Tally, store: Store, logged: Replayed, pairs: _Pairs) -> Non
     for pair, what in sorted({*now, *logged.learned}):
         tally.compare(
             now.get((pair, what)) == logged.learned.get((pair, what)),
-            f"What is known of pair {pair} (“{what}”) is not what the log tells.",
+            f"The analysis of pair {pair} (“{what}”) does not match the audit log.",
         )
     inside = np.zeros(len(pairs.weighed), dtype=np.bool_)
     numbers = np.array(pairs.weighed, dtype=np.int64)
@@ -279,46 +288,44 @@ def _learned(tally: Tally, store: Store, logged: Replayed, pairs: _Pairs) -> Non
             continue
         tally.compare(
             store.weighed_fingerprint(each.first, each.last) == each.sha256,
-            f"The distances of pairs {each.first:,} to {each.last:,} from real people are not "
-            "those that the log tells.",
+            f"The distances of pairs {each.first:,} to {each.last:,} to the data rows do not match "
+            "the audit log.",
         )
     if logged.replaced:
-        tally.remark(
-            f"Told otherwise by a later entry, which counts: {', '.join(logged.replaced[:5])}."
-        )
+        tally.remark(f"Replaced by a later entry, which counts: {', '.join(logged.replaced[:5])}.")
     for each in logged.weighed:
         inside |= (numbers >= each.first) & (numbers <= each.last)
     if strange := int((~inside).sum()):
         tally.differ(
-            f"{strange:,} pairs have a distance from real people of which the log tells nothing."
+            f"{strange:,} pairs have a distance to the data rows that is not in the audit log."
         )
 
 
 def _decisions(tally: Tally, store: Store, logged: Replayed, pairs: _Pairs) -> None:
     if pairs.trouble:
-        tally.differ(f"The marks cannot be read: {pairs.trouble}")
+        tally.differ(f"The review statuses cannot be read: {pairs.trouble}")
     else:
         for what, recorded, there in (
-            ("mark", logged.marks, pairs.marks),
+            ("review status", logged.marks, pairs.marks),
             ("note", logged.notes, pairs.notes),
         ):
             for pair in sorted({*recorded, *there}):
                 tally.compare(
                     recorded.get(pair, "") == there.get(pair, ""),
-                    f"The {what} of pair {pair} is “{there.get(pair, '')}”; the log tells "
+                    f"The {what} of pair {pair} is “{there.get(pair, '')}”; the audit log has "
                     f"“{recorded.get(pair, '')}”.",
                 )
     filled = details_facts(store.details())
     for name in sorted({*filled, *logged.details}):
         tally.compare(
             filled.get(name) == logged.details.get(name),
-            f"“{name}” among the report’s details is not what the log tells.",
+            f"“{name}” in the auditor-supplied information does not match the audit log.",
         )
     tally.compare(
-        store.choice() == logged.choice, "The report’s contents or form are not what the log tells."
+        store.choice() == logged.choice, "The report’s contents or form do not match the audit log."
     )
     kept = store.manifest()
     tally.compare(
         (digests.text(kept) if kept else "") == logged.manifest,
-        "The manifest that the file keeps is not the one of the last export that the log tells of.",
+        "The manifest in the file is not that of the last export in the audit log.",
     )

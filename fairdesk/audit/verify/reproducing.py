@@ -13,15 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec, now, versions
 from fairdesk.audit.runs.run import run as run_again
 from fairdesk.audit.store.digests import replayed
+from fairdesk.audit.store.pair import FOUND
 from fairdesk.audit.store.records import LogEntry, PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.figures import differences
@@ -35,8 +38,8 @@ from fairdesk.audit.verify.pairs import TOLERANCE
 from fairdesk.audit.verify.tally import Tally, failures
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
-from fairdesk.certify.proof.verify import Check
-from fairdesk.errors import SpecError
+from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.errors import SpecError, system_errors
 from fairdesk.results.events import Metric, Rows
 from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import Proven
@@ -112,7 +115,7 @@ def reproduce(
     ]
     if not spec.predictions:
         if asked.model is None:
-            raise SpecError("The model was not given.", remedy="Name it with --model.")
+            raise SpecError("The model was not given.", remedy="Give it with --model.")
         same.append(check_model_files(spec, asked.model, asked.companions))
     yield from same
     if failures(same):
@@ -153,14 +156,8 @@ def _folder(out: Path | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="fairdesk-") as folder:
             yield Path(folder)
         return
-    try:
+    with system_errors(SpecError, f"The folder “{out}” cannot be made.", "Choose another folder."):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SpecError(
-            f"The folder “{out}” cannot be made.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Choose another folder.",
-        ) from error
     yield out
 
 
@@ -193,50 +190,40 @@ def _before(run: RunRecord, runs: dict[int, RunRecord]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a run found, in its order: ``(n, d)`` people, ``(n,)`` of all else."""
+    """What a run found, in its order: ``(n, 2 d)`` people, and ``(n,)`` or more of each field."""
 
     numbers: list[int]
     people: Rows
-    scores: Rows
-    decided: Rows
-    alone: Rows
-    phases: list[str]
+    values: dict[str, NDArray[Any]]
 
     @classmethod
     def of(cls, store: Store, run: int) -> _Found:
         pairs = list(store.each_pair(PairQuery(run=run)))
-        d, p = len(store.spec.domain.attributes), len(store.spec.domain.protected)
+        d = len(store.spec.domain.attributes)
         return cls(
-            numbers=[each.id for each in pairs],
-            people=np.array([(each.row, each.partner) for each in pairs]).reshape(-1, 2 * d),
-            scores=np.array([(each.row_score, each.partner_score) for each in pairs]).reshape(
-                -1, 2
-            ),
-            decided=np.array([(each.row_class, each.partner_class) for each in pairs]).reshape(
-                -1, 2
-            ),
-            alone=np.array([each.alone for each in pairs]).reshape(-1, p),
-            phases=[each.phase for each in pairs],
+            [each.id for each in pairs],
+            np.array([(each.row, each.partner) for each in pairs]).reshape(-1, 2 * d),
+            {name: np.array([getattr(each, name) for each in pairs]) for name in ("phase", *FOUND)},
         )
 
     def differ(self, other: _Found) -> list[int]:
         """Return the places at which the shorter of two is otherwise."""
         n = min(len(self.people), len(other.people))
-        near = TOLERANCE * np.maximum(1.0, np.abs(self.scores[:n]))
-        same = (
-            (self.people[:n] == other.people[:n]).all(axis=1)
-            & (self.decided[:n] == other.decided[:n]).all(axis=1)
-            & (self.alone[:n] == other.alone[:n]).all(axis=1)
-            & (np.abs(self.scores[:n] - other.scores[:n]) <= near).all(axis=1)
-            & np.array(
-                [a == b for a, b in zip(self.phases[:n], other.phases[:n], strict=True)], bool
-            )
-        )
+        same = (self.people[:n] == other.people[:n]).all(axis=1)
+        for name in self.values if n else ():
+            before, after = self.values[name][:n], other.values[name][:n]
+            if before.dtype.kind == "f":
+                near = TOLERANCE * np.maximum(1.0, np.abs(before))
+                same &= np.abs(before - after) <= near
+            else:
+                same &= (before == after).reshape(n, -1).all(axis=1)
         return np.flatnonzero(~same).tolist()
 
 
 #: Why a run is not held against another one.
-NOT_REPEATABLE = "The model gave the same rows other answers, so it cannot come out the same again."
+NOT_REPEATABLE = (
+    "The model returned different outputs for the same rows, so the run cannot be reproduced."
+)
 
 
 class _Repeating:
@@ -254,13 +241,13 @@ class _Repeating:
 
     def run(self, run: RunRecord, watch: Callable[[RunState], None]) -> Iterator[Check]:
         """Repeat a run, and compare what comes of it."""
-        name = f"Run {run.id} ({METHODS[run.spec.method].title})"
+        name = f"Run {run.id} “{METHODS[run.spec.method].title}”"
         lost = [number for number in _needed(run) if number not in self._runs]
         if run.state in ("failed", "running") or lost:
             why = (
-                f"It goes on with run {lost[0]}, which was not repeated."
+                f"It continues run {lost[0]}, which was not repeated."
                 if lost
-                else f"It did not come to an end then: {run.message or 'it was cut off'}"
+                else f"The original run was not completed: {run.message or 'it was interrupted'}"
             )
             yield Check(name, 0, 0, 1, (why,))
             return
@@ -273,7 +260,7 @@ class _Repeating:
             watch(state)
         record = self._now.runs()[-1]
         if record.state == "failed":
-            yield Check(name, 1, 1, 0, (f"Now it failed: {record.message}",))
+            yield Check(name, 1, 1, 0, (f"The repeated run failed: {record.message}",))
             return
         self._runs[run.id] = record.id
         if record.state == "stopped":
@@ -304,9 +291,9 @@ class _Repeating:
 
     def _compared(self, name: str, then: RunRecord, now: RunRecord) -> Iterator[Check]:
         cut = _cut_short(then) or _cut_short(now)
-        remarks = [f"Other versions: {self._changed}."] if self._changed else []
+        remarks = [f"Versions that changed: {self._changed}."] if self._changed else []
         if bad := [number for number in _needed(then) if number in self._discriminatory]:
-            remarks.append(f"It works with what run {bad[0]} found, which came out otherwise.")
+            remarks.append(f"It uses the findings of run {bad[0]}, which were different.")
         figures = bool(then.figures or now.figures)
         if then.found or now.found or not figures:
             yield self._findings(name, then, now, remarks, cut=cut)
@@ -334,8 +321,9 @@ class _Repeating:
         more = abs(len(before.people) - len(after.people))
         if more and cut:
             tally.remark(
-                f"It found {len(before.people):,} then and {len(after.people):,} now: time, or "
-                "somebody, ended one of the two, and the longer begins with the shorter."
+                f"It found {len(before.people):,} then and {len(after.people):,} now: one of the "
+                "two runs was ended by the time limit or by the user, and the longer begins with "
+                "the shorter."
                 if not wrong
                 else f"It found {len(before.people):,} then and {len(after.people):,} now."
             )
@@ -356,10 +344,12 @@ class _Repeating:
         tally.agree(max(len(before) - len(messages), 0))
         if messages and (cut or proves):
             tally.leave(
-                "How far a proof comes hangs on time."
+                "The progress of a certification depends on the computing time."
                 if proves
-                else "Time, or somebody, ended one of the two: the figures are of other numbers of "
-                "people.",
+                else (
+                    "One of the two runs was ended by the time limit or by the user: the figures "
+                    "cover different numbers of instances."
+                ),
                 len(messages),
             )
         elif (
@@ -368,8 +358,8 @@ class _Repeating:
             and method_named(then.spec.method).answers is QuestionKind.REPAIR
         ):
             tally.leave(
-                "What a repair comes to hangs on the luck of training, which is another with other "
-                "versions.",
+                "The result of a mitigation depends on randomness in training, which differs "
+                "between versions.",
                 len(messages),
             )
         else:
@@ -383,40 +373,42 @@ class _Repeating:
     def _certificate(
         self, name: str, then: RunRecord, now: RunRecord, remarks: Sequence[str]
     ) -> Check:
-        tally = Tally(f"{name}: the certificates do not contradict each other")
+        tally = Tally(f"{name}: the proof certificates do not contradict each other")
         kept, made = self._then.certificate(then.id), self._now.certificate(now.id)
         if kept is None or made is None:
-            tally.differ("There is no certificate now.")
+            tally.differ("There is no proof certificate now.")
             return tally.check()
         (before, first), (after, second) = kept, made
         was, there = certificate.decoded(before), certificate.decoded(after)
         tally.compare(
             was.total == there.total,
-            f"It spoke of {was.total} people, and speaks of {there.total}.",
+            f"It covered {was.total} combinations, and now covers {there.total}.",
         )
         totals = [(int(each.certified), int(each.falsified)) for each in (was, there)]
         total = int(was.total)
         tally.compare(
             totals[0][0] + totals[1][1] <= total and totals[1][0] + totals[0][1] <= total,
-            "More people are proven alike in one of them than the other leaves.",
+            "The certified share of one contradicts the falsified share of the other.",
         )
         boxes = [int((each["first"] < 0).sum()) for each in (first, second)]
         if totals[0] == totals[1]:
             tally.agree()
         else:
             tally.leave(
-                f"{totals[0][0]:,} certified and {totals[0][1]:,} falsified then, "
-                f"{totals[1][0]:,} and {totals[1][1]:,} now; {boxes[0]:,} boxes then, "
-                f"{boxes[1]:,} now. How far a proof comes hangs on time."
+                f"{totals[0][0]:,} certified and {totals[0][1]:,} falsified then, {totals[1][0]:,} "
+                f"and {totals[1][1]:,} now; {boxes[0]:,} regions then, {boxes[1]:,} now. The "
+                "progress of a certification depends on the computing time."
             )
             _add(tally, True, remarks)  # noqa: FBT003 - it came out otherwise
         return tally.check()
 
     def _made(self, name: str, then: RunRecord, now: RunRecord, remarks: Sequence[str]) -> Check:
-        tally = Tally(f"{name}: the same rows to add, and files of models")
+        tally = Tally(f"{name}: the same augmentation rows and model files")
         before, after = self._then.added_rows(then.id), self._now.added_rows(now.id)
         if before is None or after is None:
-            tally.compare(before is after, "Rows to add were made once only.")
+            tally.compare(
+                before is after, "Augmentation rows were made in only one of the two runs."
+            )
         else:
             consistent = before.rows.shape == after.rows.shape and all(
                 np.array_equal(getattr(before, each), getattr(after, each))
@@ -424,8 +416,8 @@ class _Repeating:
             )
             tally.compare(
                 consistent and before.texts == after.texts,
-                f"{len(before.rows):,} rows to add were made then, {len(after.rows):,} now, and "
-                "they are not the same.",
+                f"{len(before.rows):,} augmentation rows were made then, {len(after.rows):,} now, "
+                "and they are not the same.",
             )
         _add(tally, failures([tally.check()]), remarks)
         for trial in (each.number for each in then.figures if isinstance(each, Trial)):
@@ -433,7 +425,7 @@ class _Repeating:
             there = set(self._now.models(now.id, trial))
             tally.compare(
                 names == there,
-                f"Of trial {trial} there were the files {sorted(names)}, and are {sorted(there)}.",
+                f"Candidate {trial} had the files {sorted(names)}, and now has {sorted(there)}.",
             )
             other = [
                 each
@@ -443,8 +435,9 @@ class _Repeating:
             ]
             if other:
                 tally.remark(
-                    f"{', '.join(other)} of trial {trial} is another file: files of models hold "
-                    "times, and the luck of training. What the models do is compared above."
+                    f"{', '.join(other)} of candidate {trial} differs: model files contain times "
+                    "and the randomness of training. The behaviour of the models is compared "
+                    "above."
                 )
         return tally.check()
 
@@ -481,10 +474,10 @@ def _otherwise(before: _Found, after: _Found, place: int) -> str:
     keys = [{row.tobytes() for row in each.people} for each in (before, after)]
     both = len(keys[0] & keys[1])
     if keys[0] == keys[1] and (before.people[place] == after.people[place]).all():
-        return f"From finding {place + 1:,} on the model answers otherwise about the same pairs."
+        return f"From finding {place + 1:,} on the model’s outputs for the same pairs differ."
     return (
-        f"From finding {place + 1:,} on they are others: {both:,} pairs were found both times, "
-        f"{len(keys[0]) - both:,} then only, and {len(keys[1]) - both:,} now only."
+        f"From finding {place + 1:,} on they differ: {both:,} pairs were found both times, "
+        f"{len(keys[0]) - both:,} only then, and {len(keys[1]) - both:,} only now."
     )
 
 
@@ -511,7 +504,7 @@ def _check_proofs(tally: Tally, then: Sequence[Metric], now: Sequence[Metric]) -
     for before, after in zip(*shares, strict=False):
         tally.compare(
             before.certified + after.falsified <= 1 and after.certified + before.falsified <= 1,
-            "What was proven then and what is proven now contradict each other.",
+            "The earlier and the present proofs contradict each other.",
         )
 
 

@@ -18,7 +18,7 @@ from fairdesk.audit.worker.child import Received
 from fairdesk.audit.worker.frames import Array
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof.reproof_check import KINDS, Reproof
-from fairdesk.certify.proof.verify import SolverVerdicts
+from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import ModelError, WorkerError
 from fairdesk.individual.realism.plausibility import Plausibility
@@ -48,7 +48,7 @@ _ROUNDED = 1e-9
 def nonsense(why: str) -> WorkerError:
     """Return the error for an answer that cannot be one."""
     return WorkerError(
-        "The process that holds the model gave an answer that does not fit the question.",
+        "The model process returned an invalid response and was stopped.",
         why=f"Detail: {why[:200]}.",
         remedy="Results so far are kept. If it happens again, do not trust this model file.",
     )
@@ -63,7 +63,7 @@ def expect(frame: Received, kind: type[T] | tuple[type[T], ...]) -> T:
         When it is another; like all that follow.
     """
     if not isinstance(frame.message, kind):
-        raise nonsense(f"{type(frame.message).__name__} is no answer here")
+        raise nonsense(f"{type(frame.message).__name__} is not a valid response")
     return frame.message
 
 
@@ -72,7 +72,7 @@ def check_shape(array: Array, shape: tuple[int | None, ...]) -> None:
     if array.ndim != len(shape) or any(
         want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
     ):
-        raise nonsense("its arrays have shapes that do not fit the question")
+        raise nonsense("its arrays have shapes that do not fit the request")
 
 
 def check_event(
@@ -84,7 +84,7 @@ def check_event(
     elif isinstance(event, Measured) and not (
         all(map(_sound, event.figures)) and _tried_what_it_chose(event.figures)
     ):
-        raise nonsense("it measured what cannot be")
+        raise nonsense("it returned an impossible measurement")
 
 
 def check_pairs(found: Found, domain: Domain, width: int | None) -> None:
@@ -108,7 +108,7 @@ def check_pairs(found: Found, domain: Domain, width: int | None) -> None:
         and np.isfinite(found.row_scores).all()
         and np.isfinite(found.partner_scores).all()
     ):
-        raise nonsense("it found people whom it was not asked about")
+        raise nonsense("it returned instances that were not requested")
 
 
 def check_plausibility(weighed: Plausibility, rows: int, people: int) -> None:
@@ -118,7 +118,7 @@ def check_plausibility(weighed: Plausibility, rows: int, people: int) -> None:
         check_shape(each, (rows,))
     within = all(((each >= 0) & (each <= 1)).all() for each in (distance, score))
     if not within or not ((nearest >= 0) & (nearest < people)).all():
-        raise nonsense("nobody can be as near as it says")
+        raise nonsense("it returned an impossible distance")
 
 
 def check_verdicts(verdicts: SolverVerdicts, low: Places, high: Places) -> None:
@@ -126,7 +126,7 @@ def check_verdicts(verdicts: SolverVerdicts, low: Places, high: Places) -> None:
     check_shape(verdicts.verdict, (len(low),))
     inside = _inside(verdicts.places, low, high)
     if not inside or not np.isin(verdicts.verdict, (-1, 0, 1)).all():
-        raise nonsense("it found somebody where nobody was sought")
+        raise nonsense("it returned pairs for a request without a search")
 
 
 def check_reproof(reproof: Reproof, low: Places, high: Places) -> None:
@@ -137,7 +137,7 @@ def check_reproof(reproof: Reproof, low: Places, high: Places) -> None:
     shares = np.stack([reproof.consistent, reproof.discriminatory])
     fits = ((shares >= 0.0) & (shares <= 1.0)).all() and np.isin(reproof.contradicted, KINDS).all()
     if not (inside and fits):
-        raise nonsense("it proves what cannot be")
+        raise nonsense("it returned an impossible proof")
 
 
 def _inside(places: Places, low: Places, high: Places) -> bool:
@@ -160,7 +160,7 @@ def checked_file(file: Retrained) -> Retrained:
     """Return a file of a retrained model, what is said of it cut to a length that can be read."""
     check_shape(file.content, (None,))
     if file.trial < 0:
-        raise nonsense("it made a file that is none")
+        raise nonsense("it returned an invalid file")
     return msgspec.structs.replace(file, note=file.note[:MOST_TEXT])
 
 
@@ -324,7 +324,7 @@ def check_explanation(explanation: Explanation, domain: Domain, width: int | Non
             for each in explanation.variants
         )
     ):
-        raise nonsense("it explains with other attributes or decisions than there are")
+        raise nonsense("its explanation has attributes or decisions that do not exist")
 
 
 def check_card(card: ModelCard) -> None:
@@ -345,12 +345,12 @@ def check_card(card: ModelCard) -> None:
         "classes": (len(card.classes), MOST_CLASSES),
         "outputs": (len(card.outputs), MOST_CLASSES),
         "warnings": (len(card.warnings), MOST_WARNINGS),
-        "letters in a name": (max(map(len, texts)), MOST_TEXT),
+        "characters in a name": (max(map(len, texts)), MOST_TEXT),
     }
     for what, (count, most) in counts.items():
         if count > most:
             raise ModelError(
-                f"The model says that it has {count:,} {what}.",
+                f"The model file states {count:,} {what}.",
                 why=f"FairDesk shows at most {most:,}; no real model is known that has more.",
-                remedy="Ask who made the model what it is.",
+                remedy="Ask the author of the model what it contains.",
             )

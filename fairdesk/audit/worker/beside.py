@@ -23,7 +23,7 @@ def lend(package: Path) -> None:
         package.name, package / "__init__.py", submodule_search_locations=[str(package)]
     )
     if spec is None or spec.loader is None:
-        raise ImportError(f"{package} is no package")
+        raise ImportError(f"{package} is not a package")
     module = sys.modules[package.name] = module_from_spec(spec)
     spec.loader.exec_module(module)
 

@@ -47,11 +47,11 @@ _SIGNALLED = 128
 
 #: Exit codes of crashes; Windows knows no bus errors, other systems number them differently.
 _CRASHES = {
-    -signal.SIGILL: "an instruction that this computer does not know",
+    -signal.SIGILL: "an instruction that this computer does not support",
     -signal.SIGABRT: "it aborted itself",
-    -getattr(signal, "SIGBUS", 7): "an access to memory that is not there",
+    -getattr(signal, "SIGBUS", 7): "an access to memory that does not exist",
     -signal.SIGFPE: "an impossible calculation",
-    -signal.SIGSEGV: "an access to memory that is not its own",
+    -signal.SIGSEGV: "an access to memory outside its own",
 }
 #: Windows ends crashed processes with codes from here on.
 _WINDOWS_CRASH = 0xC000_0000
@@ -302,8 +302,8 @@ def _finish(guest: _Guest, end: WorkerError) -> None:
 
 def _not_started(error: OSError | None) -> WorkerError:
     return WorkerError(
-        "The process that holds the model could not be started.",
-        why="" if error is None else f"The system says: {error}.",
+        "The model process could not be started.",
+        why="" if error is None else f"The system reported: {error}.",
         remedy="Close other programs and try again.",
     )
 
@@ -329,7 +329,7 @@ def _converse(
         end = error
     except MemoryError:
         end = WorkerError(
-            "The process that holds the model sent more than this computer's memory can take.",
+            "The model process sent more data than fit in this computer's memory.",
             remedy="Close other programs, or audit with fewer rows.",
         )
     guest.signal(_KILL)
@@ -357,9 +357,9 @@ def _watch(guest: _Guest) -> None:
             guest.signal(_KILL)
         elif guest.sandbox.overfull():
             guest.verdict = WorkerError(
-                "The process that holds the model wrote more to the disk than it may.",
-                why="A model has no need to write.",
-                remedy="It was ended, and what it wrote is gone. Do not trust this model file.",
+                "The model process wrote more to the disk than is permitted.",
+                why="A model does not need to write to the disk.",
+                remedy="It was ended, and what it wrote was deleted. Do not trust this model file.",
             )
             guest.signal(_KILL)
             return
@@ -427,23 +427,23 @@ def describe_end(code: int, last_lines: str) -> WorkerError:
     last_lines : str
         The end of its standard error.
     """
-    what = "The process that holds the model has ended unexpectedly."
+    what = "The model process ended unexpectedly."
     kept = "Results so far are kept; the next run starts a new process."
     if "MemoryError" in last_lines or "bad_alloc" in last_lines or code == _WINDOWS_NO_MEMORY:
         return WorkerError(
-            "The process that holds the model ran out of memory.",
-            remedy=f"Close other programs, or audit with fewer rows or seeds. {kept}",
+            "The model process ran out of memory.",
+            remedy=f"Close other programs, or audit with fewer rows or starting rows. {kept}",
         )
     if code == -getattr(signal, "SIGXCPU", 24):
         return WorkerError(
             what,
-            why="It used up the processor time that it is allowed.",
-            remedy=f"Audit with fewer rows or seeds. {kept}",
+            why="It used up its permitted processor time.",
+            remedy=f"Audit with fewer rows or starting rows. {kept}",
         )
     if code == -9:
         return WorkerError(
             what,
-            why="It was killed: by the system, most often because memory ran out, or by someone.",
+            why="It was killed: by the system, most often because memory ran out, or by a user.",
             remedy=f"Close other programs, then run again. {kept}",
         )
     if code in _CRASHES or code >= _WINDOWS_CRASH:
@@ -451,12 +451,12 @@ def describe_end(code: int, last_lines: str) -> WorkerError:
         return WorkerError(
             what,
             why=f"It crashed inside the model or its library: {crash} (exit code {code}).",
-            remedy=f"Ask for the model in another format: ONNX, Keras or scikit-learn. {kept}",
+            remedy=f"Request the model in another format: ONNX, Keras or scikit-learn. {kept}",
         )
     if code < 0:
         return WorkerError(what, why=f"It was ended by signal {-code}.", remedy=kept)
     return WorkerError(
         what,
         why=f"The model’s own code, or its library, ended it (exit code {code}).",
-        remedy=f"Ask who made the model why it ends the program that asks it. {kept}",
+        remedy=f"Ask the author of the model why it ends its process. {kept}",
     )

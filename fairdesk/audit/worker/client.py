@@ -33,7 +33,7 @@ from fairdesk.audit.worker.wire import Ending
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.reproof_check import Reproof
-from fairdesk.certify.proof.verify import SolverVerdicts
+from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Dialect, Table
@@ -110,8 +110,10 @@ class Worker(Conversation):
                 if given is not None and given.linked and not given.unchanged:
                     raise DataError(
                         f"“{path.name}” was changed while it was read.",
-                        why="Another program has written to it.",
-                        remedy="Wait until that is done, then open the file again.",
+                        why="Another program wrote to it.",
+                        remedy=(
+                            "Wait until the other program has finished, then open the file again."
+                        ),
                     )
                 digest = fingerprint.wait()
             finally:
@@ -136,7 +138,7 @@ class Worker(Conversation):
             child = self._clean_child()
             given = child.give("model", Path(original))
             request = wire.LookInto(original if given is None else str(given.private))
-            doing = "look into the model file"
+            doing = "inspect the model file"
             answers = self._converse(child, request, self._patience.model, doing)
             frame = deque(answers, maxlen=1).pop()
         return expect(frame, wire.LookedInto).contents
@@ -190,7 +192,7 @@ class Worker(Conversation):
         frame = self._answer(
             wire.CheckInputs(mapping, table.source, columns, codes, label, favourable),
             self._patience.answer,
-            "answer for the rows of the table",
+            "return outputs for the rows of the table",
         )
         return expect(frame, wire.Proved).proof
 
@@ -204,11 +206,11 @@ class Worker(Conversation):
         frame = self._answer(
             wire.Show(mapping, table.source, columns, table.codes[places][:, kept], label),
             self._patience.answer,
-            "answer for the rows of the table",
+            "return outputs for the rows of the table",
         )
         sample = expect(frame, wire.Shown).sample
         if len(sample) != len(rows):
-            raise nonsense("it shows other rows than were asked for")
+            raise nonsense("it returned rows that were not requested")
         return tuple(
             msgspec.structs.replace(shown, row=row) for shown, row in zip(sample, rows, strict=True)
         )
@@ -227,7 +229,9 @@ class Worker(Conversation):
         No model need be open. Ask about some ten thousand at once: there is no word in between.
         """
         request = wire.Weigh(domain, people, rows)
-        reply = expect(self._answer(request, self._patience.answer, "compare people"), wire.Weighed)
+        reply = expect(
+            self._answer(request, self._patience.answer, "compare instances"), wire.Weighed
+        )
         nearest = reply.nearest.astype(np.intp, copy=False)
         weighed = Plausibility(reply.distance, nearest, reply.score)
         check_plausibility(weighed, len(rows), len(people))
@@ -242,11 +246,11 @@ class Worker(Conversation):
             ``n`` pairs, row by row for those asked about, each re-checked on the model.
         """
         request = wire.Shrink(mapping, domain, people, rows)
-        frame = self._answer(request, self._patience.answer, "bring pairs nearer")
+        frame = self._answer(request, self._patience.answer, "make pairs more realistic")
         found = expect(frame, wire.Shrunk).pairs
         check_pairs(found, domain, self._width(mapping))
         if len(found.rows) != len(rows):
-            raise nonsense("it answers for other pairs than were asked about")
+            raise nonsense("it returned pairs that were not requested")
         return found
 
     def explain(
@@ -269,10 +273,10 @@ class Worker(Conversation):
         discriminatory: NDArray[np.bool_],
         seconds: float,
     ) -> SolverVerdicts:
-        """Ask a solver about boxes of a certificate: `fairdesk.certify.proof.verify.solver`."""
+        """Ask a solver about boxes of a certificate: `certify.proof.verify.provers.solver`."""
         boxes = _boxes(header, roots, low, high, group)
         request = wire.Solve(boxes, discriminatory, seconds)
-        reply = expect(self._answer(request, self._patience.answer, "find an answer"), wire.Solved)
+        reply = expect(self._answer(request, self._patience.answer, "return a result"), wire.Solved)
         verdicts = SolverVerdicts(reply.verdict, reply.places)
         check_verdicts(verdicts, low, high)
         return verdicts
@@ -287,9 +291,9 @@ class Worker(Conversation):
         stated: NDArray[np.float64],
         seconds: float,
     ) -> Reproof:
-        """Prove boxes of a certificate once more: `fairdesk.certify.proof.verify.reproving`."""
+        """Prove boxes of a certificate once more: `certify.proof.verify.provers.reproving`."""
         request = wire.Reprove(_boxes(header, roots, low, high, group), stated, seconds)
-        frame = self._answer(request, self._patience.answer, "prove boxes once more")
+        frame = self._answer(request, self._patience.answer, "re-prove regions")
         reply = expect(frame, wire.Reproved)
         reproof = Reproof(reply.consistent, reply.discriminatory, reply.contradicted, reply.places)
         check_reproof(reproof, low, high)
@@ -330,7 +334,7 @@ class Worker(Conversation):
         check_shape(content, (None,))
         file = content.tobytes()
         if file[:4] != b"PAR1" or file[-4:] != b"PAR1":
-            raise nonsense("it wrote no Parquet file")
+            raise nonsense("it did not write a Parquet file")
         return file
 
     def search(
@@ -361,7 +365,7 @@ class Worker(Conversation):
                 raise
             finally:
                 frames.close()
-        raise nonsense("a search ended without saying so")
+        raise nonsense("a run ended without a final message")
 
     def _checked(self, event: Event, request: wire.Search) -> Event:
         """Return an event of a run, if it can be one."""
@@ -369,7 +373,7 @@ class Worker(Conversation):
             check_event(event, request.domain, self._width(request.mapping))
             return event
         if self._opened is None or not isinstance(request.inputs, MitigationInputs):
-            raise nonsense("it made what nobody has asked for")
+            raise nonsense("it returned something that was not requested")
         if isinstance(event, Augmented):
             classes = len(self._opened.card.classes)
             check_added_rows(event, request.domain, classes, len(request.inputs.rows))

@@ -218,10 +218,10 @@ class Conversation:
         opened = request if isinstance(request, wire.OpenModel) else None
         if opened is None and self._opened is not None:
             opened = self._opened.request
-        asked = "ask whoever made the model why it takes so long"
+        asked = "ask the author of the model why it takes so long"
         if opened is not None and not opened.path.casefold().endswith(".onnx"):
-            asked += ", or for it as ONNX"
-        return f"Results so far are kept. Try again with fewer rows or seeds, or {asked}."
+            asked += ", or request it as ONNX"
+        return f"Results so far are kept. Try again with fewer rows or starting rows, or {asked}."
 
     def _width(self, mapping: Mapping) -> int | None:
         """How many scores the fed model gives for a row; ``None`` without a model."""
@@ -243,7 +243,7 @@ class Conversation:
     def _living_child(self, command: Sequence[str], *, clean: bool = False) -> Child:
         with self._state:
             if self._closed:
-                raise WorkerError("The process that holds the model was closed.")
+                raise WorkerError("The model process was closed.")
             tainted = clean and self._tainted is self._child
             if tainted or not self._child.alive or command != self._command:
                 self._child.kill()
@@ -283,11 +283,11 @@ class Conversation:
                         raise StoppedError("The work was stopped.") from error
                     raise
                 if frame.call != call.number:
-                    raise nonsense("it answers a call that was not made")
+                    raise nonsense("it responded to a request that was not made")
                 since = monotonic()
                 over = not isinstance(frame.message, wire.UNDERWAY)
                 if not over and not isinstance(frame.message, _BEFORE.get(type(request), ())):
-                    raise nonsense(f"{type(frame.message).__name__} is no answer here")
+                    raise nonsense(f"{type(frame.message).__name__} is not a valid response")
                 if isinstance(frame.message, wire.Failed):
                     raise _error(frame.message, child)
                 yield frame
@@ -317,7 +317,7 @@ def _error(failed: wire.Failed, child: Child) -> Exception:
 
 def _hung(doing: str, patience: float, remedy: str) -> WorkerError:
     return WorkerError(
-        f"The process that holds the model did not {doing} within {patience:g} seconds.",
-        why="It hangs, or is very slow; it was ended.",
+        f"The model process did not {doing} within {patience:g} seconds.",
+        why="It does not respond or is very slow; it was ended.",
         remedy=remedy,
     )

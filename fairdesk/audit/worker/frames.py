@@ -96,7 +96,7 @@ def write(stream: BinaryIO, call: int, message: msgspec.Struct) -> None:
     header = msgspec.json.encode({"call": call, "message": message}, enc_hook=set_aside)
     if len(header) > MOST_HEADER_BYTES or sum(a.nbytes for a in arrays) > MOST_ARRAY_BYTES:
         raise WorkerError(
-            "The table is too large to be handed to the process that holds the model.",
+            "The table is too large to be sent to the model process.",
             remedy="Audit with fewer rows or columns.",
         )
     stream.write(_PREFIX.pack(MAGIC, len(header)))
@@ -150,7 +150,7 @@ class _Arrays:
         dtype = np.dtype(_DTYPES[layout.dtype])
         (declared,) = get_args(get_args(kind)[1])
         if declared is not Any and dtype != declared:
-            raise ValueError(f"an array of {dtype} stands where one of {np.dtype(declared)} should")
+            raise ValueError(f"an array of {dtype} instead of {np.dtype(declared)}")
         if len(layout.shape) not in (1, 2) or any(length < 0 for length in layout.shape):
             raise ValueError("an array has an impossible shape")
         self._left -= math.prod(layout.shape) * dtype.itemsize
@@ -202,7 +202,7 @@ def _little_endian(array: Array) -> Array:
 def malformed(why: str) -> WorkerError:
     """Return the error for bytes that are no valid frame."""
     return WorkerError(
-        "The process that holds the model sent something that is no message of FairDesk.",
+        "The model process sent an invalid message.",
         why=f"Its frame is malformed: {why[:200]}.",
         remedy="It was ended; results so far are kept. If it happens again, do not trust this "
         "model file.",

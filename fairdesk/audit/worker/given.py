@@ -77,8 +77,8 @@ class GivenModel:
             if found and found != wanted:
                 raise ModelError(
                     f"The file “{Path(path).name}” has changed since the model was opened.",
-                    why=f"Its fingerprint was {wanted[:12]}…, now it is {found[:12]}….",
-                    remedy="Put the earlier file back, or begin a new audit with this one.",
+                    why=f"Its SHA-256 hash was {wanted[:12]}…, now it is {found[:12]}….",
+                    remedy="Restore the earlier file, or start a new audit with this one.",
                 )
 
     def in_original_words(self, card: ModelCard) -> ModelCard:
@@ -100,8 +100,8 @@ def path_text(path: Path) -> str:
     except UnicodeEncodeError:
         shown = text.encode(errors="replace").decode()
         raise WorkerError(
-            f"The name of “{shown}” has bytes that are no letters.",
+            f"The name of “{shown}” contains bytes that are not characters.",
             why="It was most likely written by another system, in an old encoding.",
-            remedy="Rename the file, or the folder that it is in.",
+            remedy="Rename the file, or its folder.",
         ) from None
     return text

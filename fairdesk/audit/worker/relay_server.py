@@ -75,20 +75,20 @@ class _Server:
             failed = error
         except (SystemExit, KeyboardInterrupt):
             failed = ModelError(
-                "The model’s own code asked to end the program.",
-                remedy="Ask who made the model why it does that, or for it as ONNX.",
+                "The model’s own code tried to end the program.",
+                remedy="Ask the author of the model for the reason, or request it as ONNX.",
             )
         except MemoryError:
             failed = ModelError(
                 "There is not enough memory for this.",
-                remedy="Close other programs, or audit with fewer rows or seeds.",
+                remedy="Close other programs, or audit with fewer rows or starting rows.",
             )
         except Exception as error:  # noqa: BLE001 - the boundary: a defect must not end the process
             traceback.print_exc()
             failed = ModelError(
-                "Something unexpected went wrong in the process that holds the model.",
+                "An unexpected error occurred in the model process.",
                 why=f"{type(error).__name__}: {error}.",
-                remedy="The log file tells more.",
+                remedy="See the log file for details.",
             )
         message = {"what": failed.what, "why": failed.why, "remedy": failed.remedy}
         return {"failed": type(failed).__name__, **message}, []

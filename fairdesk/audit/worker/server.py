@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from fairdesk.certify.domain.space import Places
     from fairdesk.certify.proof.certificate import Header
     from fairdesk.certify.proof.reproof_check import Reproof, Reprove
-    from fairdesk.certify.proof.verify import SolverVerdicts
+    from fairdesk.certify.proof.verify.provers import SolverVerdicts
     from fairdesk.models.inputs.feeding import FedModel
 
 Request = Frame[wire.ToGuest]
@@ -113,7 +113,7 @@ class Guest:
                 _failed(
                     WorkerError(
                         "There is not enough memory for this.",
-                        remedy="Close other programs, or audit with fewer rows or seeds.",
+                        remedy="Close other programs, or audit with fewer rows or starting rows.",
                     )
                 )
             )
@@ -121,8 +121,8 @@ class Guest:
             send(
                 _failed(
                     ModelError(
-                        "The model’s own code asked to end the program.",
-                        remedy="Ask who made the model why it does that, or for it as ONNX.",
+                        "The model’s own code tried to end the program.",
+                        remedy="Ask the author of the model for the reason, or request it as ONNX.",
                     )
                 )
             )
@@ -131,9 +131,9 @@ class Guest:
             send(
                 _failed(
                     WorkerError(
-                        "Something unexpected went wrong in the process that holds the model.",
+                        "An unexpected error occurred in the model process.",
                         why=f"{type(error).__name__}: {error}.",
-                        remedy="The log file tells more.",
+                        remedy="See the log file for details.",
                     )
                 )
             )
@@ -207,7 +207,7 @@ class Guest:
             case wire.Reprove() as asked:
                 send(wire.Reproved(*self._reprove(asked)))
             case _:
-                raise WorkerError("This message is no request.")
+                raise WorkerError("This message is not a request.")
 
     def _fed(self, mapping: Mapping, attributes: tuple[Attribute, ...]) -> FedModel:
         from fairdesk.models.inputs.feeding import FedModel  # noqa: PLC0415 - see above
@@ -224,14 +224,14 @@ class Guest:
         return SearchContext(self._fed(asked.mapping, asked.domain.attributes), asked.domain)
 
     def _solve(self, asked: wire.Solve) -> SolverVerdicts:
-        from fairdesk.certify.proof.verify import solver  # noqa: PLC0415 - see above
+        from fairdesk.certify.proof.verify.provers import solver  # noqa: PLC0415 - see above
 
         boxes = asked.boxes
         solve = solver(*self._certified(boxes))
         return solve(boxes.low, boxes.high, boxes.group, asked.discriminatory, asked.seconds)
 
     def _reprove(self, asked: wire.Reprove) -> Reproof:
-        from fairdesk.certify.proof.verify import reproving  # noqa: PLC0415 - see above
+        from fairdesk.certify.proof.verify.provers import reproving  # noqa: PLC0415 - see above
 
         boxes = asked.boxes
         roots = boxes.root_low.tobytes(), boxes.root_high.tobytes()

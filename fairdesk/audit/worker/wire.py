@@ -267,7 +267,7 @@ class Explained(msgspec.Struct, frozen=True, tag=True):
 
 
 class Solved(msgspec.Struct, frozen=True, tag=True):
-    """A `fairdesk.certify.proof.verify.Answers`."""
+    """A `fairdesk.certify.proof.verify.provers.SolverVerdicts`."""
 
     verdict: NDArray[np.int64]
     places: Places
@@ -333,7 +333,6 @@ FromGuest = (
     | Packed
     | Failed
 )
-Message = ToGuest | FromGuest
 #: What comes before the answer of a call.
 UNDERWAY = TableProgress | Event
 

@@ -44,18 +44,21 @@ def network_of(context: SearchContext, people: Rows, method: str) -> Encoded:
         When the model is no network of dense layers, or mixes attributes before it decides.
     """
     fed = cast("FedModel", context.cached_model.model)
-    remedy = "Choose “Certify”, which takes other models too, or estimate the share."
+    remedy = (
+        "Choose “Certification”, which supports other models too, or use a random-sample estimate."
+    )
     try:
         anatomy = structure_of(fed.opened)
     except OpaqueError as error:
         raise SpecError(
-            f"{method} cannot look into this model: {error}.",
-            why="It proves something about dense layers, and has to know their weights.",
+            f"{method} cannot use this model, because its internal structure is not "
+            f"available: {error}.",
+            why="It needs the weights of dense layers.",
             remedy=remedy,
         ) from error
     if not isinstance(anatomy.body, Layers):
         raise SpecError(
-            f"{method} is for networks of dense layers, and this model is made of trees.",
+            f"{method} supports networks of dense layers only, and this model is made of trees.",
             remedy=remedy,
         )
     return network_over(context.domain, people, anatomy, fed)

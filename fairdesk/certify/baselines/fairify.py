@@ -45,22 +45,8 @@ def search(
 ) -> Iterator[Event]:
     """Prove, partition by partition, that nobody in it is discriminatory, as Fairify does.
 
-    Parameters
-    ----------
-    context : SearchContext
-        The model under audit, a network with ReLU units, and who may be asked about.
-    people : Rows
-        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
-    options : FairifyOptions
-        The parameters.
-    rng : np.random.Generator
-        For the order of the partitions.
-
-    Yields
-    ------
-    Event
-        `Progress` several times a second, `Found` for each partition with a counterexample, and
-        `Measured`. Only that example of such a partition counts as falsified.
+    Parameters as in `maft.search`; the model is a network with ReLU units. Only the example of a
+    partition with a counterexample counts as falsified.
 
     Raises
     ------
@@ -169,19 +155,19 @@ class _Verification:
         verdicts, count = self._verdicts, self._partitions.count
         partitions = "1 partition" if count == 1 else f"{count:,} partitions"
         sentence = (
-            f"Of {partitions} {verdicts['unsat']:,} were proven alike (UNSAT), "
-            f"{verdicts['sat']:,} hold a counterexample (SAT), the solver gave up on "
-            f"{verdicts['unknown']:,} (UNKNOWN), and {count - self.tally.boxes:,} were not "
-            "asked about."
+            f"Of {partitions} {verdicts['unsat']:,} were proven unchanged (UNSAT), "
+            f"{verdicts['sat']:,} have a counterexample (SAT), the solver gave up on "
+            f"{verdicts['unknown']:,} (UNKNOWN), and "
+            f"{count - self.tally.boxes:,} were not tested."
         )
         notes = [sentence]
         if verdicts["sat"]:
             notes.append(
-                "Of a partition with a counterexample only that one person counts as proven unfair."
+                "In a partition with a counterexample, only this one instance counts as falsified."
             )
         if self._space.unclear.any():
             notes.append(
-                "The constraints speak of so many values together that Fairify leaves some people "
+                "The constraints combine so many values that some combinations stay "
                 "undecided from the start."
             )
         return self.tally.figures(notes)

@@ -46,29 +46,14 @@ _WHOLE = 1_000
 def search(
     context: SearchContext, people: Rows, options: FairQuantOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Prove how many people are consistent, as FairQuant does.
+    """Prove how many people are consistent, as FairQuant does; parameters as in `maft.search`.
 
-    Parameters
-    ----------
-    context : SearchContext
-        The model under audit, a network with ReLU units, and who may be asked about.
-    people : Rows
-        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
-    options : FairQuantOptions
-        The parameters.
-    rng : np.random.Generator
-        For the points that are tried.
-
-    Yields
-    ------
-    Event
-        `Progress` and `Measured` several times a second, `Found` for counterexamples, each asked
-        of the model again.
+    Each counterexample is asked of the model again.
 
     Raises
     ------
     SpecError
-        When the model is no such network.
+        When the model is no network with ReLU units.
     """
     return timed(_search(context, people, options, rng))
 
@@ -93,9 +78,10 @@ def _refuse(encoded: Encoded) -> None:
         fine = own.name in PIECEWISE and np.isinf(own.ceiling)
         if not fine or not (own.name != "leaky_relu" or 0.0 <= own.alpha <= 1.0):
             raise SpecError(
-                f"FairQuant is for networks with ReLU units, and this one has “{own.name}” units.",
-                why="Its symbolic intervals are made for functions of two straight pieces.",
-                remedy="Choose “Certify”, which bounds other units too.",
+                "FairQuant supports networks with ReLU units only, and this one has "
+                f"“{own.name}” units.",
+                why="Its symbolic intervals support only functions with two linear pieces.",
+                remedy="Choose “Certification”, which supports other units too.",
             )
 
 
@@ -241,17 +227,20 @@ class _Walk:
         """Return the figures as they stand."""
         notes = []
         if self._unused:
-            notes.append("No protected attribute reaches what decides: everybody is alike.")
+            notes.append(
+                "No protected attribute reaches the part of the network that decides: the "
+                "decision is unchanged for every combination."
+            )
         if self._space.unclear.any():
             notes.append(
-                "The constraints speak of so many values together that FairQuant leaves some boxes "
-                "undecided from the start."
+                "The constraints combine so many values that some regions stay undecided "
+                "from the start."
             )
         if self._examples:
-            plural = "boxes" if self._examples > 1 else "box"
+            plural = "regions" if self._examples > 1 else "region"
             notes.append(
-                f"In {self._examples:,} undecided {plural} a counterexample was found: there "
-                "FairQuant looks no further."
+                f"In {self._examples:,} undecided {plural} a counterexample was found: FairQuant "
+                "does not examine such regions further."
             )
         return self.tally.figures(notes)
 

@@ -255,7 +255,7 @@ def _bound(woods: ForestArrays, room: Room, compared: Numbers) -> int:  # noqa: 
 
     Parameters
     ----------
-    woods : Woods
+    woods : ForestArrays
         The forest.
     room : Room
         The box.

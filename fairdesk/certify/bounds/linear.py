@@ -13,45 +13,36 @@ border than that is asked about, or left undecided where they are too many.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.bounds.linear_sums import (
+    MOST_POINTS,
+    Float64,
+    Half,
+    Numbers,
+    Term,
+    counted_below,
+    doubt_of,
+    pairs_between,
+)
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.refine import Examined
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
 
-Float64 = NDArray[np.float64]
-Numbers = NDArray[np.int64]
-
-#: So many sums of a half are written down, each by itself.
-_MOST_SUMS = 1 << 20
-#: Where there are more, near ones are put together to so many.
-_MOST_CELLS = 1 << 18
-#: So many sums are made for each axis, before they are put together, and so many at a time.
-_MOST_PAIRS, _AT_ONCE = 1 << 22, 1 << 18
 #: Where less of a box is undecided, halving it would take more time than it is worth.
 _LITTLE = 1e-3
 #: So many points of a box that are too near to a border are asked about.
 _MOST_ASKED = 20_000
-#: Points of a half, or of a box, are counted in 64 bits up to here. Beyond it those of a half are
-#: floating-point numbers, and how far these can be off is told.
-_MOST_POINTS = 1 << 62
 #: An axis with more values is put together to so many sums.
 _MOST_VALUES = 1 << 17
-#: In halves with more points sums are so many times coarser: halving is quicker than counting.
-_COARSER = 4
 #: So many halves are kept of the first box, and so many of the last.
 _KEPT = 2
 #: What shares of the population can be off by, beside the rounding of sums of them.
 _ROUNDING = 1e-9
-#: What a sum of positive numbers, or a product, can be off by for each operation, as a share of
-#: itself (Higham, section 3.1); with room for what these bounds themselves are off by.
-_UNIT = 2.0**-52
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +94,7 @@ class LinearExaminer:
     """
 
     def __init__(
-        self, encoded: Encoded, fed: FedModel, kept: dict[bytes, _Half] | None = None
+        self, encoded: Encoded, fed: FedModel, kept: dict[bytes, Half] | None = None
     ) -> None:
         if not is_linear(encoded):
             raise ValueError("no linear model")
@@ -136,7 +127,7 @@ class LinearExaminer:
             for terms, slope in zip(self._terms, self._slopes.tolist(), strict=True)
         ]
         self._steps = np.where(self._matters, steps, 0.0)
-        self._kept: dict[bytes, _Half] = {} if kept is None else kept
+        self._kept: dict[bytes, Half] = {} if kept is None else kept
 
     def comparing(self, encoded: Encoded) -> LinearExaminer:
         """Return one for the same boxes, in which other combinations are compared."""
@@ -180,7 +171,7 @@ class LinearExaminer:
         widest = widths.argmax(axis=1)
         # where sums are put together it helps to make the longest shorter
         spans = widths * self._steps
-        longest = (points >= _MOST_POINTS) & spans.any(axis=1)
+        longest = (points >= MOST_POINTS) & spans.any(axis=1)
         return np.asarray(np.where(longest, spans.argmax(axis=1), widest))
 
     def count(self, low: Places, high: Places, group: int) -> LinearCount:
@@ -200,11 +191,11 @@ class LinearExaminer:
         # below the first border nobody is above 0, above the second everybody is
         edges = np.array([-borders[0] - near, -borders[0] + near, -borders[1] - near])
         last = -borders[1] + near
-        below = [_below(first, second, float(limit), "left") for limit in edges[[0, 2]]]
-        upto = [_below(first, second, limit, "right") for limit in (float(edges[1]), last)]
+        below = [counted_below(first, second, float(limit), "left") for limit in edges[[0, 2]]]
+        upto = [counted_below(first, second, limit, "right") for limit in (float(edges[1]), last)]
         consistent = below[0].least + points - upto[1].most
         discriminatory = max(0, below[1].least - upto[0].most)
-        off = _ROUNDING + 2.0 * _doubt(first, second)
+        off = _ROUNDING + 2.0 * doubt_of(first, second)
         masses = below[0].mass + 1.0 - upto[1].mass - off, below[1].mass - upto[0].mass - off
         found = LinearCount(
             consistent,
@@ -235,7 +226,7 @@ class LinearExaminer:
         terms = self._terms[axis]
         return np.asarray(places * self._slopes[axis] if terms is None else terms[places])
 
-    def _halves(self, low: Places, high: Places) -> tuple[_Half, _Half]:
+    def _halves(self, low: Places, high: Places) -> tuple[Half, Half]:
         """Write down the sums of two halves of the axes."""
         free = np.flatnonzero((high > low) & self._matters)
         widths = high[free] - low[free] + 1
@@ -248,7 +239,7 @@ class LinearExaminer:
         first, second = (self._half(np.array(half, np.intp), low, high) for half in halves)
         return first, second
 
-    def _half(self, axes: NDArray[np.intp], low: Places, high: Places) -> _Half:
+    def _half(self, axes: NDArray[np.intp], low: Places, high: Places) -> Half:
         """Write down the sums of some axes, unless that was done lately, or the first of all."""
         key = np.concatenate([axes, low[axes], high[axes]]).tobytes()
         if key not in self._kept:
@@ -256,10 +247,10 @@ class LinearExaminer:
                 # those of the first box serve again when others are compared in it
                 del self._kept[list(self._kept)[_KEPT]]
             terms = [self._axis(i, int(low[i]), int(high[i])) for i in axes.tolist()]
-            self._kept[key] = _Half.of(terms)
+            self._kept[key] = Half.of(terms)
         return self._kept[key]
 
-    def _axis(self, i: int, low: int, high: int) -> _Term:
+    def _axis(self, i: int, low: int, high: int) -> Term:
         """Write down what the places of an axis add."""
         count, axis = high - low + 1, self._space.axes[i]
         if count <= _MOST_VALUES:
@@ -275,7 +266,7 @@ class LinearExaminer:
         before = np.concatenate([[low], ends[:-1]])
         mass = axis.mass(before, ends - 1)
         whole = float(mass.sum())
-        return _Term(
+        return Term(
             i,
             low,
             self._values(i, places),
@@ -285,16 +276,16 @@ class LinearExaminer:
         )
 
     def _examples(
-        self, first: _Half, second: _Half, start: float, stop: float, low: Places
+        self, first: Half, second: Half, start: float, stop: float, low: Places
     ) -> Places:
         """Return some points whose sum is between two numbers."""
         if start >= stop or first.merged or second.merged:
             return np.empty((0, len(low)), np.int64)
-        pairs = _pairs(first, second, start, stop, 8)
+        pairs = pairs_between(first, second, start, stop, 8)
         return self._points(first, second, pairs, low)
 
     def _points(
-        self, first: _Half, second: _Half, pairs: tuple[Numbers, Numbers], low: Places
+        self, first: Half, second: Half, pairs: tuple[Numbers, Numbers], low: Places
     ) -> Places:
         points = np.repeat(low[None], len(pairs[0]), axis=0)
         for half, at in zip((first, second), pairs, strict=True):
@@ -307,8 +298,8 @@ class LinearExaminer:
     def _count_by_queries(
         self,
         found: LinearCount,
-        first: _Half,
-        second: _Half,
+        first: Half,
+        second: Half,
         bands: list[tuple[float, float]],
         low: Places,
         group: int,
@@ -316,7 +307,7 @@ class LinearExaminer:
         """Query the model about those who are too near to a border, unless they are too many."""
         if not found.undecided or found.undecided > _MOST_ASKED or first.merged or second.merged:
             return found
-        near = [_pairs(first, second, start, stop, _MOST_ASKED + 1) for start, stop in bands]
+        near = [pairs_between(first, second, start, stop, _MOST_ASKED + 1) for start, stop in bands]
         pairs = np.concatenate([p[0] for p in near]), np.concatenate([p[1] for p in near])
         points = self._points(first, second, pairs, low)
         if len(points) != found.undecided:
@@ -333,225 +324,3 @@ class LinearExaminer:
             examples=np.concatenate([found.examples, points[discriminatory][:8]]),
             queries=decided.size,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Term:
-    """What the places of an axis in a box add to a sum.
-
-    Attributes
-    ----------
-    axis, low : int
-        Which, and its first place.
-    values : NDArray[np.float64]
-        ``(n,)``.
-    counts : NDArray[np.int64] or NDArray[np.float64]
-        ``(n,)``; how many places each stands for.
-    masses : NDArray[np.float64]
-        ``(n,)``; their share of the people who are in the box.
-    off : float
-        How far a place's own value can be from that.
-    """
-
-    axis: int
-    low: int
-    values: Float64
-    counts: Numbers | Float64
-    masses: Float64
-    off: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Half:
-    """Sums of some axes, ascending.
-
-    Attributes
-    ----------
-    terms : list of _Term
-        The axes.
-    values, masses
-        As `_Term`.
-    counts : NDArray[np.int64] or NDArray[np.float64]
-        As `_Term`; whole numbers while ``points`` are few enough for them.
-    before, mass_before : NDArray
-        ``(n + 1,)``; the counts and masses before each sum, and at the end all.
-    order : NDArray[np.int64]
-        ``(n,)``; of each sum its number in the mixed radix of the terms; meant where it is not
-        ``merged``.
-    merged : bool
-        Whether a sum can stand for several points.
-    off : float
-        How far a point's own sum can be from the one it is counted with.
-    points : int
-        How many there are.
-    doubt : float
-        How far the masses can be off, and counts that are no whole numbers: as a share of each.
-    """
-
-    terms: list[_Term]
-    values: Float64
-    counts: Numbers | Float64
-    masses: Float64
-    before: Numbers | Float64
-    mass_before: Float64
-    order: Numbers
-    merged: bool
-    off: float
-    points: int
-    doubt: float
-
-    @classmethod
-    def of(cls, terms: list[_Term]) -> _Half:
-        """Add axes up, the longest first."""
-        points = prod(int(term.counts.sum()) for term in terms)
-        whole = points < _MOST_POINTS
-        sums, coarser = _nothing(whole=whole), 1 if whole else _COARSER
-        merged = any(len(term.values) != int(term.counts.sum()) for term in terms)
-        operations = 0
-        for term in terms:
-            operations += 4
-            if len(sums.values) * len(term.values) <= _MOST_SUMS // coarser:
-                sums = _added(sums, term)
-                continue
-            most_sums, most_values = _balanced(sums, term, max(1, _MOST_PAIRS // coarser))
-            operations += len(sums.values) + len(term.values)
-            sums, fewer = _fewer(sums, most_sums), _fewer(term, most_values)
-            operations += len(sums.values) * len(fewer.values)
-            sums, merged = _put_together(sums, fewer, max(1, _MOST_CELLS // coarser)), True
-        order = np.argsort(sums.values, kind="stable")
-        counts, masses = sums.counts[order], sums.masses[order]
-        return cls(
-            terms=terms,
-            values=sums.values[order],
-            counts=counts,
-            masses=masses,
-            before=np.concatenate([np.zeros(1, counts.dtype), np.cumsum(counts)]),
-            mass_before=np.concatenate([[0.0], np.cumsum(masses)]),
-            order=order,
-            merged=merged,
-            off=sums.off,
-            points=points,
-            doubt=operations * _UNIT,
-        )
-
-
-def _nothing(*, whole: bool) -> _Term:
-    """Return what adds nothing, with a whole number for its count or with another."""
-    one: Numbers | Float64 = np.ones(1, np.int64) if whole else np.ones(1)
-    return _Term(-1, 0, np.zeros(1), one, np.ones(1), 0.0)
-
-
-def _added(sums: _Term, term: _Term) -> _Term:
-    """Add a term to sums, and write down each by itself."""
-    return replace(
-        sums,
-        values=np.add.outer(sums.values, term.values).ravel(),
-        counts=np.multiply.outer(sums.counts, term.counts).ravel(),
-        masses=np.multiply.outer(sums.masses, term.masses).ravel(),
-        off=sums.off + term.off,
-    )
-
-
-def _balanced(sums: _Term, term: _Term, pairs: int) -> tuple[int, int]:
-    """Return how many of each side to merge for so many pairs, with as little change to both."""
-    own, other = len(sums.values), len(term.values)
-    spans = np.ptp(sums.values), np.ptp(term.values)
-    share = float(spans[0] / spans[1]) if spans[0] > 0 < spans[1] else 1.0
-    most = min(max(1, int((pairs * share) ** 0.5)), pairs)
-    if own <= most:
-        return own, max(1, pairs // own)
-    if other <= pairs // most:
-        return max(1, pairs // other), other
-    return most, pairs // most
-
-
-def _fewer(sums: _Term, most: int) -> _Term:
-    """Merge near sums, to so many at most or one more."""
-    if len(sums.values) <= most:
-        return sums
-    return _put_together(sums, _nothing(whole=sums.counts.dtype == np.int64), most)
-
-
-def _put_together(sums: _Term, term: _Term, most: int) -> _Term:
-    """Add a term, and put near sums together, to so many at most or one more."""
-    low = float(sums.values.min() + term.values.min())
-    high = float(sums.values.max() + term.values.max())
-    step = max((high - low) / most, 2.0**-40 * max(abs(low), abs(high)), 2.0**-1000)
-    kind = np.result_type(sums.counts, term.counts)
-    # whole numbers are exact as floating-point ones up to here
-    whole = kind == np.int64 and int(sums.counts.sum()) * int(term.counts.sum()) >= 1 << 53
-    made: NDArray[np.int64 | np.float64] = np.zeros(most + 1, np.int64 if whole else np.float64)
-    mass = np.zeros(most + 1)
-    few, many = sums, term
-    if len(few.values) > len(many.values):
-        few, many = many, few
-    rows = max(1, _AT_ONCE // len(many.values))
-    for start in range(0, len(few.values), rows):
-        part = slice(start, start + rows)
-        cell = np.add.outer(few.values[part] - low, many.values).ravel()
-        cell *= 1.0 / step
-        at = cell.astype(np.int64)
-        np.clip(at, 0, most, out=at)
-        counts = np.multiply.outer(few.counts[part], many.counts).ravel()
-        if whole:
-            np.add.at(made, at, counts)
-        else:
-            made += np.bincount(at, counts, most + 1)
-        mass += np.bincount(at, np.multiply.outer(few.masses[part], many.masses).ravel(), most + 1)
-    some = np.flatnonzero(made)
-    return replace(
-        sums,
-        values=np.asarray(low + (some + 0.5) * step, np.float64),
-        counts=made[some].astype(kind),
-        masses=mass[some],
-        off=sums.off + term.off + step * (0.5 + 2.0**-10),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Below:
-    """How many pairs have a sum below a limit: ``least`` and ``most``; and about what mass."""
-
-    least: int
-    most: int
-    mass: float
-
-
-def _doubt(first: _Half, second: _Half) -> float:
-    """Return how far sums over all pairs can be off, as a share of them."""
-    operations = len(first.values) + len(second.values) + 8
-    return (first.doubt + second.doubt + operations * _UNIT) * (1.0 + 2.0**-20)
-
-
-def _below(first: _Half, second: _Half, limit: float, side: Literal["left", "right"]) -> _Below:
-    """Count the pairs whose sum is below a limit, with ``"right"`` up to it; and their mass."""
-    at = np.searchsorted(second.values, limit - first.values, side)
-    mass = float(first.masses @ second.mass_before[at])
-    points = first.points * second.points
-    # nobody and everybody are certain whatever rounding does
-    if at.max() == 0:
-        return _Below(0, 0, 0.0)
-    if at.min() == len(second.values):
-        return _Below(points, points, mass)
-    if first.counts.dtype != np.int64 or second.counts.dtype != np.int64:
-        about = float(first.counts @ second.before[at].astype(np.float64))
-        doubt = _doubt(first, second)
-        least, most = int(about * (1.0 - doubt)), int(about * (1.0 + doubt)) + 1
-        return _Below(least, min(most, points), mass)
-    if points < _MOST_POINTS:
-        exact = int(first.counts @ second.before[at])
-    else:
-        exact = sum(map(int.__mul__, first.counts.tolist(), second.before[at].tolist()))
-    return _Below(exact, exact, mass)
-
-
-def _pairs(
-    first: _Half, second: _Half, start: float, stop: float, most: int
-) -> tuple[Numbers, Numbers]:
-    """Return the places of pairs whose sum is between two numbers, both included; some at most."""
-    begin = np.searchsorted(second.values, start - first.values, "left")
-    end = np.searchsorted(second.values, stop - first.values, "right")
-    many = np.cumsum(np.maximum(end - begin, 0))
-    rows = np.arange(min(most, int(many[-1])))
-    own = np.searchsorted(many, rows, "right")
-    return own, begin[own] + rows - (many[own] - (end - begin)[own])

@@ -15,6 +15,7 @@ from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.refine import Refinery
 from fairdesk.individual.engine.context import SearchContext, in_parts
 from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.shares.enumeration import exact_share
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.results.events import Rows
@@ -145,20 +146,8 @@ def rows_asked(context: SearchContext, people: Rows) -> Iterator[Share | None]:
         discriminatory = context.ask(rows[first[part]]).discriminatory
         hits += int(times[part][discriminatory].sum())
         yield None
-    share = hits / len(rows) if len(rows) else 0.0
-    yield Share(
-        whom="data",
-        attributes=tuple(domain.names[i] for i in domain.protected),
-        people=len(rows),
-        hits=hits,
-        exhaustive=True,
-        confidence=_CONFIDENCE,
-        estimate=share,
-        low=share,
-        high=share,
-        anytime_low=share,
-        anytime_high=share,
-    )
+    names = tuple(domain.names[i] for i in domain.protected)
+    yield exact_share("data", names, hits, len(rows))
 
 
 def _parts(leaves: NDArray[np.int64]) -> list[NDArray[np.int64]]:

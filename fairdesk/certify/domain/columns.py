@@ -96,7 +96,7 @@ def columns_of(space: Space, anatomy: ModelStructure, fed: FedModel, precision: 
     ----------
     space : Space
         Who can be asked about.
-    anatomy : Anatomy
+    anatomy : ModelStructure
         Of ``fed.opened``.
     fed : FedModel
         The model.
@@ -172,9 +172,10 @@ def _depends(space: Space, anatomy: ModelStructure, fed: FedModel) -> list[int |
         if len(parts) > 1:
             listed = ", ".join(f"“{name}”" for name in sorted(names))
             raise SpecError(
-                f"Nothing can be proven: the model mixes {listed} before it decides.",
-                why="What it computes of several attributes together cannot be bounded.",
-                remedy="Estimate the share instead.",
+                f"Certification is not available: the model combines {listed} before "
+                "deciding, so its output cannot be bounded.",
+                why="A value computed from several attributes together cannot be bounded.",
+                remedy="Use a random-sample estimate instead.",
             )
         found.append(next(iter(parts), None))
     return found
@@ -208,9 +209,9 @@ def _of_axis(
     if not all(anatomy.smooth[column] for column in columns):
         name = space.domain.names[axis.position]
         raise SpecError(
-            f"Nothing can be proven: “{name}” has {axis.count:,} values, and the model takes them "
-            "otherwise than as a number.",
-            remedy="Give that attribute a step, or narrow its range.",
+            f"Certification is not available: “{name}” has {axis.count:,} values, and the model "
+            "does not use it only as a number.",
+            remedy="Define a step for this attribute, or narrow its range.",
         )
     # what is between those places is rounded too, and perhaps before a constant is taken off
     unit = float(np.finfo(precision).eps)
@@ -234,10 +235,10 @@ def _check(columns: Columns, space: Space, given: Callable[[Rows], Float64], *, 
     ]
     if not all((np.isfinite(each) | (gaps & np.isnan(each))).all() for each in tables):
         raise SpecError(
-            "Nothing can be proven: for some values the model is given something that is no "
-            "number.",
-            why="A missing cell, most likely, that the model has no number for.",
-            remedy="Leave that value out of the domain, or choose a model that takes it.",
+            "Certification is not available: some values give the model an input that is not "
+            "a number.",
+            why="The cause is probably a missing cell for which the model has no number.",
+            remedy="Exclude this value from the input domain, or choose a model that accepts it.",
         )
     rng = np.random.default_rng(0)
     root = rng.integers(len(space.low), size=_TRIED)
@@ -251,7 +252,10 @@ def _check(columns: Columns, space: Space, given: Callable[[Rows], Float64], *, 
             allowed[own.columns] = own.off
     if not ((np.abs(predicted - real) <= allowed) | (np.isnan(predicted) & np.isnan(real))).all():
         raise SpecError(
-            "Nothing can be proven: the model’s inputs are not made of one attribute each.",
-            why="What it is given for some people is not what their values alone tell.",
-            remedy="Estimate the share instead.",
+            "Certification is not available: the model’s inputs are not each made from one "
+            "attribute.",
+            why=(
+                "For some instances, its inputs do not follow from the values of single attributes."
+            ),
+            remedy="Use a random-sample estimate instead.",
         )

@@ -131,7 +131,7 @@ def encode(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encoded:
     ----------
     space : Space
         Who can be asked about.
-    anatomy : Anatomy
+    anatomy : ModelStructure
         Of ``fed.opened``; its body are `Layers`.
     fed : FedModel
         The model.

@@ -9,7 +9,6 @@ may be for everybody, so that what is said of a root's boxes is exact.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -246,10 +245,10 @@ def space_of(domain: Domain, people: Rows) -> Space:
     weights = np.ones(1)
     if sizes(low, high)[0] > MOST_POINTS:
         raise SpecError(
-            "Nothing can be proven: the domain is enormous, with more than "
-            f"10^{len(str(MOST_POINTS)) - 1} people.",
-            why="Numbers with fractions have a hundred million values each.",
-            remedy="Give them a step, narrow their ranges, or keep some of them fixed.",
+            "Certification is not available: the input domain is too large, with more than "
+            f"10^{len(str(MOST_POINTS)) - 1} combinations.",
+            why="Decimal numbers have a hundred million values each.",
+            remedy="Define steps for them, narrow their ranges, or make some of them fixed.",
         )
     pinned = [i for i, axis in enumerate(axes) if axis.position in domain.fixed]
     if pinned and len(people):
@@ -332,8 +331,3 @@ def sizes(low: Places, high: Places) -> list[int]:
     for part in parts[1:]:
         totals = list(map(int.__mul__, totals, part.tolist()))
     return totals
-
-
-def size(low: Places, high: Places) -> float:
-    """Count the points of one box, ``(a,)``; rounded when there are more than 2 ** 53."""
-    return float(math.prod((high - low + 1).tolist()))

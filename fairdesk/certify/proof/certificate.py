@@ -31,12 +31,10 @@ two do not. The totals are sums over the leaves of whole numbers, each rounded d
 
 from __future__ import annotations
 
-import io
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -71,13 +69,6 @@ ARRAYS = {
 }
 #: The verdicts of leaves.
 UNDECIDED, CONSISTENT, DISCRIMINATORY, COUNTED, NOBODY = range(5)
-#: Larger ones are not read.
-MOST_HEADER_BYTES = 64 << 20
-MOST_ARRAY_BYTES = 4 << 30
-#: Places along an axis are below this.
-_MOST_PLACES = 1 << 62
-#: Nodes that are walked through at once.
-_AT_ONCE = 1 << 14
 #: A moment that every archive can name: equal certificates are equal files.
 _TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -326,14 +317,14 @@ def margin_sentence(margin: float) -> str:
     """Return a sentence on the margin for rounding in the model's own arithmetic."""
     if not margin:
         return (
-            "No answer is taken from a bound that rounding could move: every one was asked of the "
-            "model itself, or nothing in it is rounded."
+            "No decision relies on a bound that rounding could change: each was obtained by "
+            "querying the model itself, or nothing in the model is rounded."
         )
     text = np.format_float_positional(margin, 2, fractional=False)
     return (
-        "The proof holds for the numbers as the model itself adds and rounds them, in whatever "
-        "order: rounding moves its answer, before it is turned into a probability, by at most "
-        f"{text}, and every bound leaves room for that."
+        "The proof is valid for the numbers as the model itself adds and rounds them, in any "
+        "order: rounding changes its output, before it is converted to a probability, by at most "
+        f"{text}, and every bound allows for that."
     )
 
 
@@ -355,13 +346,13 @@ def decoded(header: bytes) -> Header:
         if version == FORMAT:
             return msgspec.json.decode(header, type=Header)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise malformed(f"its header is none: {error}") from error
+        raise malformed(f"its header is invalid: {error}") from error
     except FairDeskError as error:
-        raise malformed(f"it speaks of an impossible domain: {error.what}") from error
+        raise malformed(f"its domain is impossible: {error.what}") from error
     raise CertificateError(
-        "The certificate has a format that this FairDesk does not know.",
+        "The proof certificate has a format that this FairDesk version does not support.",
         why=f"It has version {version}; this FairDesk reads version {FORMAT}.",
-        remedy="Install the newest FairDesk to check it.",
+        remedy="Install the newest FairDesk to verify it.",
     )
 
 
@@ -407,236 +398,10 @@ def _compact(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype("<i8")
 
 
-def read(source: Path | BinaryIO) -> tuple[Header, dict[str, NDArray[Any]]]:
-    """Read a certificate that may come from anybody.
-
-    Returns
-    -------
-    Header
-        What it says.
-    dict[str, NDArray]
-        The arrays, each well-formed: see `check`.
-
-    Raises
-    ------
-    CertificateError
-        When it cannot be read, is none, or contradicts itself.
-    """
-    header, arrays = unpack(source)
-    document = decoded(header)
-    check(document, arrays)
-    return document, arrays
-
-
-def unpack(source: Path | BinaryIO) -> tuple[bytes, dict[str, NDArray[Any]]]:
-    """Return the parts of an archive, whatever it says.
-
-    Raises
-    ------
-    CertificateError
-        When it cannot be read, or is no archive of a header and arrays.
-    """
-    try:
-        with zipfile.ZipFile(source) as archive:
-            names = {HEADER, *(f"{name}.npy" for name in ARRAYS)}
-            infos = {info.filename: info for info in archive.infolist()}
-            if set(infos) != names or len(archive.infolist()) != len(names):
-                raise malformed("it holds other files than a certificate does")
-            if infos[HEADER].file_size > MOST_HEADER_BYTES:
-                raise malformed("its header is too long")
-            if sum(info.file_size for info in infos.values()) > MOST_ARRAY_BYTES:
-                raise malformed("its arrays are too large")
-            header = archive.read(infos[HEADER])
-            arrays = {name: _array(name, archive.read(f"{name}.npy")) for name in ARRAYS}
-    except OSError as error:
-        raise CertificateError(
-            "The certificate cannot be read.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Check the name of the file, and that you may read it.",
-        ) from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise malformed(f"it is no archive, or a damaged one: {error}") from error
-    return header, arrays
-
-
-def _array(name: str, data: bytes) -> NDArray[Any]:
-    """Read an array from the bytes of a ``.npy`` file."""
-    kind, dimensions = ARRAYS[name]
-    stream = io.BytesIO(data)
-    try:
-        if np.lib.format.read_magic(stream) != (1, 0):
-            raise malformed(f"its array “{name}” has another format")
-        shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
-    except (ValueError, SyntaxError, EOFError, TypeError, MemoryError, RecursionError) as error:
-        raise malformed(f"its array “{name}” is none") from error
-    start = stream.tell()
-    room = len(data) - start
-    fits = dtype.kind == kind and dtype.itemsize <= 8 and len(shape) == dimensions
-    fits = fits and not (by_column and dimensions > 1)
-    if not fits or int(np.prod([dtype.itemsize, *shape], dtype=object)) != room:
-        raise malformed(f"its array “{name}” is not what it should be")
-    return np.frombuffer(data, dtype, offset=start).reshape(shape)
-
-
-def check(header: Header, arrays: Arrays) -> None:
-    """Refuse a header and arrays that do not fit each other, or are no tree of boxes.
-
-    That cuts lie inside their boxes is checked by `leaves`.
-
-    Raises
-    ------
-    CertificateError
-        With what is wrong.
-    """
-    for name, (kind, dimensions) in ARRAYS.items():
-        array = arrays.get(name)
-        if array is None or array.dtype.kind != kind or array.ndim != dimensions:
-            raise malformed(f"its array “{name}” is not what it should be")
-    _check_header(header)
-    _check_roots(header, arrays)
-    _check_tree(header, arrays)
-
-
-def _check_header(header: Header) -> None:
-    """Refuse axes, masks and totals that cannot be."""
-    domain = header.domain
-    bound = np.union1d(domain.differing, domain.following)
-    free = [domain.names[i] for i in np.setdiff1d(np.arange(len(domain.names)), bound)]
-    if [axis.attribute for axis in header.axes] != free:
-        raise malformed("its axes are not the attributes of its domain")
-    for axis in header.axes:
-        codes = np.array(axis.codes)
-        if (
-            not 1 <= axis.count < _MOST_PLACES
-            or (codes.size and codes.size != axis.count)
-            or len(set(axis.codes)) != len(axis.codes)
-            or not np.isfinite([*axis.codes, axis.low, axis.spacing, axis.grid]).all()
-            or not axis.spacing > 0
-            or not axis.grid > 0
-        ):
-            raise malformed(f"its axis “{axis.attribute}” cannot be")
-    combinations = len(domain.combinations)
-    if any(len(row) != combinations for row in header.may_be):
-        raise malformed("it speaks of other combinations of protected values than there are")
-    totals = (header.total, header.certified, header.falsified, header.undecided)
-    if not all(each.isdecimal() and each.isascii() and len(each) < 4_000 for each in totals):
-        raise malformed("its totals are no whole numbers")
-    shares = (header.certified_share, header.falsified_share, header.undecided_share)
-    if not all(0.0 <= share <= 1.0 for share in shares):
-        raise malformed("its shares are no shares")
-
-
-def _check_roots(header: Header, arrays: Arrays) -> None:
-    """Refuse roots that leave the axes."""
-    low, high = arrays["root_low"], arrays["root_high"]
-    roots, axes = low.shape
-    counts = np.array([axis.count for axis in header.axes], dtype=np.int64)
-    if high.shape != low.shape or axes != len(counts) or roots != len(header.groups) or not roots:
-        raise malformed("its roots do not fit its axes")
-    if not ((low >= 0) & (low <= high) & (high < counts)).all():
-        raise malformed("its roots leave its axes")
-    if not all(0 <= group < len(header.may_be) for group in header.groups):
-        raise malformed("its roots speak of combinations that are not told")
-    if not all(0 <= root < roots for root in header.unclear):
-        raise malformed("it speaks of roots that are not there")
-
-
-def _check_tree(header: Header, arrays: Arrays) -> None:
-    """Refuse nodes that make no tree, and leaves that say what cannot be."""
-    first, verdict, axis = (arrays[name] for name in ("first", "verdict", "axis"))
-    consistent, discriminatory = arrays["consistent"], arrays["discriminatory"]
-    n, roots = len(first), len(header.groups)
-    if n < roots or any(len(arrays[name]) != n for name in ARRAYS if not name.startswith("root")):
-        raise malformed("its arrays have different lengths")
-    inner = np.flatnonzero(first != -1)
-    children = first[inner].astype(np.int64)
-    if not ((children > inner) & (children >= roots) & (children < n - 1)).all():
-        raise malformed("some of its boxes have children that cannot be theirs")
-    parents = np.bincount(children, minlength=n) + np.bincount(children + 1, minlength=n)
-    if not ((parents[:roots] == 0).all() and (parents[roots:] == 1).all()):
-        raise malformed("its boxes are no tree")
-    is_inner = first != -1
-    if not ((verdict == -1) == is_inner).all() or not ((verdict >= -1) & (verdict <= NOBODY)).all():
-        raise malformed("some of its boxes have no verdict that there is")
-    if not ((axis >= np.where(is_inner, 0, -1)) & (axis < len(header.axes))).all():
-        raise malformed("some of its boxes are divided along an axis that is not there")
-    stated = (verdict == UNDECIDED) | (verdict == COUNTED)
-    consistent, discriminatory = consistent[stated], discriminatory[stated]
-    # NaN is in no range
-    if not (
-        (consistent >= 0) & (discriminatory >= 0) & (consistent + discriminatory <= 1 + 2.0**-40)
-    ).all():
-        raise malformed("some of its boxes have shares that are none")
-
-
-class Leaves(NamedTuple):
-    """Some leaves: their numbers, their roots, ``(m,)``, and their boxes, ``(m, a)``."""
-
-    nodes: NDArray[np.int64]
-    root: NDArray[np.int64]
-    low: Places
-    high: Places
-
-
-def leaves(arrays: Arrays) -> Iterator[Leaves]:
-    """Walk through the leaves, each with its box, in memory that does not grow with their number.
-
-    Parameters
-    ----------
-    arrays : mapping
-        As `check` leaves them.
-
-    Raises
-    ------
-    CertificateError
-        When a box is divided outside of itself.
-    """
-    low, high = (arrays[name].astype(np.int64) for name in ("root_low", "root_high"))
-    roots = np.arange(len(low))
-    waiting = _parts(Leaves(roots, roots, low, high))
-    first, axis, cut = arrays["first"], arrays["axis"], arrays["cut"]
-    while waiting:
-        part = _next(waiting)
-        children = first[part.nodes].astype(np.int64)
-        inner = children >= 0
-        if not inner.all():
-            yield Leaves(*(each[~inner] for each in part))
-        if not inner.any():
-            continue
-        part = Leaves(*(each[inner] for each in part))
-        children, along = children[inner], axis[part.nodes].astype(np.int64)
-        at = cut[part.nodes].astype(np.int64)
-        each = np.arange(len(children))
-        if not ((at >= part.low[each, along]) & (at < part.high[each, along])).all():
-            raise malformed("some of its boxes are divided outside of themselves")
-        upper, lower = part.high.copy(), part.low.copy()
-        upper[each, along], lower[each, along] = at, at + 1
-        waiting += _parts(Leaves(children + 1, part.root, lower, part.high))
-        waiting += _parts(Leaves(children, part.root, part.low, upper))
-
-
-def _parts(whole: Leaves) -> list[Leaves]:
-    """Cut boxes into parts that are walked through at once."""
-    return [
-        Leaves(*(each[start : start + _AT_ONCE] for each in whole))
-        for start in range(0, len(whole.nodes), _AT_ONCE)
-    ]
-
-
-def _next(waiting: list[Leaves]) -> Leaves:
-    """Take the last parts, as many small ones together as are walked through at once."""
-    taken = [waiting.pop()]
-    size = len(taken[0].nodes)
-    while waiting and size + len(waiting[-1].nodes) <= _AT_ONCE:
-        taken.append(waiting.pop())
-        size += len(taken[-1].nodes)
-    return Leaves(*(np.concatenate(each) for each in zip(*taken, strict=True)))
-
-
 def malformed(why: str) -> CertificateError:
     """Return the error for a file that is no certificate, or a damaged or forged one."""
     return CertificateError(
-        "The file is no certificate of FairDesk, or it is damaged.",
+        "The file is not a FairDesk proof certificate, or it is damaged.",
         why=f"Detail: {why[:300]}.",
-        remedy="Ask for the file again, or make the certificate anew.",
+        remedy="Request the file again, or make a new proof certificate.",
     )

@@ -66,4 +66,4 @@ class Points:
         domain, row = self._domain, self.rows(places[None])[0]
         others = [domain.names.index(axis.attribute) for axis in self._header.axes]
         values = [f"{domain.names[i]} = {domain.attributes[i].text(row[i])}" for i in others]
-        return "somebody with " + ", ".join(values)
+        return "an instance with " + ", ".join(values)

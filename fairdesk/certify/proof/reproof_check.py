@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
-from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, DISCRIMINATORY, UNDECIDED
+from fairdesk.certify.proof.certificate import (
+    CONSISTENT,
+    COUNTED,
+    DISCRIMINATORY,
+    UNDECIDED,
+    Arrays,
+)
 from fairdesk.certify.proof.points import Points
 
-Arrays = Mapping[str, NDArray[Any]]
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
@@ -25,8 +30,6 @@ _AT_ONCE = 512
 _CALL, _LONG_CALL, _AGAIN_AT_ONCE = 10.0, 60.0, 16
 #: Contradictions that are told one by one.
 _MOST_MESSAGES = 5
-
-
 #: Shares are sums of floats: by so much they may differ.
 ROUNDING = 1e-9
 #: What contradicts a box: nothing, a point, or a count.
@@ -85,7 +88,7 @@ class Claims(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of it: as `fairdesk.certify.proof.verify.Check`."""
+    """What came of it: as `fairdesk.certify.proof.verify.outcome.Check`."""
 
     tried: int
     failed: int
@@ -166,7 +169,7 @@ def check_again(
         )
         for i in np.flatnonzero(found.contradicted).tolist():
             box = int(some[i])
-            failure = "counted again, its points are not as it says"
+            failure = "a recount of its combinations contradicts its statement"
             if found.contradicted[i] == BY_POINT:
                 place = found.places[i]
                 discriminatory = bool(points.differ(place[None])[0])
@@ -175,11 +178,12 @@ def check_again(
                     proven[box] = 0.0
                     continue
                 failure = (
-                    f"{points.person(place)} is treated {'unlike' if discriminatory else 'alike'}"
+                    f"the decision {'changes' if discriminatory else 'is unchanged'} for "
+                    f"{points.person(place)}"
                 )
             contradicted[box], proven[box] = True, 0.0
             if len(messages) < _MOST_MESSAGES:
-                messages.append(f"In box {claims.nodes[box]}: {failure}.")
+                messages.append(f"In region {claims.nodes[box]}: {failure}.")
     chance = drawn / max(int(whole.sum()), 1)
     failed = int(contradicted.sum())
     messages += _outcome_messages(
@@ -229,18 +233,18 @@ def _outcome_messages(
         if stated > 0:
             share = float(claims.size @ proven[:, i]) / stated
             shares.append(f"{_percent(share, whole=again == count)} of the {what} share")
-    boxes = f"{again:,} of {count:,} boxes"
+    boxes = f"{again:,} of {count:,} regions"
     messages = [f"Re-proved: {' and '.join(shares)} ({boxes})."]
     if left_open:
         tried = (
-            "Every box of one kind was tried."
+            "Every fully decided region was tested."
             if chance >= 1.0
-            else "Any box of one kind, however small, was among those that were tried with a "
+            else "Any fully decided region, however small, was among those tested with a "
             f"probability of at least {_percent(chance, whole=False)}."
         )
         messages.append(
-            "The rest was checked by sums and samples only; with “fairdesk verify --all” every box "
-            "is tried, however long that takes."
+            "The rest was verified by sums and samples only; “fairdesk verify --all” tests "
+            "every region, however long that takes."
         )
         messages.append(tried)
     return messages

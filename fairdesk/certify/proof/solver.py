@@ -46,10 +46,10 @@ def refuse_curves(encoded: Encoded) -> None:
     for layer in encoded.layers[:-1]:
         if layer.activation.name not in PIECEWISE:
             raise SpecError(
-                f"A solver cannot be asked about this network: it has “{layer.activation.name}” "
-                "units.",
-                why="Only ReLU and leaky ReLU can be told to it without rounding.",
-                remedy="Certify it by bounds instead.",
+                "A solver cannot be used for "
+                f"this network: it has “{layer.activation.name}” units.",
+                why="Only ReLU and leaky ReLU can be expressed for it without rounding.",
+                remedy="Use “Certification” instead.",
             )
 
 
@@ -152,7 +152,7 @@ class Answer:
     def example(self) -> tuple[Places, int]:
         """Of ``"sat"``: that somebody, and one of the two combinations (consistent: any)."""
         if self.places is None:
-            raise ValueError("nobody was found")
+            raise ValueError("no instance was found")
         return self.places, 0 if self.pair is None else self.pair[0]
 
 

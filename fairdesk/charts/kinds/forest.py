@@ -180,7 +180,7 @@ class Forest:
             for line, value in rates
         )
         return say(
-            "Rates by group, {what}. The lowest is that of {name}, {value}. {said}.",
+            "Rates by group, {what}. Lowest: {name}, {value}. {said}.",
             what=self.counts,
             name=groups.name(lowest),
             value=value,
@@ -225,7 +225,7 @@ class Forest:
         extremes = say("highest: {name}, {rate}", name=groups.name(best), rate=groups.rate(best))
         yield Line(best.rate, extremes, "ink")
         fifths = float(FOUR_FIFTHS) * best.rate
-        below = say("below four fifths of it ({share})", share=words.percent(fifths, 1.0))
+        below = say("below the four-fifths threshold ({share})", share=words.percent(fifths, 1.0))
         yield Line(fifths, below, "discriminatory", (4, 2), shaded=True, below=True)
 
 
@@ -271,8 +271,8 @@ class Ratios:
             for each in self.ratios
         )
         return say(
-            "Impact ratios by group. The lowest is that of {name}, {value}; {below} of {groups} "
-            "are below four fifths. {said}.",
+            "Impact ratios by group. Lowest: {name}, {value}; {below} of {groups} are below "
+            "the four-fifths threshold. {said}.",
             name=groups.name(lowest.line),
             value=lowest.text,
             below=words.number(sum(bool(each.line.below) for each in self.ratios)),
@@ -292,12 +292,12 @@ class Ratios:
         # an interval of few people may reach far; what matters is below 1
         highest = min(max(1.0, *(row.ends[2] for row in rows if row.ends)), 1.6)
         fifths = float(FOUR_FIFTHS)
-        screening = say("{line} screening line", line=words.number(fifths, 1))
+        screening = say("four-fifths threshold ({line})", line=words.number(fifths, 1))
         lines = (
             Line(1.0, "", "ink"),
             Line(fifths, screening, "discriminatory", (4, 2), shaded=True, below=True),
         )
-        title = say("impact ratio: rate by the highest rate")
+        title = say("impact ratio: rate divided by the highest rate")
         return Plot(rows, lines, highest, tenths, title)
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable

@@ -94,7 +94,7 @@ class Front:
         """Tell it in words, in the language of the report."""
         said = "; ".join(
             say(
-                "{name}: {x}, accuracy {y}, on the front"
+                "{name}: {x}, accuracy {y}, on the Pareto front"
                 if each.front
                 else "{name}: {x}, accuracy {y}",
                 name=each.name,
@@ -237,12 +237,12 @@ class _Layout:
         if self.front.floor is not None:
             place, y = self._floor_place(), self.frame.y(self.front.floor)
             yield Path((((self.frame.left, y), (self.frame.right, y)),), "quiet", 0.8, (4, 2))
-            middle, said = place.y + place.tall / 2, say("least accuracy allowed")
+            middle, said = place.y + place.tall / 2, say("minimum accuracy allowed")
             yield Box(*place, "ground", opacity=_VEIL)
             yield Words(self.frame.right, middle, said, "quiet", "end")
 
     def _floor_place(self) -> Place:
-        wide, lead = self.paper.extent(say("least accuracy allowed")), self.paper.lead
+        wide, lead = self.paper.extent(say("minimum accuracy allowed")), self.paper.lead
         y = self.frame.y(self.front.floor or 0.0)
         return Place(self.frame.right - wide, y - 1.2 * lead, wide, 1.1 * lead)
 

@@ -54,8 +54,8 @@ class Gaps:
         )
         widest = max(self.gaps, key=lambda each: abs(each.inside - each.outside))
         return say(
-            "Rates in groups and outside them, {what}. The widest difference is that of {name}, "
-            "{value}. {said}.",
+            "Rates in subgroups and among all others, {what}. Largest gap: {name}, {value}. "
+            "{said}.",
             what=self.x_title,
             name=widest.name,
             value=widest.value,
@@ -100,7 +100,7 @@ class Gaps:
     def _key(self, paper: Paper) -> Iterator[Shape]:
         """Say what the marks mean."""
         x, y, half = 0.5 * paper.lead, 0.6 * paper.lead, _MARK * paper.lead
-        for place, text in enumerate((say("in the group"), say("everybody else"))):
+        for place, text in enumerate((say("in the subgroup"), say("all others"))):
             yield from mark(x, y, half, f"series {place}", "estimated", square=place == 1)
             yield Words(x + 0.7 * paper.lead, y, text)
             x += paper.extent(text) + 2.3 * paper.lead

@@ -55,9 +55,9 @@ class Heat:
     """
 
     groups: GroupTable = groups.NOTHING
-    title: str = "Rates of intersections"
+    title: str = "Rates of intersectional subgroups"
     person: str = "person"
-    heading = "Rate of each intersection"
+    heading = "Rate of each intersectional subgroup"
 
     @property
     def empty(self) -> bool:
@@ -120,7 +120,7 @@ class Heat:
         """Say what is known of a cell."""
         place = self.cells.get((row, column))
         if place is None:
-            return f"{self.rows[row]}, {self.columns[column]}: nobody"
+            return f"{self.rows[row]}, {self.columns[column]}: empty"
         return groups.describe(self.groups.lines[place], self.person)
 
     def summary(self) -> str:
@@ -137,9 +137,9 @@ class Heat:
         for row, across in enumerate(self.rows):
             for column, along in enumerate(self.columns):
                 line = self.line(row, column)
-                value = say("nobody") if line is None else groups.rate_of(line)
+                value = say("empty") if line is None else groups.rate_of(line)
                 parts.append((None if line is None else line.rate, f"{across}, {along}: {value}"))
-        rates = [(rate, each) for rate, each in parts if rate is not None] or [(0.0, say("nobody"))]
+        rates = [(rate, each) for rate, each in parts if rate is not None] or [(0.0, say("empty"))]
         return say(
             "{title}. Lowest: {low}. Highest: {high}. {said}.",
             title=self.title,
@@ -258,7 +258,7 @@ class _Layout:
 
     def _nobody(self, spot: Spot) -> Iterator[Shape]:
         yield Box(spot.x, spot.y, spot.wide, spot.tall, None, "line", 1.0, (4, 2))
-        text = say("nobody")
+        text = say("empty")
         if self._paper.extent(text) > spot.wide - 4:
             text = "–"
         yield Words(spot.x + spot.wide / 2, spot.y + spot.tall / 2, text, "quiet", "middle")
@@ -266,11 +266,11 @@ class _Layout:
     def _foot(self, bottom: float) -> Iterator[Shape]:
         """Say what marks mean, as far as there are any."""
         lines = self._heat.groups.lines
-        said = [say("The stronger the colour, the higher the rate")]
+        said = [say("A stronger colour means a higher rate")]
         if any(line.below and not line.excluded for line in lines):
-            said.append(f"{BELOW} {say('below four fifths of the highest')}")
+            said.append(f"{BELOW} {say('below the four-fifths threshold')}")
         if any(line.excluded or not line.known for line in lines):
-            said.append(say("hatched: too few, or unknown; not compared"))
+            said.append(say("hatched: too small, or group not recorded; not compared"))
         paper = self._paper
         note = paper.wrapped("; ".join(said), paper.width / paper.small)
         for number, line in enumerate(note):

@@ -65,7 +65,7 @@ class Tree:
     steps: tuple[str, ...] = ()
     whole: str = ""
     root: int = 0
-    title: str = "How all possible people were divided"
+    title: str = "How the input domain was divided"
     heading = ""
 
     @property
@@ -108,7 +108,7 @@ class Tree:
             for verdict, share in self.shares(number).items()
             if share
         )
-        return f"{self.size(number)} of all, of these {known}: {self.rules[number]}"
+        return f"{self.size(number)} of the whole, of which {known}: {self.rules[number]}"
 
     def size(self, number: int) -> str:
         """Write how much of everything a part is."""
@@ -117,18 +117,18 @@ class Tree:
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""
         if self.empty:
-            return f"{self.title}: nothing yet."
+            return f"{self.title}: no results yet."
         largest = "; ".join(self.describe(number) for number in self.children[0][:4])
         return (
             f"{self.title}: {words.number(len(self.parts))} parts, the largest first in the table "
-            f"(T). {self.describe(0)}. {largest}. Arrow keys walk, Enter goes into a part, "
+            f"(T). {self.describe(0)}. {largest}. Arrow keys move, Enter opens a part, "
             "Backspace goes back."
         )
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return it as a table: a header and rows, the largest first; of these at most so many."""
         order = sorted(range(len(self.parts)), key=lambda number: -self.parts[number].share)
-        header = ("Part", "Level", "% of all", *(f"% {name}" for name in NAMES.values()), "Boxes")
+        header = ("Part", "Level", "% of all", *(f"% {name}" for name in NAMES.values()), "Regions")
         return header, [
             (
                 self.rules[number],
@@ -144,8 +144,8 @@ class Tree:
         """Tell it in words, in the language of the report."""
         whole = self.parts[0]
         return say(
-            "How the domain was divided: {boxes} boxes in {rows} rows, each as wide as its share. "
-            "Of the whole {certified} is certified and {falsified} falsified.",
+            "How the input domain was divided: {boxes} regions in {rows} rows, each as wide "
+            "as its share. Of the whole, {certified} is certified and {falsified} falsified.",
             boxes=words.number(len(self.parts)),
             rows=words.number(self.depth()),
             certified=words.percent(whole.certified, whole.share),
@@ -221,7 +221,7 @@ class _Layout:
             shapes += self._box(spot)
         if not self._paper.height:
             y = self._levels * (_ROW + 0.14) * self._lead + 0.8 * self._lead
-            key = say("in each box from the left: certified, falsified; grey: undecided")
+            key = say("in each region from the left: certified, falsified; grey: undecided")
             return Laid(y + self._lead, [*shapes, Words(0.0, y, key, "quiet")], spots)
         for spot in spots:
             shapes += self._words(spot)

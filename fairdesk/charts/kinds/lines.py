@@ -122,7 +122,7 @@ class Drawing:
     def summary(self) -> str:
         """Return the chart's numbers in words, for those who do not see it."""
         if self.empty:
-            return f"{self.title}: nothing yet."
+            return f"{self.title}: no results yet."
         ends = "; ".join(
             f"{line.name} {self.y_text(line.y[-1])} at {self.x_text(line.x[-1])}"
             for line in self.lines
@@ -148,9 +148,7 @@ class Drawing:
                     n=words.number(line.x[-1]),
                 )
         said = "; ".join(
-            say(
-                "{name}: {value} after {x}", name=line.name, value=self.y_text(y), x=words.number(x)
-            )
+            say("{name}: {value} after {x}", name=name, value=self.y_text(y), x=words.number(x))
             for name, (x, y) in ((line.name, _end(line)) for line in self.lines)
         )
         return say("Line chart of {y} against {x}. {said}.", **axes, said=said)

@@ -20,6 +20,7 @@ from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
+from fairdesk.wording.figures import instances
 from fairdesk.wording.language import say
 
 
@@ -87,7 +88,7 @@ class Space:
         if self.guess is None:
             return ""
         if self.certified or self.falsified:
-            said = say("{share} of the undecided", share=self.guess.text())
+            said = say("{share} of the undecided share", share=self.guess.text())
         else:
             said = self.guess.text()
         return say("estimated, not proven: {share} falsified", share=said)
@@ -118,13 +119,8 @@ def spaces_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
 
     All protected attributes are changed together there; `alone_of` is for each of them.
     """
-    many = words.plural(spec.person)
-    names = {
-        "domain": f"All possible {many}",
-        "population": "Your population: every value as common as in your data",
-        "data": f"The {many} in your data",
-        "perturbed": f"{many.capitalize()} a little unlike your data",
-    }
+    whoms = ("domain", "population", "data", "perturbed")
+    names = {whom: instances(spec, whom) for whom in whoms}
     found: dict[str, Space] = {}
     for figure in measured:
         match figure:
@@ -174,8 +170,8 @@ class Spaces:
     """All that the bars show."""
 
     bars: tuple[Space, ...] = ()
-    heading: str = "Of whom"
-    title: str = "What is proven, and what is left"
+    heading: str = "Share of"
+    title: str = "Certified, falsified and undecided shares"
 
     @property
     def empty(self) -> bool:
@@ -185,7 +181,7 @@ class Spaces:
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""
         if self.empty:
-            return f"{self.title}: nothing yet."
+            return f"{self.title}: no results yet."
         return ". ".join(bar.tip(*part) for bar in self.bars for part in bar.parts()) + "."
 
     def alt(self) -> str:
@@ -195,7 +191,9 @@ class Spaces:
             shares = [bar.text(*part) for part in bar.parts()]
             text = ", ".join([*shares, bar.guessed()] if bar.guess else shares)
             said.append(f"{bar.name}: {text}" if bar.name else text)
-        return say("Bars of what is proven. {said}.", said=". ".join(said))
+        return say(
+            "Bars of the certified, falsified and undecided shares. {said}.", said=". ".join(said)
+        )
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return it as a table: a header and rows; of these at most so many."""
@@ -207,9 +205,9 @@ class Spaces:
                 rows.append((bar.name, NAMES[verdict], text, bar.count(share), known))
                 if verdict == "undecided" and bar.guess is not None:
                     kind = f"estimated, {100 * bar.guess.confidence:g}{words.NBSP}%"
-                    of = "of the undecided: falsified"
+                    of = "of the undecided share: falsified"
                     rows.append((bar.name, of, bar.guess.text(), "", kind))
-        return ("Of whom", "Verdict", "Share", "How many", "Known how"), rows[:most]
+        return ("Share of", "Verdict", "Share", "Number", "Evidence"), rows[:most]
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put everything in its place."""

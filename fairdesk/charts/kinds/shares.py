@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fairdesk.charts.scales import percent_ticks, ticks
 from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Path, Shape, Words, hatched
+from fairdesk.wording.language import say
 
 #: By the height of a line of type: a bar's height, and the room between bars.
 _BAR, _GAP = 0.8, 0.9
@@ -48,7 +49,7 @@ class ShareBars:
     """Bars with intervals: a thick line for one look at the end, a thin one for any moment."""
 
     bars: tuple[ShareBar, ...] = ()
-    title: str = "Shares with their intervals"
+    title: str = "Shares with confidence intervals"
 
     @property
     def empty(self) -> bool:
@@ -60,6 +61,11 @@ class ShareBars:
         return "; ".join(
             f"{bar.name}: {bar.value}, {'exact' if bar.exact else 'estimated'}" for bar in self.bars
         )
+
+    def alt(self) -> str:
+        """Tell it in words, in the language of the report."""
+        said = "; ".join(f"{bar.name}: {bar.value}" for bar in self.bars)
+        return say("Bars of shares. {said}.", said=said)
 
     def lay_out(self, paper: Paper, _marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put each bar below its name and number, and the scale below all."""

@@ -84,7 +84,7 @@ class Intersections:
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""
         if self.empty:
-            return f"{self.title}: nothing yet."
+            return f"{self.title}: no results yet."
         said = "; ".join(f"{words.number(count)} by {self.names(who)}" for who, count in self.parts)
         return f"{self.title}. {self.what.capitalize()} found: {said}."
 

@@ -82,12 +82,12 @@ def check_reading(column: Column, reading: ColumnReading) -> None:
     if column.values and reading != ColumnReading():
         raise DataError(
             f"The column “{column.name}” cannot be read as numbers.",
-            why="None of its cells is one."
+            why="None of its cells is a number."
             if reading.numeric
-            else "Most of its cells are not, so it is categorical.",
+            else "Most of its cells are not numbers, so it is categorical.",
             remedy="Leave it categorical."
             if reading.numeric
-            else f"If it holds numbers all the same, say so (--numeric “{column.name}”).",
+            else f"If it does contain numbers, read it as numbers (--numeric “{column.name}”).",
         )
     if column.odd_rows and len(column.odd) == MOST_LISTED:
         return
@@ -95,8 +95,8 @@ def check_reading(column: Column, reading: ColumnReading) -> None:
     strange = [text for text in reading.cells if text not in there]
     if strange:
         raise DataError(
-            f"No odd cell of the column “{column.name}” holds “{strange[0][:80]}”.",
-            remedy=f"Its odd cells hold: {', '.join(f'“{text[:40]}”' for text in sorted(there))}."
+            f"No odd cell of the column “{column.name}” contains “{strange[0][:80]}”.",
+            remedy=f"Its odd cells are: {', '.join(f'“{text[:40]}”' for text in sorted(there))}."
             if there
             else "All of its cells are numbers, or missing.",
         )
@@ -152,7 +152,7 @@ def odd_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
         mendable = sum(each.rows for each in column.odd if each.proposed is not None)
         if odd == "mended" and not mendable:
             continue
-        words = "Treat as missing" if odd == "missing" else f"Mend {counted_cells(mendable)}"
+        words = "Treat as missing" if odd == "missing" else f"Convert {counted_cells(mendable)}"
         yield Change(words, with_reading(dialect, name, msgspec.structs.replace(reading, odd=odd)))
     yield _as_names(name, dialect)
 
@@ -172,8 +172,8 @@ def ambiguous_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
     name, mark = column.name, dialect.decimal
     reading = dialect.reading(name)
     for words, form in (
-        ("Read as fractions", NumberFormat(mark)),
-        ("Read as thousands", NumberFormat("," if mark == "." else ".", mark)),
+        ("Read as a decimal mark", NumberFormat(mark)),
+        ("Read as a thousands separator", NumberFormat("," if mark == "." else ".", mark)),
     ):
         decided = msgspec.structs.replace(reading, format=form)
         yield Change(words, with_reading(dialect, name, decided))
@@ -194,7 +194,7 @@ def encoding_changes(dialect: Dialect) -> Iterator[Change]:
     """Yield what mends texts in another encoding, in all columns, or takes that back."""
     mended = not dialect.encoding_mended
     yield Change(
-        "Mend the encoding" if mended else "Change back",
+        "Repair the encoding" if mended else "Change back",
         msgspec.structs.replace(dialect, encoding_mended=mended),
     )
 

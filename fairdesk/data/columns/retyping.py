@@ -38,7 +38,7 @@ def retype(table: Table, name: str, kind: Kind) -> Table:
     if kind is Kind.IGNORED:
         return _with(table, position, msgspec.structs.replace(column, kind=kind), codes)
     if np.isnan(codes).all():
-        raise DataError(f"The column “{name}” is empty.", remedy="Leave it ignored.")
+        raise DataError(f"The column “{name}” is empty.", remedy="Leave it excluded.")
     decimal = table.source.dialect.decimal
     if kind.is_number:
         column, codes = _to_numbers(column, codes, kind, decimal)
@@ -70,10 +70,12 @@ def _to_numbers(
         if numbers is None:
             wrong = next(v for v in column.values if as_numbers([v], decimal) is None)
             raise DataError(
-                f"The column “{column.name}” cannot hold numbers.",
+                f"The column “{column.name}” cannot be read as numbers.",
                 why=f"Its value “{wrong[:80]}” is not a number.",
-                remedy="Give it another kind; or, when that value means that nothing is known, "
-                "add it to the missing values.",
+                remedy=(
+                    "Give it another type or, if that value means that the value is not known, "
+                    "add it to the missing values."
+                ),
             )
         codes = _look_up(numbers, codes)
     present = codes[~np.isnan(codes)]
@@ -81,9 +83,9 @@ def _to_numbers(
         broken = (present != np.round(present)) | (np.abs(present) >= EXACT)
         if broken.any():
             raise DataError(
-                f"The column “{column.name}” cannot hold whole numbers only.",
-                why=f"Its value {present[broken][0]:g} is not one.",
-                remedy="Leave it a number with fractions.",
+                f"The column “{column.name}” cannot be read as whole numbers.",
+                why=f"Its value {present[broken][0]:g} is not a whole number, or it is too large.",
+                remedy="Keep the type “decimal numbers”.",
             )
     return msgspec.structs.replace(column, values=()), codes
 

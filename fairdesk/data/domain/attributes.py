@@ -192,7 +192,7 @@ def encode(attributes: Sequence[Attribute], table: Table) -> Rows:
             raise SpecError(
                 f"The column “{column.name}” is {column.kind}, but was {attribute.kind} "
                 "when the audit was set up.",
-                remedy="Give it that kind again, or set up a new audit.",
+                remedy="Give it that type again, or create a new audit.",
             )
         if attribute.values and attribute.values != column.values:
             codes = _recode(codes, column, attribute)
@@ -269,28 +269,35 @@ def _check(column: Column, role: Role) -> None:
     """Refuse a column that cannot be an attribute of this role."""
     if column.kind is Kind.IGNORED:
         raise SpecError(
-            f"The column “{column.name}” is ignored.",
-            remedy="Give it another type, or leave it out of the audit.",
+            f"The column “{column.name}” is excluded.",
+            remedy="Give it another type, or exclude it from the audit.",
         )
     if not column.kind.is_number and not column.values:
         raise SpecError(
-            f"The column “{column.name}” is empty.", remedy="Leave it out of the audit."
+            f"The column “{column.name}” is empty.", remedy="Exclude it from the audit."
         )
     if column.kind is Kind.TEXT and role is not Role.FIXED:
         raise SpecError(
-            f"The column “{column.name}” holds texts that people wrote, so it is always kept as "
-            "it is in the data.",
-            why="A search cannot invent such texts, and two of them are no values to compare.",
-            remedy="Protect another attribute, or give the column the type “names” if its texts "
-            "are a few names.",
+            f"The column “{column.name}” contains free text, so its values are always those "
+            "in the data.",
+            why=(
+                "Free text cannot be generated, and two free texts are not values that can be "
+                "compared."
+            ),
+            remedy=(
+                "Protect another attribute, or give the column the type “categorical” if it has "
+                "only a few different values."
+            ),
         )
 
 
 def _wrong(column: Column, limits: object) -> SpecError:
     return SpecError(
-        f"The domain of “{column.name}” cannot be {limits}.",
-        remedy="Give [low, high] with low <= high or a list of values for a number, "
-        "a list of its values for names.",
+        f"The allowed values of “{column.name}” cannot be {limits}.",
+        remedy=(
+            "For a number, give [low, high] with low <= high or a list of values; otherwise give "
+            "a list of its values."
+        ),
     )
 
 
@@ -343,7 +350,7 @@ def _limited(attribute: Attribute, column: Column, limit: Limit) -> Attribute:
     if step < 0 or (step and (high - low) / step >= EXACT):
         raise SpecError(
             f"The step of “{column.name}” cannot be {limit.step:g}.",
-            remedy="Give a step above nought that is not tiny beside the range.",
+            remedy="Give a step greater than zero that is not tiny compared with the range.",
         )
     if step:
         # a hair more, for 0.3 / 0.1 is a little less than 3

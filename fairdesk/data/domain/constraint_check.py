@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 
 from fairdesk.data.domain.attributes import Attribute, encode
-from fairdesk.data.domain.constraints import Dependence, parse
+from fairdesk.data.domain.constraint_truth import Dependence
+from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.determined import learn
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Table

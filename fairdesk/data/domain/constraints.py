@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.constraint_truth import Constraint, Dependence
 from fairdesk.data.domain.formulas import (
     Alike,
     Among,
@@ -41,14 +40,11 @@ from fairdesk.data.domain.formulas import (
     Term,
     Valued,
     in_quotes,
-    named,
-    names_in,
     plain,
     quoted,
 )
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.results.events import Rows
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -60,9 +56,6 @@ MOST_CHARACTERS = 4_000
 MOST_DEPTH = 100
 #: So many names or values are listed in an error.
 _MOST_LISTED = 20
-#: How far two numbers may be apart, as a share of the terms they come from, and still be equal:
-#: in floating point 0.1 + 0.2 is not 0.3.
-_EQUAL = 1e-12
 
 GRAMMAR = r"""
     start: formula | word _IS _DETERMINED _BY word -> determined
@@ -168,80 +161,6 @@ class ConstraintError(SpecError):
         self.position = position
 
 
-# -- what a text says -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Dependence:
-    """That an attribute follows another: ``education_num is determined by education``."""
-
-    attribute: str
-    by: str
-
-    @property
-    def text(self) -> str:
-        """As it is written."""
-        return f"{named(self.attribute)} is determined by {named(self.by)}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The attributes it speaks of."""
-        return (self.attribute, self.by)
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """A condition that every person of the domain fulfils.
-
-    Attributes
-    ----------
-    formula : Formula
-        What it says.
-    attributes : tuple[Attribute, ...]
-        What the columns of the rows are.
-    """
-
-    formula: Formula
-    attributes: tuple[Attribute, ...]
-
-    @property
-    def text(self) -> str:
-        """The constraint as it is written, always in the same way."""
-        return str(self.formula)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The attributes it speaks of, in the order of the rows' columns."""
-        used = names_in(self.formula)
-        return tuple(each.name for each in self.attributes if each.name in used)
-
-    def holds(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return for each row whether it keeps the constraint: ``(n,)``.
-
-        Parameters
-        ----------
-        rows : Rows
-            ``(n, d)`` codes of the attributes; NaN is a missing cell.
-
-        Returns
-        -------
-        NDArray[np.bool_]
-            ``(n,)``; true also where missing cells keep it from being decided.
-        """
-        with np.errstate(all="ignore"):
-            _, false = self.formula.truth(_RowTerms(self.attributes, rows))
-        return np.asarray(~false)
-
-    def decided(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return for each row whether its known cells are enough to decide: ``(n,)``."""
-        with np.errstate(all="ignore"):
-            true, false = self.formula.truth(_RowTerms(self.attributes, rows))
-        return np.asarray(true | false)
-
-
-# -- from a text ----------------------------------------------------------------------------
-
-
 def parse(text: str, attributes: Sequence[Attribute]) -> Constraint | Dependence:
     """Read a constraint.
 
@@ -261,7 +180,7 @@ def parse(text: str, attributes: Sequence[Attribute]) -> Constraint | Dependence
             text,
             MOST_CHARACTERS,
             f"a constraint has at most {MOST_CHARACTERS:,} characters.",
-            "Write several constraints; all of them are kept.",
+            "Write several constraints; all of them apply.",
         )
     try:
         tree = grammar().parse(text)
@@ -321,7 +240,7 @@ def _unexpected(
         text,
         position,
         f"{near}; {listed} was expected.",
-        remedy or "Write it like: relationship = Husband implies sex = Male.",
+        remedy or "Write it in the form: relationship = Husband implies sex = Male.",
     )
 
 
@@ -339,7 +258,7 @@ def _quoting(text: str, position: int, attributes: Sequence[Attribute]) -> str:
             while start >= 0:
                 if start <= position <= start + len(name):
                     written_so = in_quotes(name, "`" if kind == "attribute" else '"')
-                    return f"Is the {kind} “{name}” meant? Write it as {written_so}."
+                    return f"If the {kind} “{name}” is meant, write it as {written_so}."
                 start = text.find(name, start + 1)
     return ""
 
@@ -402,7 +321,7 @@ class _Reader:
             if attribute.unknown and value == attribute.values[-1]:
                 self._refuse(
                     _token(place),
-                    f"“{value}” stands for missing cells and has no place in the order.",
+                    f"“{value}” represents missing cells and has no place in the order.",
                     "Compare it with = or !=.",
                 )
         return Valued(sign, attribute.name, value)
@@ -423,9 +342,9 @@ class _Reader:
     def _no_order(self, attribute: Attribute, place: Tree[Token]) -> NoReturn:
         self._refuse(
             _token(place),
-            f"the values of “{attribute.name}” are names without an order, so none is less "
+            f"“{attribute.name}” is categorical: its values have no order, so none is less "
             "than another.",
-            "Use =, != or “in {…}”, or give the column the type “ordered names”.",
+            "Use =, != or “in {…}”, or give the column the type “ordinal”.",
         )
 
     def _membership(self, tree: Tree[Token], values: Sequence[Tree[Token]]) -> Formula:
@@ -464,7 +383,7 @@ class _Reader:
     def _no_value(self, attribute: Attribute, tree: Tree[Token]) -> NoReturn:
         self._refuse(
             _token(tree),
-            f"“{self._shown(tree)}” is no value of “{attribute.name}”.",
+            f"“{self._shown(tree)}” is not a value of “{attribute.name}”.",
             f"Its values are: {_some([quoted(value) for value in attribute.values])}.",
         )
 
@@ -490,7 +409,7 @@ class _Reader:
     def _divisor(self, token: Token) -> float:
         by = self._finite(token)
         if by == 0:
-            self._refuse(token, "nothing can be divided by nought.", "Write another number.")
+            self._refuse(token, "division by zero is not possible.", "Write another number.")
         return by
 
     def _name(self, tree: Tree[Token]) -> Name:
@@ -498,8 +417,8 @@ class _Reader:
         if _has_values(attribute):
             self._refuse(
                 _token(tree),
-                f"“{attribute.name}” is no number, so it cannot be reckoned with or compared "
-                "with one.",
+                f"“{attribute.name}” is not a number, so it cannot be used in arithmetic or "
+                "compared with one.",
                 f"Its values are: {_some([quoted(value) for value in attribute.values])}.",
             )
         return Name(attribute.name)
@@ -507,7 +426,7 @@ class _Reader:
     def _number(self, tree: Tree[Token]) -> float:
         token = _token(tree)
         if token.type != "NUMBER":
-            self._refuse(token, f"“{_bare(token)}” is no number.", "Write numbers here.")
+            self._refuse(token, f"“{_bare(token)}” is not a number.", "Write numbers here.")
         return -self._finite(token) if len(tree.children) > 1 else self._finite(token)
 
     def _finite(self, token: Token) -> float:
@@ -582,80 +501,3 @@ def _some(texts: Sequence[str]) -> str:
     rest = len(texts) - _MOST_LISTED
     more = f" and {rest:,} more" if rest > 0 else ""
     return ", ".join(texts[:_MOST_LISTED]) + more
-
-
-# -- what it says about rows ----------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """Numbers, and how large the terms were that they come from, to tell what is a last bit."""
-
-    value: Any
-    size: Any
-
-    def __add__(self, other: _Measured) -> _Measured:
-        return _Measured(self.value + other.value, self.size + other.size)
-
-    def __sub__(self, other: _Measured) -> _Measured:
-        return _Measured(self.value - other.value, self.size + other.size)
-
-    def __mul__(self, other: _Measured) -> _Measured:
-        return _Measured(self.value * other.value, self.size * other.size)
-
-    def __truediv__(self, other: _Measured) -> _Measured:
-        return _Measured(self.value / other.value, self.size / other.size)
-
-
-class _RowTerms:
-    """The people of an array of codes."""
-
-    def __init__(self, attributes: Sequence[Attribute], rows: Rows) -> None:
-        self._attributes = {each.name: each for each in attributes}
-        self._codes = {each.name: rows[:, i] for i, each in enumerate(attributes)}
-        self._count = len(rows)
-
-    def known(self, name: str) -> NDArray[np.bool_]:
-        codes, attribute = self._codes[name], self._attributes[name]
-        there = ~np.isnan(codes)
-        return there & (codes != attribute.unknown_code) if attribute.unknown else there
-
-    def has(self, name: str, value: str) -> NDArray[np.bool_]:
-        return np.asarray(self._codes[name] == self._attributes[name].values.index(value))
-
-    def place(self, name: str) -> _Measured:
-        return _measured(self._codes[name])
-
-    def place_of(self, name: str, value: str) -> _Measured:
-        return self.constant(self._attributes[name].values.index(value))
-
-    def alike(self, first: str, second: str) -> NDArray[np.bool_]:
-        places = {value: i for i, value in enumerate(self._attributes[first].named)}
-        there = [places.get(value, -1.0) for value in self._attributes[second].values]
-        return np.asarray(self._codes[first] == _looked_up(self._codes[second], there))
-
-    def number(self, name: str) -> _Measured:
-        attribute = self._attributes[name]
-        if attribute.values:
-            numbers = [float(value) for value in attribute.values]
-            return _measured(_looked_up(self._codes[name], numbers))
-        return _measured(self._codes[name])
-
-    def constant(self, value: float) -> _Measured:
-        return _measured(np.full(self._count, float(value)))
-
-    def equal(self, left: _Measured, right: _Measured) -> NDArray[np.bool_]:
-        return np.asarray(np.abs(left.value - right.value) <= _EQUAL * (left.size + right.size))
-
-    def less(self, left: _Measured, right: _Measured) -> NDArray[np.bool_]:
-        return np.asarray((left.value < right.value) & ~self.equal(left, right))
-
-
-def _measured(values: Rows) -> _Measured:
-    return _Measured(values, np.abs(values))
-
-
-def _looked_up(codes: Rows, values: Sequence[float]) -> Rows:
-    """Return the value of each code; NaN for what is no code."""
-    inside = (codes >= 0) & (codes < len(values))
-    return np.where(inside, np.array(values)[np.where(inside, codes, 0).astype(np.intp)], np.nan)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute, Role, encode
-from fairdesk.data.domain.constraints import Dependence
+from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.results.events import Rows
@@ -99,21 +99,23 @@ def _check(target: Attribute, source: Attribute) -> None:
     if target.role is Role.PROTECTED:
         raise SpecError(
             what,
-            why=f"“{target.name}” is protected: it is changed by itself to compare people.",
-            remedy=f"Protect “{source.name}” instead; “{target.name}” then follows it.",
+            why=f"“{target.name}” is protected, so it is changed on its own to form pairs.",
+            remedy=f"Protect “{source.name}” instead; “{target.name}” then changes with it.",
         )
     if target.role is Role.FIXED:
         raise SpecError(
             what,
-            why=f"“{target.name}” is kept as it is in the data, so it cannot follow.",
-            remedy="Let it vary: it will change only where it has to follow.",
+            why=f"“{target.name}” is fixed, so another attribute cannot determine it.",
+            remedy=(
+                "Make it variable: it changes only where the attribute that determines it "
+                "requires it."
+            ),
         )
     if source.kind is Kind.REAL and not source.step:
         raise SpecError(
             what,
-            why=f"“{source.name}” is a number with fractions, so most of its values are not in "
-            "the data.",
-            remedy="Write what follows as a comparison, or give the number a step.",
+            why=f"“{source.name}” is a decimal number, so most of its values are not in the data.",
+            remedy="Write the dependency as a comparison, or give the number a step.",
         )
 
 
@@ -122,8 +124,8 @@ def _check_seen(learned: Determined, target: Attribute, source: Attribute) -> No
     if not learned.values:
         raise SpecError(
             f"“{target.name}” cannot be determined by “{source.name}”.",
-            why="No row of the data has a value of both.",
-            remedy="Widen the limits of both, or leave this out.",
+            why="No row of the data has an allowed value of both.",
+            remedy="Widen the limits of both, or remove this constraint.",
         )
     if source.values or target.values:
         return
@@ -132,9 +134,11 @@ def _check_seen(learned: Determined, target: Attribute, source: Attribute) -> No
         raise SpecError(
             f"“{target.name}” cannot be determined by “{source.name}”.",
             why=f"Only {len(learned.values):,} of the {wanted:,} values of “{source.name}” are in "
-            "the data, so what follows from the others is not known.",
-            remedy="Narrow its range to values that are there, or write what follows as a "
-            "comparison.",
+            "the data, so what the others determine is not known.",
+            remedy=(
+                "Narrow its range to values that occur in the data, or write the dependency as a "
+                "comparison."
+            ),
         )
 
 
@@ -150,10 +154,10 @@ def check_order(determined: Sequence[Determined]) -> None:
     for each in determined:
         if each.attribute in sources:
             raise SpecError(
-                f"“{each.attribute}” is said to be determined by “{sources[each.attribute]}” and "
+                f"“{each.attribute}” is declared as determined by “{sources[each.attribute]}” and "
                 f"by “{each.by}”.",
-                why="It can follow one attribute only.",
-                remedy="Leave one of the two out.",
+                why="An attribute can be determined by only one other attribute.",
+                remedy="Remove one of the two constraints.",
             )
         sources[each.attribute] = each.by
     for start in sources:
@@ -163,7 +167,7 @@ def check_order(determined: Sequence[Determined]) -> None:
                 listed = ", ".join(f"“{name}”" for name in chain)
                 raise SpecError(
                     f"The attributes {listed} determine each other in a circle.",
-                    remedy="Leave one of these constraints out.",
+                    remedy="Remove one of these constraints.",
                 )
             chain.append(following)
 

@@ -11,13 +11,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain.attributes import (
-    MOST_COMBINATIONS,
-    Attribute,
-    Role,
-    encode,
-)
-from fairdesk.data.domain.constraints import Constraint, Dependence, parse
+from fairdesk.data.domain.attributes import MOST_COMBINATIONS, Attribute, Role, encode
+from fairdesk.data.domain.constraint_truth import Constraint, Dependence
+from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.determined import Determined, check_order, in_order
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import SpecError
@@ -99,7 +95,10 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             if len(attribute.compared) < 2:
                 raise SpecError(
                     f"The protected attribute “{attribute.name}” has only one value.",
-                    why="Discrimination shows when its value changes and the decision with it.",
+                    why=(
+                        "Discrimination is tested by changing its value, so at least two values "
+                        "are needed."
+                    ),
                     remedy="Choose another attribute, or allow more values of this one.",
                 )
 
@@ -108,14 +107,18 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         """Why no person can be compared with the others they could be, a clause; mostly empty."""
         if not self.protected.size:
             return (
-                "the model is not given any protected attribute, so its decision cannot hang on one"
+                (
+                    "the model does not receive any protected attribute, so its decision cannot "
+                    "depend directly on one"
+                )
                 if self.unseen
                 else "no attribute is protected; mark one, for example sex, race or age"
             )
         if not self.varying.size:
             return (
-                "every attribute is protected, fixed, determined by another, or has one value "
-                "only, so nobody can be invented; let at least one with two values or more vary"
+                "every attribute is protected, fixed, determined by another, or has only one "
+                "value, so no instances can be generated; make at least one with two or more "
+                "values variable"
             )
         if self.combination_count > MOST_COMBINATIONS:
             return (
@@ -276,8 +279,8 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         for each in parsed:
             if isinstance(each, Dependence) and (each.attribute, each.by) not in learned:
                 raise SpecError(
-                    f"What follows by “{each.text}” was not learned from the data.",
-                    remedy="Set up the audit again from its data.",
+                    f"The values for “{each.text}” were not learned from the data.",
+                    remedy="Create the audit again from its data.",
                 )
         return tuple(each for each in parsed if isinstance(each, Constraint))
 
@@ -473,11 +476,13 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
                 rows = rows[self.allowed(rows)][: n - given]
                 if drawn >= _MOST_DRAWN and (given + len(rows)) * _RAREST < drawn:
                     raise SpecError(
-                        "Nearly nobody in the domain fulfils the constraints: fewer than 1 in "
-                        f"{_RAREST:,} of the people that were drawn at random.",
-                        why=f"Of {drawn:,} drawn, {given + len(rows):,} fulfilled them.",
-                        remedy="Loosen the constraints, or narrow the ranges to where they hold; "
-                        "or choose a method that starts from real people.",
+                        "Almost no combination satisfies the constraints: fewer than 1 in "
+                        f"{_RAREST:,} of the instances drawn at random.",
+                        why=f"Of {drawn:,} drawn, {given + len(rows):,} satisfied them.",
+                        remedy=(
+                            "Relax the constraints, narrow the ranges to where they are "
+                            "satisfied, or choose a method that starts from data rows."
+                        ),
                     )
                 if len(rows) < batch // 2:
                     tries = min(2 * tries, max(batch, _MOST_AT_ONCE))

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.constraints import Dependence
+from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.formulas import figure, named, quoted
 from fairdesk.errors import SpecError
@@ -67,15 +67,14 @@ def check_admits(
     if found.admits in ("yes", "undecided"):
         return found
     what = (
-        "Nobody can fulfil all constraints."
+        "No combination of values satisfies all constraints."
         if found.admits == "nobody"
-        else "The constraints leave nobody who could be compared with somebody else."
+        else "The constraints do not permit any counterfactual pair."
     )
     raise SpecError(
         what,
-        why=f"These cannot all hold at once: {'; '.join(found.conflict)}.",
-        remedy="Change or leave out one of these constraints, or widen the ranges of the "
-        "attributes.",
+        why=f"These cannot all be true at once: {'; '.join(found.conflict)}.",
+        remedy="Change or remove one of these constraints, or widen the ranges of the attributes.",
     )
 
 
@@ -154,7 +153,7 @@ class _Solver:
         equal = [first[names[i]] == second[names[i]] for i in self._domain.others]
         differ = [first[name] != second[name] for name in protected]
         return (
-            f"two people differ in {', '.join(named(name) for name in protected)} only",
+            f"two instances differ in {', '.join(named(name) for name in protected)} only",
             self._z3.And(*equal, self._z3.Or(*differ)),
         )
 

@@ -72,28 +72,28 @@ def readable(path: Path) -> Iterator[None]:
     """Turn the failures of opening, decoding and parsing a file into `DataError`."""
     try:
         if path.exists() and not path.is_file():
-            raise DataError(f"“{path.name}” is not a file.", remedy="Choose a table's file.")
+            raise DataError(f"“{path.name}” is not a file.", remedy="Choose a table file.")
         yield
     except FileNotFoundError:
         raise DataError(
-            f"The file “{path}” is not there.", remedy="Check its name and folder."
+            f"The file “{path}” does not exist.", remedy="Check its name and folder."
         ) from None
     except PermissionError:
         raise DataError(
-            f"The file “{path.name}” may not be read.",
-            remedy="Ask its owner for the right to read it, or copy it to a folder of your own.",
+            f"You do not have permission to read the file “{path.name}”.",
+            remedy="Ask its owner for permission to read it, or copy it to a folder of your own.",
         ) from None
     except OSError as error:
         raise DataError(
             f"The file “{path.name}” cannot be read.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Copy it to a folder of this computer and try again.",
+            why=f"The system reported: {error.strerror or error}.",
+            remedy="Copy it to a folder on this computer and try again.",
         ) from error
     except UnicodeError as error:
         raise DataError(
-            f"The file “{path.name}” is not written in the encoding that was chosen.",
-            why=f"The codec says: {error}.",
-            remedy="Choose another encoding, so that no letter is lost.",
+            f"The file “{path.name}” is not in the encoding that was chosen.",
+            why=f"The codec reported: {error}.",
+            remedy="Choose another encoding, so that no character is lost.",
         ) from error
 
 
@@ -117,10 +117,10 @@ def unique_names(header: Iterable[str]) -> tuple[str, ...]:
 def _notes_on_names(header: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return a sentence for each name that is not the header's own."""
     return tuple(
-        f"The file gives column {place} no name; here it is called “{name}”."
+        f"Column {place} has no name in the file; here it is called “{name}”."
         if not cell.strip()
         else f"The file has several columns called “{cell.strip()}”; "
-        f"the one in place {place} is called “{name}” here."
+        f"the one at position {place} is called “{name}” here."
         if cell.strip() != name
         else ""
         for place, (cell, name) in enumerate(zip(header, names, strict=True), start=1)
@@ -132,7 +132,7 @@ def check_width(path: Path, width: int) -> None:
     if width > MOST_COLUMNS:
         raise DataError(
             f"The file “{path.name}” has {width:,} columns; at most {MOST_COLUMNS:,} can be read.",
-            remedy="Choose another delimiter, or leave out columns that the model does not use.",
+            remedy="Choose another delimiter, or remove columns that the model does not use.",
         )
 
 
@@ -141,5 +141,5 @@ def check_size(path: Path, cells: int) -> None:
     if cells > MOST_CELLS:
         raise DataError(
             f"The file “{path.name}” has more than {MOST_CELLS:,} cells.",
-            remedy="Take a random sample of its rows.",
+            remedy="Use a random sample of its rows.",
         )

@@ -84,8 +84,8 @@ def _split_carefully(
             refused = str(error)
     raise DataError(
         f"The file “{path.name}” cannot be split into cells.",
-        why=f"The reader says: {refused}. A row may take {LONGEST_ROW >> 20} MB at most.",
-        remedy="Check that the file is a CSV table with one person per row.",
+        why=f"The reader reported: {refused}. A row can have at most {LONGEST_ROW >> 20} MB.",
+        remedy="Check that the file is a CSV table with one case per row.",
     )
 
 

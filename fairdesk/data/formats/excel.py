@@ -147,7 +147,7 @@ def _unpacked_size(stream: BinaryIO, member: zipfile.ZipInfo, path: Path, most: 
     for block in _blocks(stream, member, path):
         size += len(block)
         if size > most:
-            raise _bomb(path, f"Unpacked it takes more than {MOST_BYTES >> 20:,} MB.")
+            raise _bomb(path, f"Unpacked, it takes more than {MOST_BYTES >> 20:,} MB.")
         if size > RATIO_FROM and size > MOST_RATIO * max(member.compress_size, 1):
             raise _bomb(path, f"A part of it unpacks to more than {MOST_RATIO} times its size.")
         if sheet is not None:
@@ -229,7 +229,7 @@ def _blocks(stream: BinaryIO, member: zipfile.ZipInfo, path: Path) -> Iterator[b
             yield block
         return
     if member.compress_type != zipfile.ZIP_DEFLATED:
-        raise _broken(path, "a part is packed in a way that workbooks do not use")
+        raise _broken(path, "a part is compressed in a way that workbooks do not use")
     inflate = zlib.decompressobj(-15)
     left = member.compress_size
     while left and not inflate.eof and (packed := stream.read(min(left, _BLOCK))):
@@ -252,8 +252,8 @@ def _bomb(path: Path, why: str) -> DataError:
 def _broken(path: Path, why: str) -> DataError:
     return DataError(
         f"The workbook “{path.name}” cannot be read.",
-        why=f"The reader says: {why[:300]}.",
-        remedy="Open it in its program and save it again, or save the table as CSV.",
+        why=f"The reader reported: {why[:300]}.",
+        remedy="Open it in the program that wrote it and save it again, or save the table as CSV.",
     )
 
 
@@ -265,7 +265,7 @@ def _explained(path: Path) -> Iterator[None]:
     except PasswordError as error:
         raise DataError(
             f"The workbook “{path.name}” is protected by a password.",
-            remedy="Open it in its program and save it without one.",
+            remedy="Open it in the program that wrote it and save it without a password.",
         ) from error
     except CalamineError as error:
         raise _broken(path, str(error)) from error

@@ -97,7 +97,7 @@ class _Column:
     def _note(self) -> str:
         if not self.strange:
             return ""
-        return f"It holds values of the type “{self.strange}”, which are not read."
+        return f"It contains values of the type “{self.strange}”, which are not supported."
 
 
 def _as_array(values: Sequence[Any]) -> pa.Array:

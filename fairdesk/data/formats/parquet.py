@@ -60,7 +60,7 @@ def read_parquet(
             watch(done / max(rows, 1))
     if not width:
         raise DataError(
-            f"The file “{path.name}” has no columns.", remedy="Choose a file with a table in it."
+            f"The file “{path.name}” has no columns.", remedy="Choose a file that contains a table."
         )
     cells = Cells.under(header, packing.columns())
     return cells, with_content(Dialect(format="parquet"), dialect, cells), ()
@@ -76,6 +76,6 @@ def explained(path: Path) -> Iterator[None]:
             raise
         raise DataError(
             f"The Parquet file “{path.name}” cannot be read.",
-            why=f"The reader says: {str(error)[:300]}",
-            remedy="Save the table again, or as CSV.",
+            why=f"The reader reported: {str(error)[:300]}",
+            remedy="Save the table again, or save it as CSV.",
         ) from error

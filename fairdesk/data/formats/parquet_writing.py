@@ -146,7 +146,7 @@ def _read(path: Path, rows: int, most: int) -> Any:  # noqa: ANN401 - as above
     if own.num_rows != rows or own.num_columns > most:
         raise DataError(
             f"“{path.name}” is not the file that was audited.",
-            remedy="Put that file back, or move this one away.",
+            remedy="Restore that file, or move this one elsewhere.",
         )
     return own
 

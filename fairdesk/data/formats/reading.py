@@ -78,8 +78,8 @@ def read_table(
     if dialect is not None and dialect.table and not head.startswith(_WITH_TABLES):
         raise DataError(
             f"There is no table “{dialect.table}” in “{path.name}”.",
-            why="The file is one table itself.",
-            remedy="Leave the table's name away.",
+            why="The file itself is a single table.",
+            remedy="Omit the name of the table.",
         )
     read = _reader_of(head)
     cells, dialect, tables = read(path, dialect, watching.part(0.0, _SPLITTING))
@@ -176,7 +176,7 @@ def _check_rows(path: Path, cells: Cells, dialect: Dialect, tables: tuple[str, .
     found = (
         "only one row of data" if cells.rows else "no rows of data, only the names of its columns"
     )
-    why = "The first line is taken for the names of the columns." if dialect.header else ""
+    why = "The first line is read as the names of the columns." if dialect.header else ""
     others = [f"“{name[:80]}”" for name in tables if name != dialect.table]
     raise DataError(
         f"The table “{dialect.table}” in “{path.name}” has {found}; an audit needs at least two "
@@ -186,5 +186,5 @@ def _check_rows(path: Path, cells: Cells, dialect: Dialect, tables: tuple[str, .
         why=why,
         remedy=f"Choose another of its tables: {', '.join(others[:20])}."
         if others
-        else "Choose a file with one row per person.",
+        else "Choose a file with one row per case.",
     )

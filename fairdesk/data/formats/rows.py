@@ -36,12 +36,12 @@ def lines(stream: TextIO) -> Iterator[str]:
         if "\0" in line:
             raise DataError(
                 f"The file has a NUL character in line {number}, so it is not plain text.",
-                remedy="Save the table as CSV, or choose the encoding that it is written in.",
+                remedy="Save the table as CSV, or choose the encoding of the file.",
             )
         if len(line) >= LONGEST_LINE:
             raise DataError(
                 f"Line {number} is longer than {LONGEST_LINE:,} characters.",
-                remedy="Check that the file is a CSV table with one person per line.",
+                remedy="Check that the file is a CSV table with one case per line.",
             )
         yield plain_beginning(line) if number == 1 else line
 
@@ -102,7 +102,7 @@ def numbered_rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]
         except csv.Error as error:
             raise DataError(
                 f"The file “{path.name}” cannot be split into cells near line {reader.line_num}.",
-                why=f"The reader says: {error}.",
+                why=f"The reader reported: {error}.",
                 remedy="Look for a quotation mark that is not closed, or choose another delimiter.",
             ) from error
 
@@ -118,7 +118,9 @@ def read_first(path: Path, dialect: Dialect) -> list[str]:
     for _, row in numbered_rows(path, dialect):
         check_width(path, len(row))
         return row
-    raise DataError(f"The file “{path.name}” is empty.", remedy="Choose a file with a table in it.")
+    raise DataError(
+        f"The file “{path.name}” is empty.", remedy="Choose a file that contains a table."
+    )
 
 
 def refuse_faults(path: Path, dialect: Dialect) -> None:
@@ -133,7 +135,7 @@ def refuse_faults(path: Path, dialect: Dialect) -> None:
             whose = "the header" if dialect.header else "the first row"
             raise DataError(
                 f"Line {line} of “{path.name}” has {len(row)} cells, {whose} has {width}.",
-                why=f"The columns are taken to be separated by {_spoken(dialect.delimiter)}.",
+                why=f"The columns are read as separated by {_spoken(dialect.delimiter)}.",
                 remedy="Correct that line, or choose another delimiter.",
             )
 

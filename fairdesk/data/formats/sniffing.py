@@ -57,7 +57,7 @@ def guess_layout(path: Path) -> Dialect:
             cut = bool(stream.readline(1))
     if not any(line.strip() for line in sample):
         raise DataError(
-            f"The file “{path.name}” is empty.", remedy="Choose a file with a table in it."
+            f"The file “{path.name}” is empty.", remedy="Choose a file that contains a table."
         )
     delimiter = named or guess_delimiter(sample, cut=cut)
     rows = _split(sample, delimiter, cut=cut)
@@ -119,7 +119,7 @@ def guess_encoding(path: Path) -> str:
         if head.startswith(b"PK\x03\x04"):
             raise DataError(
                 f"“{path.name}” is a workbook or an archive, not a CSV file.",
-                remedy="Open it in its program and save the table as CSV.",
+                remedy="Open it in the program that wrote it and save the table as CSV.",
             )
         if b"\0" in head:
             return _utf16(head, path)
@@ -153,7 +153,7 @@ def _utf16(head: bytes, path: Path) -> str:
 def _binary(path: Path) -> DataError:
     return DataError(
         f"“{path.name}” is not a table in a format that FairDesk knows.",
-        why="It holds zero bytes, as no text does.",
+        why="It contains zero bytes, which text does not contain.",
         remedy="Save the table as CSV in the program that wrote it, and choose that file.",
     )
 

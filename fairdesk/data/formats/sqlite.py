@@ -73,12 +73,12 @@ def _opened(path: Path) -> sqlite3.Connection:
     if beside.exists() and beside.stat().st_size:
         raise DataError(
             f"The database “{path.name}” is in use: not all of its rows are in the file.",
-            why=f"Some may still stand in “{beside.name}” beside it.",
-            remedy="Close the program that writes it, or export the table as CSV.",
+            why=f"Some may still be in “{beside.name}” next to it.",
+            remedy="Close the program that is writing to it, or export the table as CSV.",
         )
     if _is_cut_short(path):
         # SQLite itself reads zeros for what is missing of the last page
-        raise sqlite3.DatabaseError("the file is cut short")
+        raise sqlite3.DatabaseError("the file is truncated")
     address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     database = sqlite3.connect(address, uri=True, isolation_level=None)
     for limit, most in _LIMITS.items():
@@ -142,7 +142,7 @@ def _refuse_computed(database: sqlite3.Connection, table: str) -> None:
     if computed:
         raise DataError(
             f"The table “{table[:80]}” has columns that are computed: {', '.join(computed[:5])}.",
-            why="Only what is stored is read, so that nothing of a database runs.",
+            why="Only stored values are read, so that no code in a database is run.",
             remedy="Export the table as CSV.",
         )
 
@@ -171,7 +171,7 @@ def table_named(name: str, tables: tuple[str, ...], path: Path) -> str:
     listed = ", ".join(f"“{each[:80]}”" for each in tables[:20])
     raise DataError(
         f"There is no table “{name[:80]}” in “{path.name}”.",
-        remedy=f"It has: {listed}." if tables else "Choose another file.",
+        remedy=f"Its tables are: {listed}." if tables else "Choose another file.",
     )
 
 
@@ -181,12 +181,12 @@ def _quoted(name: str) -> str:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite says into `DataError`."""
+    """Turn what SQLite reported into `DataError`."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise DataError(
             f"The database “{path.name}” cannot be read.",
-            why=f"SQLite says: {error}.",
+            why=f"SQLite reported: {error}.",
             remedy="Check it with the program that made it, or export the table as CSV.",
         ) from error

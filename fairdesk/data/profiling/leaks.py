@@ -69,8 +69,8 @@ def leaks(table: Table, label: str, favourable: NDArray[np.bool_]) -> tuple[Prob
             found.append(
                 Problem(
                     column.name,
-                    f"“{column.name}” tells “{label}” almost alone (AUC {_cut(area)}).",
-                    "Leave it out if it was filled in after the decision, or was made from it.",
+                    f"“{column.name}” predicts “{label}” almost alone (AUC {_cut(area)}).",
+                    "Exclude it if it was recorded after the decision, or derived from it.",
                     Kind.IGNORED,
                 )
             )

@@ -103,7 +103,7 @@ def refuse_nobody(people: Rows) -> None:
     """Raise a `DataError` when there is nobody to compare with."""
     if not len(people):
         raise DataError(
-            "The data hold nobody to compare with.",
+            "The data contain no row to compare with.",
             why="No row is complete and within the limits of the attributes.",
             remedy="Widen the limits of the attributes.",
         )

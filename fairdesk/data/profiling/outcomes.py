@@ -146,15 +146,16 @@ def canonical(table: Table, label: str, wanted: str) -> str:
     present = _present(codes)
     if not present.size:
         raise SpecError(
-            f"The label column “{label}” is empty.", remedy="Choose the column with the decision."
+            f"The recorded outcome “{label}” is empty.",
+            remedy="Choose the column with the recorded outcome.",
         )
     if not column.values and (compared := comparison(wanted)) is not None:
         true_of = _COMPARE[compared.sign](present, compared.number)
         if true_of.all() or not true_of.any():
             raise SpecError(
-                f"“{wanted.strip()}” is true of {'every' if true_of.all() else 'no'} value of the "
-                f"label column “{label}”.",
-                remedy=f"Its values go from {column.text(present[0])} to "
+                f"“{wanted.strip()}” is true for {'every' if true_of.all() else 'no'} value of the "
+                f"recorded outcome “{label}”.",
+                remedy=f"Its values range from {column.text(present[0])} to "
                 f"{column.text(present[-1])}.",
             )
         return f"{compared.sign} {_number(compared.number)}"
@@ -171,28 +172,10 @@ def canonical(table: Table, label: str, wanted: str) -> str:
         if places:
             return OR.join(values[place] for place in places)
     raise SpecError(
-        f"The label column “{label}” has no value “{wanted}”.",
+        f"The recorded outcome “{label}” has no value “{wanted}”.",
         remedy=f"Its values are: {_listed(column, codes)}."
-        + ("" if column.values else f" A limit is written like “>= {_middle(column, present)}”."),
+        + ("" if column.values else f" Write a limit like “>= {_middle(column, present)}”."),
     )
-
-
-def choices(table: Table, label: str) -> tuple[str, ...]:
-    """Return what can be favourable: the label's values, or two sides of a limit where it measures.
-
-    A column of more than `MOST_LISTED` numbers is offered at its median, to be changed.
-
-    Raises
-    ------
-    DataError
-        When there is no such column.
-    """
-    column = table.column(label)
-    present = _present(table.codes[:, table.index(label)])
-    if column.values or present.size <= MOST_LISTED:
-        return tuple(column.text(code) for code in present.tolist())
-    middle = _middle(column, present)
-    return (f">= {middle}", f"< {middle}")
 
 
 def _codes(favourable: str, column: Column, codes: NDArray[np.float64]) -> list[float]:

@@ -170,17 +170,17 @@ def _of_reading(column: Column, dialect: Dialect) -> Iterator[Problem]:
     if (form := decided or column.format) is not None and not column.values:
         yield Problem(
             column.name,
-            f"The numbers of {name} are read as written {format_words(form)}.",
-            "You decided so." if decided else "Most numbers of the file are written otherwise.",
+            f"The numbers of {name} are read in a format {format_words(form)}.",
+            "You chose this." if decided else "Most numbers in the file are written differently.",
             changes=tuple(format_changes(column, dialect)),
         )
     if column.ambiguous:
         mark = "point" if dialect.decimal == "." else "comma"
         yield Problem(
             column.name,
-            f"In {name} a {mark} may begin a fraction or group digits: “{column.ambiguous[:40]}” "
+            f"In {name} a {mark} may mark decimals or group digits: “{column.ambiguous[:40]}” "
             f"is read as {number_text(_plain_number(column.ambiguous, dialect.decimal))}.",
-            "It is read as a fraction until you decide.",
+            "The mark is read as a decimal mark until you decide.",
             changes=tuple(ambiguous_changes(column, dialect)),
         )
     if column.garbled:
@@ -195,14 +195,14 @@ def _plain_number(text: str, decimal: str) -> float:
 def _odd(column: Column, dialect: Dialect) -> Problem:
     mendable = [each for each in column.odd if each.proposed is not None]
     read = sum(each.rows for each in column.odd if each.value is not None)
-    are = "is not" if column.odd_rows == 1 else "are not"
+    are = "is not a number" if column.odd_rows == 1 else "are not numbers"
     what = (
-        f"“{column.name}” holds numbers, and {counted_cells(column.odd_rows)} that {are}: "
+        f"“{column.name}” contains numbers, and {counted_cells(column.odd_rows)} that {are}: "
         f"{odd_words(column, dialect)}."
     )
     if not is_undecided(column, dialect):
-        mended = f"{counted_cells(read)} mended, " if read else ""
-        decided = f"You decided: {mended}{counted_cells(column.odd_rows - read)} missing."
+        mended = f"{counted_cells(read)} converted, " if read else ""
+        decided = f"You chose: {mended}{counted_cells(column.odd_rows - read)} missing."
         return Problem(column.name, what, decided, changes=tuple(odd_changes(column, dialect)))
     remedy = "It counts" if column.odd_rows == 1 else "They count"
     remedy += " as missing until you decide."
@@ -213,7 +213,7 @@ def _odd(column: Column, dialect: Dialect) -> Problem:
             if each.proposed is not None
         )
         more = f" and {len(mendable) - 3:,} more" if len(mendable) > 3 else ""
-        remedy += f" Numbers in another format can be mended: {shown}{more}."
+        remedy += f" Numbers in another format can be converted: {shown}{more}."
     return Problem(column.name, what, remedy, changes=tuple(odd_changes(column, dialect)))
 
 
@@ -221,14 +221,14 @@ def _garbled(column: Column, dialect: Dialect) -> Problem:
     rows = sum(each.rows for each in column.garbled)
     split = any(each.twin for each in column.garbled)
     if dialect.encoding_mended:
-        remedy = "You decided to mend the encoding."
+        remedy = "You chose to repair the encoding."
     elif split:
-        remedy = "Until it is mended, each counts as a category of its own and splits its group."
+        remedy = "Until it is repaired, each counts as a separate category and splits its group."
     else:
-        remedy = "Mend it if that is what was meant."
+        remedy = "Repair the encoding if these texts are what was meant."
     return Problem(
         column.name,
-        f"“{column.name}” has {counted_cells(rows)} written in another encoding than the rest: "
+        f"“{column.name}” has {counted_cells(rows)} in a different encoding from the rest: "
         f"{garbled_words(column, dialect)}.",
         remedy,
         changes=tuple(encoding_changes(dialect)),
@@ -238,10 +238,12 @@ def _garbled(column: Column, dialect: Dialect) -> Problem:
 def _problems_of(column: Column, codes: NDArray[np.float64], dialect: Dialect) -> Iterator[Problem]:
     name, missing = f"“{column.name}”", column.missing / codes.size
     if column.missing == codes.size:
-        yield Problem(column.name, column.note or f"{name} is empty.", "It is left out.")
+        yield Problem(column.name, column.note or f"{name} is empty.", "It is excluded.")
         return
     if column.note:
-        yield Problem(column.name, column.note, "It is enough to know; or rename it in the file.")
+        yield Problem(
+            column.name, column.note, "No action is needed; you can rename it in the file."
+        )
     nearly_numbers = None if column.kind.is_number else _nearly_numbers(column, dialect)
     if nearly_numbers:
         yield nearly_numbers
@@ -251,8 +253,10 @@ def _problems_of(column: Column, codes: NDArray[np.float64], dialect: Dialect) -
     if column.kind is Kind.IGNORED:
         return
     if column.low == column.high:
-        where = "wherever it is known" if column.missing else "in every row"
-        yield _problem(column, f"{name} has the same value {where}, so it tells nobody apart.")
+        where = "wherever it is not missing" if column.missing else "in every row"
+        yield _problem(
+            column, f"{name} has the same value {where}, so it does not distinguish any rows."
+        )
     elif column.kind is Kind.NOMINAL and len(column.values) > MANY_VALUES and not nearly_numbers:
         yield _problem(column, f"{name} has {len(column.values):,} different values.")
     if missing >= SOME_MISSING and column.missing > column.odd_rows:
@@ -260,9 +264,9 @@ def _problems_of(column: Column, codes: NDArray[np.float64], dialect: Dialect) -
         yield Problem(
             column.name,
             f"In {name} {column.missing:,} of {codes.size:,} values are missing ({missing:.0%}).",
-            "Leave it out unless the model needs it."
+            "Exclude it unless the model needs it."
             if mostly
-            else "Such rows are asked about only where the model takes missing cells.",
+            else "Such rows are tested only where the model accepts missing cells.",
             Kind.IGNORED if mostly else None,
         )
     if not column.kind.is_number and column.kind is not Kind.TEXT:
@@ -272,12 +276,14 @@ def _problems_of(column: Column, codes: NDArray[np.float64], dialect: Dialect) -
 def _problem(column: Column, what: str) -> Problem:
     """Make a problem that is mended by leaving the column out."""
     if column.kind is Kind.IGNORED:
-        return Problem(column.name, what, "It is left out; give it a kind to take it in.")
+        return Problem(column.name, what, "It is excluded; give it a type to include it.")
     if column.kind is Kind.TEXT:
-        return Problem(column.name, what, "It is kept for models that read it, and never changed.")
+        return Problem(
+            column.name, what, "It is kept for models that use it, and is never changed."
+        )
     if what.endswith(_PROSE):
-        return Problem(column.name, what, "Make it a column of text.", Kind.TEXT)
-    return Problem(column.name, what, "Leave it out unless the model needs it.", Kind.IGNORED)
+        return Problem(column.name, what, "Give it the type “free text”.", Kind.TEXT)
+    return Problem(column.name, what, "Exclude it unless the model needs it.", Kind.IGNORED)
 
 
 def _nothing_to_audit(column: Column, codes: NDArray[np.float64]) -> str:
@@ -285,9 +291,9 @@ def _nothing_to_audit(column: Column, codes: NDArray[np.float64]) -> str:
     if is_prose(column, codes):
         return _PROSE
     if identifies(column, codes):
-        return "names the rows: nearly every one has a value of its own."
+        return "identifies the rows: nearly every row has a value of its own."
     if not column.values and codes.size > 2 and counts_rows(codes):
-        return "only counts the rows."
+        return "only numbers the rows."
     return ""
 
 
@@ -301,7 +307,7 @@ def _twins(column: Column) -> Iterator[Problem]:
         yield Problem(
             column.name,
             f"“{column.name}” has values that differ only in capitals or spaces: {_quoted(twins)}.",
-            "Make them one in the file, or each counts as a group of its own.",
+            "Make them equal in the file; otherwise each counts as a separate group.",
         )
 
 
@@ -317,8 +323,9 @@ def _nearly_numbers(column: Column, dialect: Dialect) -> Problem | None:
     more = f" and {len(strangers) - 3:,} more" if len(strangers) > 3 else ""
     return Problem(
         column.name,
-        f"“{column.name}” would hold numbers but for {_quoted(strangers)}{more}.",
-        "Read it as numbers if it holds amounts; what is not a number then counts as missing.",
+        f"“{column.name}” would contain only numbers except for {_quoted(strangers)}{more}.",
+        "Read it as numbers if it contains amounts; cells that are not numbers then count as "
+        "missing.",
         changes=tuple(numeric_changes(column, dialect)),
     )
 

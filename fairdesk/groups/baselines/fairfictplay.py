@@ -63,22 +63,8 @@ def search(
 ) -> Iterator[Event]:
     """Find subgroups on one half of the data's people, and measure them on the other half.
 
-    Parameters
-    ----------
-    study : GroupContext
-        The model under audit, its favourable decision, and the data's rows. People of whom a
-        protected value is not known are left out.
-    people : Rows
-        ``(n, d)``; the data's rows in the domain's codes, all of ``study.inside``.
-    options : FairFictPlayOptions
-        How many subgroups.
-    rng : np.random.Generator
-        All randomness: who is held out, and the oracle's steps.
-
-    Yields
-    ------
-    Event
-        `Measured` with each subgroup, `Progress` several times a second.
+    People of whom a protected value is not known are left out. Parameters as
+    `fairdesk.audit.catalogue.implementations.Search`, ``people`` all of ``study.inside``.
 
     Raises
     ------
@@ -97,20 +83,20 @@ def _run(
     codes, known_people = codes[known], people[known]
     if len(codes) < _LEAST_PEOPLE:
         raise SpecError(
-            f"Only {len(codes):,} of the data’s rows can be asked about with all protected values "
+            f"Only {len(codes):,} data rows are eligible for testing with all protected values "
             "known.",
             why="Subgroups are found on half of them and measured on the other half; with fewer "
-            f"than {_LEAST_PEOPLE} people nothing could be told.",
+            f"than {_LEAST_PEOPLE} individuals the result would be inconclusive.",
             remedy="Use more data, widen the ranges, or protect attributes with fewer missing "
             "cells.",
         )
     names = sum(len(each.values) for each in study.domain.grouping)
     if names > _MOST_NAMES:
         raise SpecError(
-            f"The protected attributes have {names:,} names in all; at most {_MOST_NAMES:,} can be "
-            "weighed.",
-            why="Each name has a weight of its own, which takes many people to tell.",
-            remedy="Protect attributes with fewer names, or allow fewer of them.",
+            f"The protected attributes have {names:,} categories in all; at most {_MOST_NAMES:,} "
+            "can be weighted.",
+            why="Each category has its own weight, and estimating it takes many individuals.",
+            remedy="Protect attributes with fewer categories, or allow fewer of them.",
         )
     features, profile = Features.of(study.domain.grouping, codes)
     favourable_mask = np.empty(len(known_people), dtype=np.bool_)
@@ -122,11 +108,14 @@ def _run(
     if favourable_mask.all() or not favourable_mask.any():
         favourable = study.decisions[study.favourable]
         raise SpecError(
-            f"The model decides alike about all {len(favourable_mask):,} people in the data: "
-            f"{'all' if favourable_mask.all() else 'none'} of them get “{favourable}”.",
-            why="Where there is one decision only, no subgroup can fare otherwise than others.",
-            remedy="Check what is favourable and the threshold; or choose data that the model "
-            "decides about in more than one way.",
+            f"The model makes the same decision for all {len(favourable_mask):,} individuals in "
+            f"the data: {'all' if favourable_mask.all() else 'none'} of them receive "
+            f"“{favourable}”.",
+            why="With a single decision, no subgroup can differ from others.",
+            remedy=(
+                "Check the favourable outcome and the decision threshold, or choose data for "
+                "which the model makes different decisions."
+            ),
         )
     shuffled = rng.permutation(len(favourable_mask))
     fitted, held_out = np.split(shuffled, [len(favourable_mask) // 2])
@@ -148,10 +137,12 @@ def _run(
             yield Measured("fitting", measured)
     if not measured:
         raise SpecError(
-            "No subgroup was found that could be measured.",
-            why="In the half of the people on which subgroups are fitted, or in the other half, "
-            "there are too few with one of the decisions.",
-            remedy="Use data with more people, or a smaller number of protected values.",
+            "No measurable subgroup was found.",
+            why=(
+                "In the half of the individuals on which subgroups are fitted, or in the other "
+                "half, too few have one of the decisions."
+            ),
+            remedy="Use data with more individuals, or fewer protected values.",
         )
     yield Progress("fitting", options.rounds, options.rounds, done, 0, study.queries)
 
@@ -206,10 +197,11 @@ class Features:
                 columns.append(off / np.average(off**2, weights=people) ** 0.5)
         if not columns:
             raise SpecError(
-                "All people in the data have the same protected values, so there are no subgroups.",
-                why=f"There is one value only of each protected attribute among the {len(codes):,} "
-                "people that can be asked about.",
-                remedy="Protect another attribute, or use data with more kinds of people.",
+                "All individuals in the data have the same protected values, so there are no "
+                "subgroups.",
+                why=f"Each protected attribute has only one value among the {len(codes):,} "
+                "individuals eligible for testing.",
+                remedy="Protect another attribute, or use more varied data.",
             )
         features = cls(tuple(names), np.column_stack(columns), tuple(families), people)
         return features, profile.reshape(-1)

@@ -43,24 +43,9 @@ def search(
     of all sets together.
 
     Attributes that the model is not given are left out: invented people have no value of them,
-    and no decision can hang on one.
-
-    Parameters
-    ----------
-    study : GroupContext
-        The model under audit, its favourable decision, and who may be asked about.
-    people : Rows
-        ``(n, d)``; the data's rows in the domain's codes. Only fixed attributes are taken from
-        them.
-    options : ThemisGroupsOptions
-        The paper's parameters.
-    rng : np.random.Generator
-        All randomness; the same generator gives the same figures.
-
-    Yields
-    ------
-    Event
-        `Measured` and `Progress` several times a second.
+    and no decision can hang on one. Parameters as
+    `fairdesk.audit.catalogue.implementations.Search`; only fixed attributes are taken from
+    ``people``.
 
     Raises
     ------
@@ -131,11 +116,15 @@ def _run(
     domain = study.domain
     if not domain.protected.size:
         raise SpecError(
-            "The model is not given any protected attribute, so there are no groups to invent "
-            "people in.",
-            why="THEMIS asks about people drawn at random; what the model is not given they do "
-            "not have.",
-            remedy="Choose “Group figures” or TestSGD: they look at the people in the data.",
+            "No protected attribute is an input of the model, so there are no groups to sample.",
+            why=(
+                "THEMIS tests instances drawn at random, which have only the attributes that are "
+                "inputs of the model."
+            ),
+            remedy=(
+                "Choose “Group metrics” or “Subgroup discovery (TestSGD)”, which use the "
+                "individuals in the data."
+            ),
         )
     counts = _sets(domain, options.together)
     protected = [domain.attributes[i] for i in domain.protected.tolist()]

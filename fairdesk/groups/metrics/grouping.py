@@ -108,10 +108,10 @@ def divide(attribute: Attribute, codes: Rows, edges: Sequence[float] = ()) -> Di
     edges : sequence of float
         Of a number: the inner edges of its bins, ascending.
     """
-    lost = "(missing or left out)"
+    lost = "(missing or excluded)"
     if attribute.values:
         place, texts, chosen = codes, attribute.values, attribute.compared
-        lost = "(left out)" if attribute.unknown else lost
+        lost = "(excluded)" if attribute.unknown else lost
     elif edges or not _compares_every_value(attribute):
         bounds = _edges(attribute, edges)
         place = np.searchsorted(bounds, codes, side="right").astype(np.float64)

@@ -31,7 +31,13 @@ FOUR_FIFTHS = Fraction(4, 5)
 
 
 def outcomes(
-    domain: Domain, table: Table, favourable_mask: Mask, known: Mask
+    domain: Domain,
+    table: Table,
+    favourable_mask: Mask,
+    known: Mask,
+    *,
+    of: Literal["label", "decisions"] = "label",
+    outcome: str = "",
 ) -> tuple[GroupTable, ...]:
     """Count the outcomes of every protected attribute's groups, and of their intersections.
 
@@ -44,6 +50,8 @@ def outcomes(
         The data.
     favourable_mask, known : NDArray[np.bool_]
         ``(n,)``; whether a row has the favourable outcome, and whether it has one at all.
+    of, outcome
+        As of `GroupTable`.
 
     Returns
     -------
@@ -59,7 +67,13 @@ def outcomes(
     if len(divisions) > 1 and math.prod(each.size for each in divisions) <= MOST_GROUPS:
         wanted.append(tuple(divisions))
     return tuple(
-        counted(cross(each, known), favourable_mask[known], without=int((~known).sum()))
+        counted(
+            cross(each, known),
+            favourable_mask[known],
+            of=of,
+            outcome=outcome,
+            without=int((~known).sum()),
+        )
         for each in wanted
     )
 

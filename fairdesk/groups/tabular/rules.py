@@ -114,15 +114,15 @@ def _check(attribute: Attribute, edges: Sequence[float]) -> None:
     if len(edges) >= MOST_BINS:
         raise SpecError(
             f"“{attribute.name}” cannot be divided into {len(edges) + 1:,} bins.",
-            why=f"Every run of them is a rule, and more than {MOST_BINS} bins have too many.",
-            remedy=f"Give at most {MOST_BINS - 1} edges.",
+            why=f"Every range of them is a rule, and more than {MOST_BINS} bins give too many.",
+            remedy=f"Give at most {MOST_BINS - 1} bin boundaries.",
         )
     if attribute.kind is Kind.NOMINAL and len(attribute.values) > MOST_VALUES:
         raise SpecError(
-            f"“{attribute.name}” has {len(attribute.values):,} names, and at most "
-            f"{MOST_VALUES:,} can make rules.",
-            why="With so many, nearly all are too rare for a group.",
-            remedy="Protect another column, or put its names together into fewer.",
+            f"“{attribute.name}” has {len(attribute.values):,} categories, and rules support at "
+            f"most {MOST_VALUES:,}.",
+            why="With so many, nearly all categories are too rare for a subgroup.",
+            remedy="Protect another column, or merge its categories into fewer.",
         )
 
 
@@ -131,14 +131,14 @@ def _unknown(attribute: Attribute, codes: NDArray[np.float64]) -> Iterator[str]:
     if missing := int(np.isnan(codes).sum()):
         rows = "row" if missing == 1 else "rows"
         yield (
-            f"“{attribute.name}” is missing in {missing:,} {rows}: nobody there is in a rule "
-            "about it, so they count among the others."
+            f"“{attribute.name}” is missing in {missing:,} {rows}: rules about it do not include "
+            "them, so they count among the others."
         )
     if unknown := int((codes == attribute.unknown_code).sum()):
         rows = "row" if unknown == 1 else "rows"
         yield (
-            f"“{attribute.name}” is not known in {unknown:,} {rows}: “{attribute.values[-1]}” is a "
-            "value like others in rules about it."
+            f"“{attribute.name}” is not known in {unknown:,} {rows}: “{attribute.values[-1]}” "
+            "counts as a value of its own in rules about it."
         )
 
 
@@ -178,10 +178,11 @@ def _subsets(
         ways = np.where(chosen, [float(comb(k, each)) for each in size.tolist()], 1.0)
         if subsets == "all":
             note = (
-                f"“{attribute.name}” has {k:,} names, and all sets of more than {MOST_NAMES} are "
-                "too many to try. Tried were each name, all but it, and those with the highest and "
-                "the lowest rates in the data, one after the other; intervals and p-values of "
-                "these allow for all sets of as many names from which the rates chose them."
+                f"“{attribute.name}” has {k:,} categories, and with more than {MOST_NAMES} there "
+                "are too many sets to test all. Tested were single categories, all but one, and "
+                "the categories with the highest and the lowest rates in the data, added one after "
+                "the other; confidence intervals and p-values of the latter are corrected for all "
+                "sets of the same size from which the rates selected them."
             )
     sets = np.zeros((len(picked), count), dtype=np.bool_)
     sets[:, there] = picked
@@ -193,7 +194,7 @@ def _rates(
 ) -> NDArray[np.float64]:
     """Return the observed favourable rate of each value that is there; without any rows 0."""
     if favourable is None:
-        raise ValueError("names are ordered by rates, which were not given")
+        raise ValueError("categories are ordered by rates, which were not given")
     known = (cells >= 0) & ~np.isnan(favourable)
     size = there.max(initial=0) + 1
     rows = np.bincount(cells[known], minlength=size)
@@ -208,8 +209,8 @@ def _runs_of_names(attribute: Attribute, codes: NDArray[np.float64], bins: int) 
         cell_of[:named] = np.arange(named) * bins // named
         cell_of[named:] = bins
         note = (
-            f"“{attribute.name}” has {named:,} values, and more than {MOST_ORDERED} have too many "
-            f"runs to try. Neighbouring values were put together into {bins} groups."
+            f"“{attribute.name}” has {named:,} values; more than {MOST_ORDERED} give too many "
+            f"ranges to test. Neighbouring values were combined into {bins} groups."
         )
     cells = _cells(codes)
     cells = np.where(cells >= 0, cell_of[cells], -1)

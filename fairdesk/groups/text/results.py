@@ -299,47 +299,48 @@ class _Results:
         if not seeds:
             return
         yield (
-            "Every occurrence of a category’s terms is replaced, and nothing else: “a” and “an” "
-            "stay as they are, and so does what makes little sense with another term."
+            "Every occurrence of a category’s identity terms is replaced, and nothing else: "
+            "“a” and “an” are unchanged, as are parts that make little sense with another "
+            "term."
         )
         yield (
-            f"Each rate comes from {spread(seeds)} different sentences, each with every term of "
-            "the categories in turn. Intervals and margins count sentences: they speak of further "
-            "sentences like these. p asks whether terms could be exchanged in these sentences: "
-            "where it is small and the interval holds nought, the term matters here, but there are "
-            "too few sentences to say that it would in others."
+            f"Each rate is based on {spread(seeds)} different sentences, each with every term of "
+            "the categories in turn. Confidence intervals and margins are based on sentences: they "
+            "apply to further sentences like these. p tests whether terms are exchangeable in "
+            "these sentences: where p is small and the interval contains zero, the term matters "
+            "here, but there are too few sentences to conclude that it would in others."
         )
         most = known.options.error_thr
         through = [table.asked == len(table.seeds) for table in self._tables]
         exhausted = np.repeat(through, [len(table.choices) for table in self._tables])
         if wide := int((exhausted & (self._margin > most)).sum()):
             yield (
-                f"{wide:,} of {len(self._keys):,} rule sets have a margin above "
-                f"{100 * most:.3g} %: the texts hold no more sentences to ask about."
+                f"{wide:,} of {len(self._keys):,} subgroups have a margin above {100 * most:.3g} "
+                "%: the texts contain no further sentences to test."
             )
         for table in known.tables:
             if not table.examined:
                 share = known.texts.support(len(table.holders))
                 few, fewest = len(table.seeds), known.options.least_rows
                 yield (
-                    f"The category “{categories[table.categories[0]]}” is in "
-                    f"{100 * share:.3g} % of the texts that name anybody"
+                    f"The category “{categories[table.categories[0]]}” is in {100 * share:.3g} % "
+                    "of the texts with an identity term"
                     + (
                         f", in {few:,} different sentences, fewer than {fewest:,}"
                         if few < fewest
-                        else ", less than the least support"
+                        else ", below the minimum support"
                     )
-                    + ": no rule speaks of it."
+                    + ": no rule uses it."
                 )
         named = {c for table in known.tables for c in table.categories}
         for i, category in enumerate(categories):
             if i not in named:
-                yield f"No text holds a term of the category “{category}”."
+                yield f"No text contains a term of the category “{category}”."
         decided = np.unique(np.concatenate([table.decided.ravel() for table in self._tables]))
         if len(decided) == 1:
             yield (
-                f"The model decides “{known.study.decisions[int(decided[0])]}” about every "
-                "sentence, whomever it names: no difference can show but in the scores."
+                f"The model decides “{known.study.decisions[int(decided[0])]}” for every sentence, "
+                "with any identity term: only scores can differ."
             )
 
 

@@ -125,9 +125,12 @@ class _Search:
         inside = np.flatnonzero(study.inside)
         if not inside.size:
             raise SpecError(
-                f"No row has a text in “{study.text}” that the model can be asked about.",
-                why="Every row has a missing cell, or a value outside the allowed ranges.",
-                remedy="Choose another column of texts, or allow more values in the domain.",
+                f"No row has a text in “{study.text}” that is eligible for testing.",
+                why="Every row has a missing cell or a value that is not allowed.",
+                remedy=(
+                    "Choose another column of texts, or widen the allowed values of the input "
+                    "domain."
+                ),
             )
         codes = study.rows[inside, place].astype(np.intp)
         found: dict[int, Named | None] = {}
@@ -140,10 +143,13 @@ class _Search:
         if not which:
             terms = sum(map(len, lexicon.terms))
             raise SpecError(
-                f"None of the {len(inside):,} texts in “{study.text}” holds any of the {terms} "
-                "terms.",
-                why="Only a sentence that names somebody can be made to name somebody else.",
-                remedy="Edit the terms so that they fit these texts, or choose another column.",
+                f"None of the {len(inside):,} texts in “{study.text}” contains any of the {terms} "
+                "identity terms.",
+                why="Identity terms can only be exchanged in a sentence that contains one.",
+                remedy=(
+                    "Edit the identity terms so that they fit these texts, or choose another "
+                    "column."
+                ),
             )
         self._known.texts = Texts(
             [each for i in which if (each := found[int(codes[i])]) is not None],
@@ -164,11 +170,12 @@ class _Search:
         if not frequent:
             (most, *_), own = max(holders.items(), key=lambda item: len(item[1]))
             raise SpecError(
-                f"No rule set of terms reaches the least support of {100 * theta:.3g} %.",
-                why=f"Of the {len(texts.named):,} texts that name anybody, "
-                f"{100 * texts.support(len(own)):.3g} % hold a term of the most common category, "
-                f"“{lexicon.categories[most]}”.",
-                remedy="Ask for less support.",
+                "No subgroup defined by identity terms reaches the minimum support of "
+                f"{100 * theta:.3g} %.",
+                why=f"Of the {len(texts.named):,} texts with an identity term, "
+                f"{100 * texts.support(len(own)):.3g} % contain a term of the most common "
+                f"category, “{lexicon.categories[most]}”.",
+                remedy="Reduce the minimum support.",
             )
         self._known.candidates = sum(map(len, lexicon.terms))
         for size in range(2, min(self._options.together, len(lexicon.categories)) + 1):
@@ -181,9 +188,12 @@ class _Search:
                         frequent.add(chosen)
         if (count := sum(map(self._choices, frequent))) > MOST_RULE_SETS:
             raise SpecError(
-                f"The terms make {count:,} rule sets; at most {MOST_RULE_SETS:,} can be examined.",
-                remedy="Let a rule set speak of fewer categories together, or shorten the lists "
-                "of terms.",
+                f"The identity terms define {count:,} subgroups; at most {MOST_RULE_SETS:,} "
+                "can be tested.",
+                remedy=(
+                    "Reduce the number of categories combined, or shorten the lists of identity "
+                    "terms."
+                ),
             )
         for chosen, own in holders.items():
             if own and (chosen in frequent or len(chosen) == 1):
@@ -193,10 +203,11 @@ class _Search:
         if not self._known.rule_sets:
             most = max(len(table.seeds) for table in self._known.tables)
             raise SpecError(
-                f"No category is named in {self._options.least_rows:,} different sentences or "
-                "more.",
-                why=f"The most common one is in {most:,}; what so few show says little of others.",
-                remedy="Use a table with more texts, or ask for fewer least rows (least_rows).",
+                f"No category has identity terms in at least {self._options.least_rows:,} "
+                "different sentences.",
+                why=f"The most common one is in {most:,}; so few sentences show little about "
+                "others.",
+                remedy="Use a table with more texts, or reduce the minimum rows (least_rows).",
             )
 
     def _choices(self, categories: Sequence[int]) -> int:

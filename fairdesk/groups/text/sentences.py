@@ -160,21 +160,23 @@ def text_place(study: GroupContext) -> int:
     names = [domain.names[i] for i in domain.texts.tolist()]
     if study.text not in names:
         raise SpecError(
-            f"“{study.text}” is no column of texts that the model reads.",
+            f"“{study.text}” is not a column of texts that the model reads.",
             remedy=f"The columns of texts are: {', '.join(names) or 'none'}.",
         )
     if study.model is None:
         raise SpecError(
-            "There is no model to ask about new sentences.",
-            why="Only its decisions about the data’s own rows are at hand.",
-            remedy="Ask for the model itself.",
+            "There is no model to query for new sentences.",
+            why="Only its decisions for the data rows are available.",
+            remedy="Request the model itself.",
         )
     inputs = [each for each in study.model.mapping.inputs if each.attribute == study.text]
     if not inputs or any(each.how is not How.LABEL for each in inputs):
         raise SpecError(
-            f"The model is given numbers made from “{study.text}”, not its texts.",
+            f"The model’s inputs are numbers made from “{study.text}”, not its texts.",
             why="New sentences have no such numbers.",
-            remedy="Give the model the text itself: ask for it together with its vectoriser.",
+            remedy=(
+                "Request the model together with its vectoriser, so that it reads the text itself."
+            ),
         )
     return domain.names.index(study.text)
 

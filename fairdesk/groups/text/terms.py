@@ -60,16 +60,16 @@ def lists_of_terms(own: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...
         if len(terms) < 2:
             raise SpecError(
                 f"The category “{category}” has fewer than two terms.",
-                why="A sentence is compared with the same one that names somebody else.",
-                remedy="Give it another term, or leave the category out.",
+                why="A sentence is compared with the same sentence with another term.",
+                remedy="Add another term, or omit the category.",
             )
         for term, written in terms.items():
             if owner.setdefault(term, category) != category:
                 raise SpecError(
-                    f"The term “{written}” stands in the categories “{owner[term]}” and "
+                    f"The term “{written}” is in both the categories “{owner[term]}” and "
                     f"“{category}”.",
-                    why="It would not be known which terms can take its place in a sentence.",
-                    remedy="Take it out of one of the two.",
+                    why="It would not be known which terms can replace it in a sentence.",
+                    remedy="Remove it from one of the two.",
                 )
         lists[category] = tuple(reversed(terms.values()))
     return lists

@@ -175,9 +175,7 @@ class LineChart(ChartFrame):
             self._stack.setCurrentWidget(self._table)
             return
         if self._plot is None or self._drawing.empty:
-            self._empty.setText(
-                "Nothing to draw yet." if self._drawing.empty else "Preparing the chart…"
-            )
+            self._empty.setText("No data yet." if self._drawing.empty else "Preparing the chart…")
             self._stack.setCurrentWidget(self._empty)
             return
         self._stack.setCurrentWidget(self._plot)

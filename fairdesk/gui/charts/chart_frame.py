@@ -151,7 +151,7 @@ class ChartFrame(QWidget):
         self.tools.setSpacing(theme.TIGHT)
         self._as_table = QToolButton()
         self._more = QToolButton()
-        self._empty = parts.quiet("Nothing to draw yet.")
+        self._empty = parts.quiet("No data yet.")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._twin = _Twin()
         self._table = QTableView()

@@ -53,8 +53,8 @@ class CellsDialog(FormDialog):
         self.cells = self._table(dialect)
         self.body.addWidget(
             quiet(
-                "These cells are not numbers as the others of the column are. Write the number "
-                "that a cell means; one without a number counts as missing."
+                "These cells are not numbers, but the other cells of the column are. Enter "
+                "the number that a cell means; a cell without a number counts as missing."
             )
         )
         self.body.addWidget(self.cells, 1)

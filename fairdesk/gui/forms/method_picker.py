@@ -19,12 +19,12 @@ from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, 
 
 #: What the methods are asked for, in the order of the list.
 QUESTIONS = {
-    QuestionKind.EXAMPLES: "Find examples",
-    QuestionKind.SHARE: "Measure how common",
-    QuestionKind.PROOF: "Prove",
-    QuestionKind.GROUPS: "Find groups",
-    QuestionKind.RATES: "Measure groups",
-    QuestionKind.DIAGNOSIS: "Try the search itself",
+    QuestionKind.EXAMPLES: "Find discriminatory pairs",
+    QuestionKind.SHARE: "Estimate how often",
+    QuestionKind.PROOF: "Certify",
+    QuestionKind.GROUPS: "Discover subgroups",
+    QuestionKind.RATES: "Measure group outcomes",
+    QuestionKind.DIAGNOSIS: "Diagnose the search",
 }
 _KEY = Qt.ItemDataRole.UserRole
 
@@ -63,7 +63,7 @@ class MethodPicker(QWidget):
         self.reason = Words(tone="wrong")
         self._sentence, self._remark = Words(), Words(tone="quiet")
         self._tells, self._cannot, self._paper = Words(), Words(), Words()
-        self._fold = Fold("&Advanced: the method’s parameters")
+        self._fold = Fold("&Advanced: method parameters")
         self._fold.opened.connect(self.opened)
         self._lay_out()
         # a list without a current line takes the first one when it gets the keyboard
@@ -134,7 +134,7 @@ class MethodPicker(QWidget):
         grid.setColumnStretch(1, 1)
         top = Qt.AlignmentFlag.AlignTop
         for row, (head, text) in enumerate(
-            (("Can tell", self._tells), ("Cannot tell", self._cannot), ("From", self._paper))
+            (("Shows", self._tells), ("Does not show", self._cannot), ("Source", self._paper))
         ):
             grid.addWidget(quiet(head), row, 0, top)
             grid.addWidget(text, row, 1)

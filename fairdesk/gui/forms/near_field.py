@@ -32,7 +32,7 @@ class NearField(QWidget):
         self.most.setSingleStep(0.05)
         self.most.setDecimals(2)
         self.most.setValue(USUAL)
-        self.most.setAccessibleName("Greatest distance to a real person, 0 to 1")
+        self.most.setAccessibleName("Maximum Gower distance to the nearest data row, 0 to 1")
         calm(self.most)
         self._hint = quiet()
         layouts.column(
@@ -54,13 +54,13 @@ class NearField(QWidget):
     def show_value(self, near: float | None, person: str) -> None:
         """Show an answer, in the auditor's word for a person."""
         with QSignalBlocker(self.only), QSignalBlocker(self.most):
-            self.only.setText(f"&Only near real {plural(person)}, at most so far from one:")
+            self.only.setText(f"&Only near {plural(person)} in the data; maximum distance:")
             self.only.setChecked(near is not None)
             self.most.setValue(USUAL if near is None else near)
             self.most.setEnabled(near is not None)
         self._hint.setText(
-            f"0 is alike in everything that is compared with real {plural(person)}, 1 unlike in "
-            "everything. Fewer examples are found, and more believable ones."
+            "Gower distance to the nearest data row (0: identical in all attributes compared; 1: "
+            "different in all). Fewer pairs are found, and they are more realistic."
         )
 
     def _tell(self) -> None:

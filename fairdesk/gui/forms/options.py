@@ -15,21 +15,21 @@ from fairdesk.gui.kit.parts import calm, in_order, labelled, push_button
 
 #: What the words that a parameter can be mean.
 _MEANINGS = {
-    "all": "all sets of names",
-    "single": "single names, and all but one",
-    "ordered": "names in the order of their rates",
-    "favourable": "the rate of the favourable decision",
+    "all": "all sets of values",
+    "single": "single values, and all but one",
+    "ordered": "values in the order of their rates",
+    "favourable": "the selection rate (favourable decision)",
     "each": "the rate of each decision, in turn",
     "score": "the mean score of the favourable decision",
     "scratch": "from new random weights",
-    "tune": "from the imported weights",
-    "own": "its own",
+    "tune": "from the original model’s weights",
+    "own": "the model’s own",
     "adam": "Adam",
     "sgd": "SGD",
     "rmsprop": "RMSprop",
 }
 #: The same of words that mean something else for one option.
-_MEANINGS_OF = {("compare", "all"): "reweighing, and those of fairlearn"}
+_MEANINGS_OF = {("compare", "all"): "reweighing and the fairlearn methods"}
 
 Field = QSpinBox | QDoubleSpinBox | QComboBox
 
@@ -96,7 +96,7 @@ class OptionsForm(QWidget):
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
         self._defaults = {option.name: option.default for option in options}
-        self.reset = push_button("Back to the &defaults", self._reset, auto_default=False)
+        self.reset = push_button("Reset to &defaults", self._reset, auto_default=False)
         layouts.column(
             grid, layouts.at(self.reset, Qt.AlignmentFlag.AlignLeft), on=self, spacing=theme.GAP
         )

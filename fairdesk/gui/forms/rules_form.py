@@ -78,7 +78,7 @@ class RulesForm(Card):
         choice = labelled(
             "Co&mpare",
             self.about,
-            "Either people of different groups, or sentences that name different people.",
+            "Either groups of people, or sentences with different identity terms.",
         )
         self._about = layouts.panel(choice)
         self._bins, self._texts = QWidget(), QWidget()
@@ -110,9 +110,9 @@ class RulesForm(Card):
         with QSignalBlocker(self.about):
             self.about.clear()
             if domain.grouping:
-                self.about.addItem(f"groups of {plural(person)}, by what is protected", "")
+                self.about.addItem(f"groups of {plural(person)}, by protected attributes", "")
             for name in texts:
-                self.about.addItem(f"terms in the texts of “{short(name, 30)}”", name)
+                self.about.addItem(f"identity terms in the texts of “{short(name, 30)}”", name)
             self.about.setCurrentIndex(max(self.about.findData(run.text), 0))
         numbers = {each.name for each in domain.grouping if not each.values and method.divides}
         self._edges, self._terms = dict(run.edges), dict(run.terms)
@@ -138,14 +138,15 @@ class RulesForm(Card):
 
     def _lay_out(self) -> None:
         self.body.setSpacing(theme.GAP)
-        self.body.addWidget(heading("What is compared"))
+        self.body.addWidget(heading("What to compare"))
         self.body.addWidget(self._about)
         bins = self._around = QVBoxLayout(self._bins)
         bins.setContentsMargins(0, 0, 0, 0)
         bins.addWidget(
             quiet(
-                "Protected numbers are divided into bins. Each edge begins a bin: 25, 40 makes "
-                "under 25, 25 to under 40, and 40 and over. An empty field is the usual division."
+                "Numeric protected attributes are divided into bins. Each boundary starts a "
+                "bin: 25, 40 gives under 25, 25 to under 40, and 40 and over. An empty field "
+                "gives the default bins."
             )
         )
         self._numbers.setHorizontalSpacing(theme.PAGE)
@@ -157,7 +158,10 @@ class RulesForm(Card):
         self._lines.setVerticalSpacing(theme.NEAR)
         self._lines.setColumnStretch(0, 1)
         self._lines.setColumnStretch(1, 5)
-        self.more, self.paper = QPushButton("Add a cate&gory"), QPushButton("Back to the &paper’s")
+        self.more, self.paper = (
+            QPushButton("Add a cate&gory"),
+            QPushButton("Reset to the &paper’s terms"),
+        )
         self.more.clicked.connect(lambda: self._add_category("", ()))
         self.paper.clicked.connect(self._back_to_paper)
         row = layouts.row(spacing=theme.GAP)
@@ -167,8 +171,9 @@ class RulesForm(Card):
         row.addStretch(1)
         layouts.column(
             quiet(
-                "Each category has terms that name somebody, with commas between them. A sentence "
-                "with one of them is compared with the same one with another of its category."
+                "Each category has identity terms, separated by commas. A sentence with one "
+                "of them is compared with the same sentence with another term of its "
+                "category."
             ),
             self._lines,
             row,
@@ -189,12 +194,12 @@ class RulesForm(Card):
         for place, column in enumerate(columns):
             name = column.name
             field = QLineEdit(_written(self._edges.get(name, ())) or usual[name])
-            field.setPlaceholderText(usual[name] or "as its values are compared")
+            field.setPlaceholderText(usual[name] or "by its tested values")
             field.setCursorPosition(0)
             field.textEdited.connect(lambda text, name=name: self._give_edges(name, text))
             self.edges[name] = field
             low, high = column.text(column.low), column.text(column.high)
-            label = f"Edges of {short(name, 30).replace('&', '&&')}, from {low} to {high}"
+            label = f"Bin boundaries of {short(name, 30).replace('&', '&&')}, from {low} to {high}"
             self._numbers.addLayout(labelled(label, field), place // 2, place % 2)
         # what is around a layout does not notice what that is given while it is hidden
         self._around.invalidate()
@@ -218,7 +223,7 @@ class RulesForm(Card):
         remove = QPushButton("Remove")
         remove.setAutoDefault(False)
         remove.setAccessibleName(f"Remove {name or 'this category'}")
-        remove.setToolTip(tips.plain(f"Leave {name or 'this category'} out"))
+        remove.setToolTip(tips.plain(f"Remove {name or 'this category'}"))
         for each in (category, field):
             each.textEdited.connect(self._give_terms)
         pair = (category, field)

@@ -16,15 +16,16 @@ def ending(method: str) -> str:
     """Say when a run of a method ends."""
     if method_named(method).answers is QuestionKind.PROOF:
         return (
-            "It ends earlier when everybody is decided. What is proven only grows: stop it at any "
-            "time, and go on later from the Proof page."
+            "It ends earlier when every combination is decided. The certified and falsified "
+            "shares can only grow: stop it at any time, and resume it later from the "
+            "Certification page."
         )
     if method_named(method).answers is QuestionKind.GROUPS:
         return (
-            "It ends earlier when every group is known within the error bound. You can pause or "
-            "stop it at any time: what is known by then is kept, with wider margins."
+            "It ends earlier when every group is known within the error bound. You can pause "
+            "or stop it at any time: the results so far are kept, with wider margins."
         )
-    return "It ends earlier when the method is done. You can pause or stop it at any time."
+    return "It ends earlier when the method is complete. You can pause or stop it at any time."
 
 
 def takes_distance(method: str) -> bool:

@@ -50,7 +50,7 @@ class ValueList(QWidget):
             self.list.addItem(item)
         self.list.itemChanged.connect(self.changed)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("letters of a value")
+        self.search.setPlaceholderText("part of a value")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
         self.all_button, self.none_button = QPushButton("&All"), QPushButton("&None")

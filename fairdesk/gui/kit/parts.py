@@ -8,9 +8,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import (
     QEvent,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QRectF,
     QSize,
     Qt,
@@ -40,8 +38,6 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSpacerItem,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -369,26 +365,6 @@ class Hairline(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         """Draw it."""
         QPainter(self).fillRect(self.rect(), QColor(theme.colours().line))
-
-
-class Padded(QStyledItemDelegate):
-    """Cells with room at both sides, so that a number does not touch the next column's text."""
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        """Draw the cell."""
-        option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
-        super().paint(painter, option, index)
-
-    def sizeHint(  # noqa: N802 - Qt's name
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
-        """Return the room."""
-        return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)
 
 
 def push_button(

@@ -53,7 +53,7 @@ class Reporter(QObject):
         what = (
             str(error)
             if isinstance(error, FairDeskError)
-            else f"The cause was reported as {kind.__name__}."
+            else f"The error was reported as {kind.__name__}."
         )
         self._raised.emit(what, details)
 
@@ -65,10 +65,10 @@ class Reporter(QObject):
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("FairDesk")
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText("Something went wrong that FairDesk did not expect.")
+        box.setText("An unexpected error occurred in FairDesk.")
         box.setInformativeText(
-            f"{what}\n\nWhat was found so far is kept in the audit’s file, and you can go on "
-            "working. Nothing was sent anywhere; the details are in the log."
+            f"{what}\n\nResults so far are kept in the audit file, and you can continue "
+            "working. Nothing was sent anywhere; the details are in the program log."
         )
         copy = box.addButton("&Copy details", QMessageBox.ButtonRole.ActionRole)
         folder = box.addButton("Open &log folder", QMessageBox.ButtonRole.ActionRole)

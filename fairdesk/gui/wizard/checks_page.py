@@ -24,14 +24,14 @@ _LENGTHS = {
     Length.QUICK: "&Quick: 1 minute",
     Length.STANDARD: "&Standard: 10 minutes",
     Length.THOROUGH: "&Thorough: 1 hour",
-    Length.UNTIL_DONE: "&Until it is done",
+    Length.UNTIL_DONE: "&Until completion",
 }
 
 #: When a repair begins, and where more of it is asked.
 _AFTERWARDS = (
-    "It begins when the search is over, and takes as long as it has to, with its usual parameters; "
-    "stop it at any time. How rows are labelled, and how many, is chosen on the Repair page, where "
-    "it can be made again."
+    "It starts after the run, has no time limit and uses the default parameters; it can be "
+    "stopped at any time. Choose how augmentation rows are labelled, and how many there are, "
+    "on the Mitigation page, where it can be run again."
 )
 
 
@@ -39,14 +39,12 @@ class ChecksPage(Page):
     """The fourth page."""
 
     def __init__(self, desk: Desk) -> None:
-        super().__init__(
-            desk, Step.CHECKS, "Checks", "What FairDesk does with the model, and for how long."
-        )
+        super().__init__(desk, Step.CHECKS, "Methods", "Choose audit methods and a time limit.")
         self._question = Words()
         self.picker = MethodPicker()
         self.rules = RulesForm()
         self._budget = self._budget_card()
-        self.repair = QCheckBox("Re&pair what it finds, when it is done")
+        self.repair = QCheckBox("Then tr&y a mitigation")
         self.repair.toggled.connect(self._choose_repair)
         inside = layouts.panel(
             self._question,
@@ -73,9 +71,9 @@ class ChecksPage(Page):
         super().enter()
         state = self.state
         self._question.setText(
-            f"Looks for {plural(state.person)} who would get another decision if only what is "
-            "protected were different, measures how common that is, or proves it for whole regions "
-            f"of {plural(state.person)}; or compares whole groups of them."
+            "Methods search for discriminatory pairs, estimate how often decisions change, "
+            "certify regions of the input domain, or compare groups "
+            f"of {plural(state.person)}."
         )
         state.settle_method()
         self._show_methods()
@@ -111,7 +109,7 @@ class ChecksPage(Page):
     def _budget_card(self) -> Card:
         card = Card()
         card.body.setSpacing(theme.GAP)
-        card.body.addWidget(heading("How long it may take"))
+        card.body.addWidget(heading("Time limit"))
         row = layouts.row(spacing=theme.PAGE)
         group = QButtonGroup(self)
         self.lengths: dict[Length, QRadioButton] = {}
@@ -137,7 +135,7 @@ class ChecksPage(Page):
             labelled(
                 "&Random seed",
                 self.seed,
-                "The same seed finds the same examples again, unless the time runs out first.",
+                "The same seed finds the same pairs again, unless the time limit is reached first.",
             )
         )
         return card
@@ -145,7 +143,7 @@ class ChecksPage(Page):
     def _repair_card(self) -> Card:
         card = Card()
         self.repair_told, self.repair_why = quiet(), Words(tone="wrong")
-        for widget in (heading("Repair"), self.repair, self.repair_told, self.repair_why):
+        for widget in (heading("Mitigation"), self.repair, self.repair_told, self.repair_why):
             card.body.addWidget(widget)
         return card
 

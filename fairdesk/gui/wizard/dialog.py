@@ -13,7 +13,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.domain.attributes import Role
-from fairdesk.errors import FairDeskError, StoreError
+from fairdesk.errors import FairDeskError, StoreError, system_errors
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.dropping import Sort, dropped, sort_of
 from fairdesk.gui.kit.parts import (
@@ -47,14 +47,12 @@ def create(plan: Plan) -> Plan:
     StoreError
         When it cannot be written.
     """
-    try:
+    with system_errors(
+        StoreError,
+        f"The folder “{plan.path.parent}” cannot be created.",
+        "Choose another location for the audit.",
+    ):
         plan.path.parent.mkdir(exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"The folder “{plan.path.parent}” cannot be made.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Choose another place for the audit.",
-        ) from error
     Store.create(plan.path, plan.audit, plan.table).close()
     return plan
 
@@ -282,7 +280,7 @@ class Wizard(QDialog):
         if self.state.touched and not asked(
             self,
             "Discard this new audit?",
-            "What you have entered so far is not kept.",
+            "What you have entered so far will be lost.",
             yes="&Discard",
             no="&Keep editing",
         ):

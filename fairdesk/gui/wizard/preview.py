@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableV
 
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.parts import Padded, calm, in_order
+from fairdesk.gui.kit.parts import calm, in_order
 from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.kit.tables import Padded
 from fairdesk.wording import words
 
 #: So many rows are shown.
@@ -52,7 +53,7 @@ class TinyChart(QWidget):
         self.setFixedSize(96, 26)
         counts = [f"{label}: {count:,}" for label, count in bars]
         self.setToolTip("<br>".join(html.escape(line) for line in counts))
-        self.setAccessibleName(f"How often each value of {name} occurs")
+        self.setAccessibleName(f"Frequency of each value of {name}")
         self.setAccessibleDescription(", ".join(counts))
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
@@ -148,7 +149,7 @@ class ColumnHeader(QHeaderView):
             combo.deleteLater()
         self.combos = {}
         self._columns, self._rows, self._histograms = columns, rows, histograms
-        least = self.fontMetrics().horizontalAdvance("Ordered names") + 52
+        least = self.fontMetrics().horizontalAdvance("Decimal numbers") + 52
         for section, column in enumerate(columns):
             name = self.fontMetrics().horizontalAdvance(column.name) * 1.15 + 24
             self.resizeSection(section, min(max(least, int(name)), 260))
@@ -229,7 +230,7 @@ class ColumnHeader(QHeaderView):
         for kind, text in KINDS.items():
             combo.addItem(text, kind.value)
         combo.setCurrentIndex(combo.findData(column.kind.value))
-        combo.setAccessibleName(f"Kind of {column.name}")
+        combo.setAccessibleName(f"Type of {column.name}")
         calm(combo)
         combo.activated.connect(
             lambda _index, name=column.name: self.chosen.emit(name, combo.currentData())

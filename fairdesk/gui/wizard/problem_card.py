@@ -45,7 +45,7 @@ class ProblemCard(Card):
         if problem.remedy:
             self.body.addWidget(quiet(problem.remedy))
         if (kind := problem.suggested) is not None:
-            words = "Leave it out" if kind is Kind.IGNORED else f"Read as {KINDS[kind].lower()}"
+            words = "Exclude it" if kind is Kind.IGNORED else f"Read as {KINDS[kind].lower()}"
             self._add(words).clicked.connect(lambda: self.retyped.emit(problem.column, kind.value))
         for change in problem.changes:
             self._add(change.words).clicked.connect(

@@ -53,7 +53,7 @@ class ProgressLine(QWidget):
         self._words = Words(wrap=False)
         self.bar = QProgressBar()
         self.bar.setFixedSize(QSize(220, 16))
-        self.bar.setAccessibleName("How far it is")
+        self.bar.setAccessibleName("Progress")
         self.cancel = push_button("Cancel", self.cancelled, auto_default=False)
         self.cancel.setAccessibleName("Cancel reading")
         layouts.row(

@@ -31,7 +31,7 @@ class ReviewPage(Page):
             desk,
             Step.REVIEW,
             "Review",
-            "This is what will be asked, as it will stand in the report.",
+            "Check the audit plan. It is recorded in the report exactly as shown.",
         )
         self._chosen = False
         self._asker = Latest(self)
@@ -51,10 +51,10 @@ class ReviewPage(Page):
         self.name.textEdited.connect(self._answer_name)
         self.path.textEdited.connect(self._answer_path)
         self.change = push_button("&Change…", self._choose, auto_default=False)
-        self.change.setAccessibleName("Change where the audit is kept")
+        self.change.setAccessibleName("Change where the audit is saved")
         row = layouts.row(
             layouts.grow(labelled("Name of the &audit", self.name), 2),
-            layouts.grow(labelled("&Kept in the file", self.path), 4),
+            layouts.grow(labelled("&File", self.path), 4),
             layouts.at(self.change, Qt.AlignmentFlag.AlignBottom),
             spacing=theme.GAP,
         )
@@ -100,7 +100,7 @@ class ReviewPage(Page):
     def _choose(self) -> None:
         start = self.state.path or self.state.suggest_path(audits_folder())
         name, _ = QFileDialog.getSaveFileName(
-            self, "Where to keep the audit", str(start), f"Audits (*{SUFFIX})"
+            self, "Save the audit as", str(start), f"Audits (*{SUFFIX})"
         )
         if name:
             path = Path(name)

@@ -19,15 +19,15 @@ from fairdesk.gui.wizard.state.wizard_state import Standing, Step
 _NAMES = {
     Step.DATA: "Data",
     Step.MODEL: "Model",
-    Step.PEOPLE: "People",
-    Step.CHECKS: "Checks",
+    Step.PEOPLE: "Attributes",
+    Step.CHECKS: "Methods",
     Step.REVIEW: "Review",
 }
 _SPOKEN = {
     Standing.LOCKED: "not yet",
     Standing.OPEN: "open",
     Standing.DONE: "done",
-    Standing.REDO: "look at it again",
+    Standing.REDO: "to be checked again",
 }
 _STANDING, _NOTE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _MARK = 24
@@ -140,7 +140,7 @@ class StepList(QListWidget):
         for step in Step:
             item = self.item(step)
             standing = standings[step]
-            note = "look again" if standing is Standing.REDO else notes.get(step, "")
+            note = "check again" if standing is Standing.REDO else notes.get(step, "")
             item.setData(_STANDING, standing)
             item.setData(_NOTE, note)
             spoken = f"Step {step + 1}, {_NAMES[step]}, {_SPOKEN[standing]}. {note}".strip()

@@ -51,12 +51,12 @@ def question(state: WizardState) -> tuple[tuple[str, str], ...]:
     return tuple(
         (head, " ".join(sentences))
         for head, sentences in (
-            ("The question", _asked(state)),
+            ("Question", _asked(state)),
             ("Data", _data(state)),
             ("Model", _model(state)),
-            ("People", _people(state)),
-            ("Search", _search(state)),
-            *((("Repair", _repair(state)),) if state.repair_spec() is not None else ()),
+            ("Attributes", _people(state)),
+            ("Method", _search(state)),
+            *((("Mitigation", _repair(state)),) if state.repair_spec() is not None else ()),
         )
     )
 
@@ -67,35 +67,32 @@ def _asked(state: WizardState) -> Iterator[str]:
     match METHODS[state.method].answers:
         case QuestionKind.RATES:
             yield (
-                f"How do groups of {plural(state.person)} fare that differ in {listed(groups)}, in "
-                "the data and by the decisions?"
+                f"How do the recorded outcomes and the decisions of {plural(state.person)} differ "
+                f"between groups by {listed(groups)}?"
             )
             return
         case QuestionKind.GROUPS if run.text:
             yield (
-                f"Do the texts in “{run.text}” get other decisions when they name somebody else?"
+                f"Does the decision for texts in “{run.text}” change with another identity term?"
             )
             return
         case QuestionKind.GROUPS:
             yield (
-                f"Which groups of {plural(state.person)}, told apart by {listed(groups)}, get a "
-                "decision most unlike all others?"
+                f"In which subgroups of {plural(state.person)}, defined by {listed(groups)}, do "
+                "decisions differ most from all others?"
             )
             return
     differ = quoted(protected[0]) if len(protected) == 1 else listed(protected)
-    verb = "differs" if len(protected) == 1 else "differ"
-    yield (
-        f"Are there two {plural(state.person)} who get different decisions although only {differ} "
-        f"{verb} between them?"
-    )
+    verb = "changes" if len(protected) == 1 else "change"
+    yield (f"Does the decision change for any {state.person} when only {differ} {verb}?")
 
 
 def outcome_words(state: WizardState) -> str:
     """Say what is good to get: ``“yes” is good to get``."""
     compared = comparison(state.favourable)
     if compared is not None and state.favourable not in state.label_values():
-        return f"{_LIMITS[compared.sign]} {compared.number:g} is good to get"
-    return f"“{state.favourable}” is good to get"
+        return f"{_LIMITS[compared.sign]} {compared.number:g} is favourable"
+    return f"“{state.favourable}” is favourable"
 
 
 def _data(state: WizardState) -> Iterator[str]:
@@ -111,13 +108,13 @@ def _data(state: WizardState) -> Iterator[str]:
         if is_undecided(column, table.source.dialect):
             yield (
                 f"{quoted(column.name)} holds numbers and {counted_cells(column.odd_rows)} that "
-                "hold something else; these count as missing, and nothing was decided of them."
+                "are not numbers; these count as missing, because no reading was chosen for them."
             )
     good, known = state.outcome()
-    yield f"The decision stands in {quoted(state.label)}; {outcome_words(state)}."
-    yield f"{number(good)} of {number(known)} rows have it ({percent(good, known)})."
+    yield f"The recorded outcome is {quoted(state.label)}; {outcome_words(state)}."
+    yield f"{number(good)} of {number(known)} outcomes are favourable ({percent(good, known)})."
     if missing := len(table.codes) - known:
-        yield f"In {number(missing)} rows no decision stands."
+        yield f"The recorded outcome is missing in {number(missing)} rows."
 
 
 def _model(state: WizardState) -> Iterator[str]:
@@ -130,17 +127,17 @@ def _model(state: WizardState) -> Iterator[str]:
         yield f"“{Path(card.path).name}”: {card.format}. {card.summary.rstrip('.')}."
         if card.companions:
             names = joined([f"“{Path(each.path).name}”" for each in card.companions])
-            yield f"How it is fed was read from {names} too."
+            yield f"Its input mapping was also read from {names}."
         inputs = "Its input is" if len(card.inputs) == 1 else f"Its {len(card.inputs)} inputs are"
-        yield f"{inputs} matched to the columns {mapping.matched}."
+        yield f"{inputs} mapped to the columns {mapping.matched}."
         if len(card.outputs) > 1 and card.output:
-            yield f"Of its outputs “{card.output}” decides."
+            yield f"The decision is taken from its output “{card.output}”."
     yield from _decides(state)
-    yield f"It agrees with {quoted(state.label)} in {percent(proof.accuracy, 1)} of the rows."
+    yield f"Its decision matches {quoted(state.label)} in {percent(proof.accuracy, 1)} of the rows."
     if card.environment:
-        yield f"It runs in an environment of its own: {card.environment}."
+        yield f"It runs in a separate environment: {card.environment}."
     if state.trusted and card.needed_trust:
-        yield "The file is a program that was trusted."
+        yield "The file can run code and was trusted."
     if not state.predictions and state.confinement is not None:
         yield confined(state.confinement)
 
@@ -153,14 +150,14 @@ def _decides(state: WizardState) -> Iterator[str]:
     good = mapping.decisions(card)[mapping.favourable_class]
     if mapping.together:
         classes = joined([f"“{card.classes[place]}”" for place in mapping.together])
-        yield f"Its answers {classes} are the good ones."
+        yield f"Its favourable decisions are {classes}."
         return
-    yield f"Its answer “{good}” is the good one."
+    yield f"Its favourable decision is “{good}”."
     if mapping.threshold is not None:
         second = mapping.decisions(card)[1]
-        what = "number that it estimates" if card.scores == "values" else "score"
+        what = "estimated number" if card.scores == "values" else "score"
         where = "at least" if card.scores == "values" and not mapping.beyond else "above"
-        yield f"It decides “{second}” where the {what} is {where} {mapping.threshold:g}."
+        yield f"The decision is “{second}” where the {what} is {where} {mapping.threshold:g}."
 
 
 def confined(confinement: Confinement) -> str:
@@ -169,12 +166,12 @@ def confined(confinement: Confinement) -> str:
     free = [hold.what for hold in confinement.holds if not hold.holds]
     if not held:
         return (
-            "On this computer nothing confines the process that holds the model: code in the file "
-            "could do whatever you may do."
+            "On this computer the model process is not confined: code in the file could do "
+            "anything that you are permitted to do."
         )
     by = f" by {confinement.by}" if confinement.by else ""
-    sentence = f"It runs in a process confined{by}; withheld or limited: {joined(held)}."
-    return f"{sentence} Not withheld on this computer: {joined(free)}." if free else sentence
+    sentence = f"The model process is confined{by}; blocked or limited: {joined(held)}."
+    return f"{sentence} Not blocked on this computer: {joined(free)}." if free else sentence
 
 
 def _people(state: WizardState) -> Iterator[str]:
@@ -188,24 +185,24 @@ def _people(state: WizardState) -> Iterator[str]:
         yield f"Protected: {', '.join(compared)}: {number(state.combinations())} combinations."
     if unseen := [each.name for each in state.unseen()]:
         pronoun = "it" if len(unseen) == 1 else "them"
-        yield f"Tells groups apart only, for the model is not given {pronoun}: {listed(unseen)}."
+        yield f"Defines groups only, as the model does not receive {pronoun}: {listed(unseen)}."
     if not compared and not unseen:
-        yield "Nothing is protected: what is compared are terms in texts."
+        yield "No attribute is protected: identity terms in texts are compared."
     follows = state.determined_by()
     if vary := [name for name in _named(state, Role.VARIES) if name not in follows]:
-        yield f"May vary: {listed(vary)}."
+        yield f"Variable: {listed(vary)}."
     if fixed := _named(state, Role.FIXED):
-        yield f"Never changed: {listed(fixed)}."
+        yield f"Fixed: {listed(fixed)}."
     if unknown := [each.name for each in attributes if each.unknown]:
         yield (
-            f"Where it is missing, “Unknown” is a category of its own: {listed(unknown)}. "
-            "Nothing is filled in."
+            f"Missing values are a separate category, “Unknown”: {listed(unknown)}. "
+            "Nothing is imputed."
         )
     if narrowed := [_narrowed(each) for each in attributes if _is_narrowed(state, each.name)]:
-        yield f"Narrowed: {'; '.join(narrowed)}."
+        yield f"Restricted: {'; '.join(narrowed)}."
     if state.constraints:
         said = "; ".join(f"“{text}”" for text in state.constraints)
-        yield f"For everybody holds: {said}."
+        yield f"Constraints: {said}."
     examined = state.examined()
     if examined is not None:
         yield rows_sentence(examined, state.person)
@@ -214,27 +211,27 @@ def _people(state: WizardState) -> Iterator[str]:
 def _search(state: WizardState) -> Iterator[str]:
     method, run = METHODS[state.method], state.run_spec()
     limit = (
-        "until it is done"
+        "until completion"
         if state.length is Length.UNTIL_DONE
-        else f"for {duration(float(state.length))} at most"
+        else f"at most {duration(float(state.length))}"
     )
-    yield f"{method.title}, {limit}, with seed {state.seed}."
+    yield f"{method.title}, {limit}, random seed {state.seed}."
     if run.near is not None:
         yield (
-            f"Asks only about {plural(state.person)} at most {run.near:g} far from a real one "
-            "(0 alike, 1 unlike in everything)."
+            f"Tests only instances within Gower distance {run.near:g} of a data row "
+            "(0: identical; 1: different in every attribute)."
         )
     if changed := state.options.get(state.method):
         set_to = [
             f"{name} = {value if isinstance(value, str) else f'{value:g}'}"
             for name, value in changed.items()
         ]
-        yield f"Set by you: {', '.join(set_to)}."
+        yield f"Parameters set by you: {', '.join(set_to)}."
     for name, edges in run.edges.items():
-        yield f"{quoted(name)} is divided at {', '.join(f'{edge:g}' for edge in edges)}."
+        yield f"Bin boundaries of {quoted(name)}: {', '.join(f'{edge:g}' for edge in edges)}."
     if run.text:
         yield _terms(run)
-    yield f"What it cannot tell: {method.cannot[:1].lower()}{method.cannot[1:]}"
+    yield f"What it does not show: {method.cannot[:1].lower()}{method.cannot[1:]}"
 
 
 def _repair(state: WizardState) -> Iterator[str]:
@@ -242,16 +239,16 @@ def _repair(state: WizardState) -> Iterator[str]:
     run = state.repair_spec()
     if run is not None:
         method = METHODS[run.method]
-        yield f"When the search is done: {method.title}. {method.sentence}"
-        yield f"What it cannot tell: {method.cannot[:1].lower()}{method.cannot[1:]}"
+        yield f"After the run: {method.title}. {method.sentence}"
+        yield f"What it does not show: {method.cannot[:1].lower()}{method.cannot[1:]}"
 
 
 def _terms(run: RunSpec) -> str:
     """Say which terms are compared."""
     if not run.terms:
-        return f"Compared are {sum(map(len, TERMS.values()))} terms of its paper."
+        return f"The {sum(map(len, TERMS.values()))} identity terms of its paper are compared."
     said = [f"{category}: {', '.join(terms)}" for category, terms in run.terms.items()]
-    return f"Compared are your terms. {'; '.join(said)}."
+    return f"Your identity terms are compared. {'; '.join(said)}."
 
 
 def _is_narrowed(state: WizardState, name: str) -> bool:

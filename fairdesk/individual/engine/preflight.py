@@ -60,11 +60,13 @@ def preflight(context: SearchContext, people: Rows, rng: np.random.Generator) ->
             yield context.progress("preliminary", done, 2 * PEOPLE)
     if done > 1 and consistent:
         raise ModelError(
-            f"The model answers the same for everybody: {done:,} people got one score.",
-            why="Most often its inputs are not what it was trained on, for example numbers that "
-            "were to be scaled. It may also be that the allowed values are so few that the model "
-            "tells nobody apart among them.",
-            remedy="Check how the columns become the model’s inputs, or widen the ranges.",
+            f"The model gave the same score to all {done:,} instances.",
+            why=(
+                "Its inputs are probably prepared incorrectly (for example not scaled). The "
+                "allowed values may also be so few that the model does not distinguish between "
+                "them."
+            ),
+            remedy="Check the input mapping, or widen the ranges.",
         )
 
 

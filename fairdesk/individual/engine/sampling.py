@@ -144,8 +144,9 @@ def one_per_fixed(domain: Domain, people: Rows) -> Rows:
     fixed = np.setdiff1d(domain.fixed, domain.following)
     if fixed.size and not len(people):
         raise SpecError(
-            "None of the data’s rows is in the domain, so there are no values to keep fixed.",
-            remedy="Widen the ranges, loosen the constraints, or let the fixed attributes vary.",
+            "No data row is in the input domain, so there are no values for the fixed attributes.",
+            remedy="Widen the ranges, relax the constraints, or make the fixed "
+            "attributes variable.",
         )
     _, first = np.unique(people[:, fixed], axis=0, return_index=True)
     return people[np.sort(first)]
@@ -246,9 +247,13 @@ def _let_in(context: SearchContext, blocks: Iterator[Block]) -> Iterator[Block]:
         drawn = given + context.rejected - before
         if drawn > _MOST_DRAWN and given * _RAREST < drawn:
             raise SpecError(
-                f"Nearly nobody may be asked about: {given:,} of {drawn:,} people drawn at random.",
-                why="The others were too far from any real person, or broke a constraint.",
-                remedy="Allow people farther from the data, or loosen the constraints.",
+                f"Hardly any instance is eligible for testing: {given:,} of {drawn:,} drawn "
+                "at random.",
+                why=(
+                    "The others were farther than the maximum distance from every data row, or "
+                    "violated a constraint."
+                ),
+                remedy="Increase the maximum distance, or relax the constraints.",
             )
         yield rows[fine], combination[fine]
 

@@ -64,11 +64,11 @@ def shrink(context: SearchContext, people: Rows, rows: Rows) -> Found:
         found, confirmed = _confirmed(context, nearer)
     if not confirmed.all():
         raise ModelError(
-            "The model no longer decides differently about a pair that was found.",
-            why=f"{int((~confirmed).sum()):,} of {len(rows):,} pairs were not confirmed when the "
-            "model was asked again: its answers vary, its file has changed, or only the two "
-            "scores differed.",
-            remedy="Repeat the search, or look at pairs that get two decisions.",
+            "The model no longer makes different decisions for a pair that was found.",
+            why=f"{int((~confirmed).sum()):,} of {len(rows):,} pairs were not confirmed when "
+            "re-queried: the model’s outputs vary, its file has changed, or only the two scores "
+            "differed.",
+            remedy="Repeat the search, or use pairs with different decisions.",
         )
     return found
 

@@ -116,25 +116,10 @@ class Sigma:
 def random(
     context: SearchContext, people: Rows, options: RandomOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Search with steps that nothing directs (Algorithms 1 and 2).
+    """Search with steps that nothing directs (Algorithms 1 and 2); parameters as in `maft.search`.
 
-    Parameters
-    ----------
-    context : SearchContext
-        The model under audit, of which only the answers are used, and who may be asked about.
-    people : Rows
-        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes, from which attributes that
-        are fixed are taken.
-    options : RandomOptions
-        The parameters.
-    rng : np.random.Generator
-        All randomness; the same generator gives the same events.
-
-    Yields
-    ------
-    Event
-        A `Progress` for every batch of the global phase and every step of the local one; `Found`
-        as findings arrive.
+    Only the model's answers are used. A `Progress` comes for every batch of the global phase and
+    every step of the local one.
     """
     sigma = Sigma(len(context.domain.varying), options.init_prob)
     return timed(_Search(context, options, sigma, rng).run(people))

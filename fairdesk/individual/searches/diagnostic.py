@@ -29,24 +29,10 @@ _Cosines = tuple[float, float, float]
 def search(
     context: SearchContext, people: Rows, options: DiagnoseOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Measure how well gradients are estimated, size by size.
+    """Measure how well gradients are estimated, size by size; parameters as in `maft.search`.
 
-    Parameters
-    ----------
-    context : SearchContext
-        The model under audit; its gradients are compared with where it has them.
-    people : Rows
-        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
-    options : DiagnoseOptions
-        The sizes, and how many people.
-    rng : np.random.Generator
-        All randomness; every size meets the same people and the same lots.
-
-    Yields
-    ------
-    Event
-        A `Measured` after each size, and `Progress` on the way. What the short searches find is
-        counted in the figures only.
+    Every size meets the same people and the same lots. A `Measured` comes after each size; what
+    the short searches find is counted in the figures only.
     """
     return timed(_sweep(context, people, options, rng))
 

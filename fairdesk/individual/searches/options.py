@@ -12,7 +12,7 @@ Decay = Annotated[
         ge=0,
         lt=1,
         title="Momentum",
-        description="How much of the last step's direction is kept; 0 forgets it.",
+        description="Weight of the previous step's direction; 0 ignores it.",
     ),
 ]
 UpdateInterval = Annotated[
@@ -20,8 +20,8 @@ UpdateInterval = Annotated[
     msgspec.Meta(
         ge=1,
         le=1_000_000,
-        title="Gradient renewal",
-        description="After how many successful local steps the gradients are asked anew.",
+        title="Gradient recomputation",
+        description="Number of successful local steps after which the gradients are recomputed.",
     ),
 ]
 
@@ -34,8 +34,8 @@ class WalkOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=1_000_000,
-            title="Seeds",
-            description="How many real people the search starts from.",
+            title="Starting rows",
+            description="Number of data rows from which the search starts.",
         ),
     ] = 1_000
     local_num: Annotated[
@@ -44,7 +44,7 @@ class WalkOptions(msgspec.Struct, frozen=True):
             ge=0,
             le=1_000_000,
             title="Local steps",
-            description="How many steps are tried around each discriminatory person found.",
+            description="Number of steps tried around each discriminatory instance found.",
         ),
     ] = 1_000
     cluster_num: Annotated[
@@ -53,8 +53,8 @@ class WalkOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=1_000,
             title="Clusters",
-            description="Into how many groups of alike people the data are divided, "
-            "so that seeds come from all of them in turn.",
+            description="Number of clusters of similar rows; starting rows are taken "
+            "from each in turn.",
         ),
     ] = 4
     max_iter: Annotated[
@@ -63,7 +63,8 @@ class WalkOptions(msgspec.Struct, frozen=True):
             ge=0,
             le=10_000,
             title="Global steps",
-            description="How many steps a seed may take towards the decision boundary.",
+            description="Maximum number of steps from a starting row towards the "
+            "decision boundary.",
         ),
     ] = 10
     global_step: Annotated[
@@ -72,7 +73,7 @@ class WalkOptions(msgspec.Struct, frozen=True):
             gt=0,
             le=1_000,
             title="Global step size",
-            description="In codes; for wide ranges in hundredths of the range.",
+            description="In value codes; for wide ranges, in hundredths of the range.",
         ),
     ] = 1.0
     local_step: Annotated[
@@ -81,7 +82,7 @@ class WalkOptions(msgspec.Struct, frozen=True):
             gt=0,
             le=1_000,
             title="Local step size",
-            description="In codes; for wide ranges in hundredths of the range.",
+            description="In value codes; for wide ranges, in hundredths of the range.",
         ),
     ] = 1.0
 
@@ -97,8 +98,10 @@ class MaftOptions(WalkOptions, frozen=True):
             gt=0,
             le=1_000,
             title="Perturbation size",
-            description="How far an attribute is moved to estimate the gradient; "
-            "in codes, for wide ranges in hundredths of the range.",
+            description=(
+                "How far an attribute is changed to estimate the gradient; in value codes or, "
+                "for wide ranges, in hundredths of the range."
+            ),
         ),
     ] = 1.0
 
@@ -122,9 +125,11 @@ class RandomOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=1_000_000,
-            title="People drawn",
-            description="How many invented people the search looks at first, to start around "
-            "those who are discriminated against.",
+            title="Instances drawn",
+            description=(
+                "Number of random instances tested first; the search continues around those "
+                "whose decision changes."
+            ),
         ),
     ] = 10_000
     local_iteration_limit: Annotated[
@@ -132,8 +137,8 @@ class RandomOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1_000_000,
-            title="Local trials",
-            description="How many steps are tried around each discriminatory person drawn.",
+            title="Local steps",
+            description="Number of steps tried around each discriminatory instance drawn.",
         ),
     ] = 1_000
     perturbation_unit: Annotated[
@@ -142,7 +147,7 @@ class RandomOptions(msgspec.Struct, frozen=True):
             gt=0,
             le=1_000,
             title="Step size",
-            description="In codes; for wide ranges in hundredths of the range.",
+            description="In value codes; for wide ranges, in hundredths of the range.",
         ),
     ] = 1.0
     init_prob: Annotated[
@@ -150,8 +155,10 @@ class RandomOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1,
-            title="Chance of a step down",
-            description="How likely a step lowers an attribute instead of raising it, at first.",
+            title="Initial probability of a downward step",
+            description=(
+                "Initial probability that a step decreases an attribute instead of increasing it."
+            ),
         ),
     ] = 0.5
     acceptance: Annotated[
@@ -159,10 +166,12 @@ class RandomOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1,
-            title="Chance of going on",
-            description="How likely the search goes on from somebody who is treated fairly, "
-            "instead of going back: 1 as in the paper, 0.37 as in its authors' program; "
-            "0 stays among those who are discriminated against and finds the most.",
+            title="Acceptance probability",
+            description=(
+                "Probability that the search continues from an instance whose decision is "
+                "unchanged, instead of returning: 1 as in the paper, 0.37 as in its authors' "
+                "program; 0 stays at instances whose decision changes and finds the most."
+            ),
         ),
     ] = 0.0
     gamma: Annotated[
@@ -170,9 +179,11 @@ class RandomOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             lt=1,
-            title="Discrimination threshold",
-            description="Above 0, two people also count when their scores differ by more than "
-            "this, though the decision is the same.",
+            title="Score-difference threshold",
+            description=(
+                "Above 0, a counterfactual pair also counts if its scores differ by more than "
+                "this, even though the decision is the same."
+            ),
         ),
     ] = 0.0
 
@@ -185,8 +196,8 @@ class SemiDirectedOptions(RandomOptions, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1,
-            title="Learning of directions",
-            description="By how much a trial changes how likely its direction is from then on.",
+            title="Direction learning rate",
+            description="Change in the probability of a direction after each trial of it.",
         ),
     ] = 0.001
 
@@ -199,8 +210,8 @@ class FullyDirectedOptions(SemiDirectedOptions, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1,
-            title="Learning of attributes",
-            description="By how much a success changes how likely its attribute is from then on.",
+            title="Attribute learning rate",
+            description="Change in the probability of an attribute after each success with it.",
         ),
     ] = 0.001
 
@@ -214,7 +225,7 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=100_000,
             title="Test cases",
-            description="How many people are checked, real and invented ones together.",
+            description="Number of instances tested, data rows and synthetic instances together.",
         ),
     ] = 1_000
     global_num: Annotated[
@@ -222,9 +233,11 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=100_000,
-            title="Seeds",
-            description="How many of these are real people of the data, with whom the search "
-            "starts. Undirected search begins when they are used up.",
+            title="Starting rows",
+            description=(
+                "Number of these that are data rows, with which the search starts. Undirected "
+                "search begins when they are used up."
+            ),
         ),
     ] = 100
     cluster_num: Annotated[
@@ -233,8 +246,8 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=1_000,
             title="Clusters",
-            description="Into how many groups of alike people the data are divided, "
-            "so that seeds come from all of them in turn.",
+            description="Number of clusters of similar rows; starting rows are taken "
+            "from each in turn.",
         ),
     ] = 4
     T1: Annotated[
@@ -242,9 +255,11 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1,
-            title="Least confidence (T1)",
-            description="Undirected search follows a path down to the first condition with less "
-            "confidence than this.",
+            title="Minimum confidence (T1)",
+            description=(
+                "Undirected search follows a path to the first condition with a confidence below "
+                "this."
+            ),
         ),
     ] = 0.3
     T2: Annotated[
@@ -252,9 +267,11 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1.01,
-            title="Most confidence (T2)",
-            description="Directed search turns over the conditions with less confidence than "
-            "this; above 1 it turns over all, which finds more for the same number of rows.",
+            title="Maximum confidence (T2)",
+            description=(
+                "Directed search negates the conditions with a confidence below this; above 1 it "
+                "negates all, which finds more with the same number of queries."
+            ),
         ),
     ] = 0.2
     num_samples: Annotated[
@@ -263,8 +280,11 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
             ge=10,
             le=20_000,
             title="Local samples",
-            description="About how many people nearby the model is asked to explain one. The "
-            "paper’s program takes 5,000; with few the search finds no less, and costs far less.",
+            description=(
+                "Approximate number of nearby instances queried to explain one instance. The "
+                "paper’s program uses 5,000; with fewer the search finds no less and uses far "
+                "fewer queries."
+            ),
         ),
     ] = 100
     max_depth: Annotated[
@@ -273,7 +293,7 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=100,
             title="Tree depth",
-            description="How many conditions an explanation has at most.",
+            description="Maximum number of conditions in an explanation.",
         ),
     ] = 10
 
@@ -286,8 +306,8 @@ class UniformOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=1_000_000_000,
-            title="People",
-            description="How many people are drawn from the domain.",
+            title="Instances",
+            description="Number of instances drawn from the input domain.",
         ),
     ] = 100_000
 
@@ -301,8 +321,8 @@ class QuickOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=1_000,
             title="Rounds",
-            description="How many rounds there are at most; it ends earlier when one taught "
-            "nothing new.",
+            description="Maximum number of rounds; the run ends earlier when a round "
+            "finds nothing new.",
         ),
     ] = 20
     rows: Annotated[
@@ -310,8 +330,8 @@ class QuickOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1_000,
             le=10_000_000,
-            title="Rows per method",
-            description="How many rows each method may send to the model in a round, about.",
+            title="Queries per method",
+            description="Approximate number of queries of each method per round.",
         ),
     ] = 50_000
 
@@ -325,8 +345,10 @@ class DiagnoseOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=100,
             title="Sizes",
-            description="How many perturbation sizes are tried, from the smallest to the largest. "
-            "Those that come to the same steps on this domain are tried once.",
+            description=(
+                "Number of perturbation sizes tested, from the smallest to the largest. Sizes "
+                "that give the same steps in this input domain are tested once."
+            ),
         ),
     ] = 7
     smallest: Annotated[
@@ -335,7 +357,7 @@ class DiagnoseOptions(msgspec.Struct, frozen=True):
             gt=0,
             le=1_000,
             title="Smallest size",
-            description="In codes, for wide ranges in hundredths of the range.",
+            description="In value codes; for wide ranges, in hundredths of the range.",
         ),
     ] = 0.01
     largest: Annotated[
@@ -344,7 +366,7 @@ class DiagnoseOptions(msgspec.Struct, frozen=True):
             gt=0,
             le=1_000,
             title="Largest size",
-            description="In codes, for wide ranges in hundredths of the range.",
+            description="In value codes; for wide ranges, in hundredths of the range.",
         ),
     ] = 10.0
     people: Annotated[
@@ -352,8 +374,8 @@ class DiagnoseOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=100_000,
-            title="People",
-            description="On how many real people estimated and true gradients are compared.",
+            title="Instances",
+            description="Number of data rows on which estimated and true gradients are compared.",
         ),
     ] = 500
     global_num: Annotated[
@@ -361,8 +383,8 @@ class DiagnoseOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=100_000,
-            title="Seeds",
-            description="How many real people the short search with each size starts from.",
+            title="Starting rows",
+            description="Number of data rows from which the short search with each size starts.",
         ),
     ] = 200
     local_num: Annotated[
@@ -371,6 +393,8 @@ class DiagnoseOptions(msgspec.Struct, frozen=True):
             ge=0,
             le=100_000,
             title="Local steps",
-            description="How many steps the short search tries around each discriminatory person.",
+            description=(
+                "Number of steps that the short search tries around each discriminatory instance."
+            ),
         ),
     ] = 100

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -126,33 +127,36 @@ def _mixed_radix(
     return domain.clip(codes, positions), numbers
 
 
+def exact_share(
+    whom: Literal["domain", "data"], attributes: tuple[str, ...], hits: int, people: int
+) -> Share:
+    """Return a share of people of whom every one was asked about; 0 of nobody."""
+    share = hits / people if people else 0.0
+    return Share(
+        whom=whom,
+        attributes=attributes,
+        people=people,
+        hits=hits,
+        exhaustive=True,
+        confidence=_CONFIDENCE,
+        estimate=share,
+        low=share,
+        high=share,
+        anytime_low=share,
+        anytime_high=share,
+    )
+
+
 def search(
     context: SearchContext, people: Rows, options: EnumerateOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Check everybody in a finite domain.
+    """Check everybody in a finite domain; parameters as in `maft.search`.
 
     The share at the end is exact. It counts people with their protected values, as the estimate
     draws them: each similar set as many times as it has members who may be. Nobody in a set with
     fewer than two of these is discriminated against. A run that is stopped has examples, and no
-    share: those who come first are not like the others.
-
-    Parameters
-    ----------
-    context : SearchContext
-        The model under audit, and who may be asked about.
-    people : Rows
-        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes. Only fixed attributes are
-        taken from them.
-    options : EnumerateOptions
-        The parameters.
-    rng : np.random.Generator
-        Not used: there is no chance in it.
-
-    Yields
-    ------
-    Event
-        `Found` for the first `keep` findings, `Progress` several times a second, and at the end
-        `Measured`.
+    share: those who come first are not like the others. Only fixed attributes are taken from the
+    data, and there is no chance in it.
 
     Raises
     ------
@@ -166,11 +170,13 @@ def search(
 def _go_through(context: SearchContext, people: Rows, keep: int) -> Iterator[Event]:
     domain = context.domain
     if clause := obstacle(domain):
-        raise SpecError(f"Not everybody can be gone through: {clause}.", remedy=_REMEDY)
+        raise SpecError(f"The input domain cannot be enumerated: {clause}.", remedy=_REMEDY)
     real, _ = domain.admit(people)
     size, blocks = sets(domain, real)
     if size > MOST_SETS:
-        raise SpecError(f"Not everybody can be gone through: {too_large(size)}.", remedy=_REMEDY)
+        raise SpecError(
+            f"The input domain cannot be enumerated: {too_large(size)}.", remedy=_REMEDY
+        )
     width = len(domain.combinations)
     # whoever is kept as an example is asked about once more, with everybody in their similar set
     pace = Pace(width, context=context, extra=width + extra_rows(1))
@@ -195,31 +201,13 @@ def _go_through(context: SearchContext, people: Rows, keep: int) -> Iterator[Eve
             yield msgspec.structs.replace(context.progress("exhaustive", done, size), found=found)
     if everybody:
         names = tuple(domain.names[i] for i in domain.protected)
-        share = hits / everybody
-        yield Measured(
-            "exhaustive",
-            (
-                Share(
-                    whom="domain",
-                    attributes=names,
-                    people=everybody,
-                    hits=hits,
-                    exhaustive=True,
-                    confidence=_CONFIDENCE,
-                    estimate=share,
-                    low=share,
-                    high=share,
-                    anytime_low=share,
-                    anytime_high=share,
-                ),
-            ),
-        )
+        yield Measured("exhaustive", (exact_share("domain", names, hits, everybody),))
     yield msgspec.structs.replace(context.progress("exhaustive", done, size), found=found)
 
 
 #: Told with a share that is exact; any number would be true of it.
 _CONFIDENCE = 0.95
-_REMEDY = "Narrow the ranges, give numbers steps, or estimate the share instead."
+_REMEDY = "Narrow the ranges, define steps for numbers, or use a random-sample estimate instead."
 
 
 def _score_combinations(

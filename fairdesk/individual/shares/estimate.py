@@ -143,7 +143,7 @@ class Tally:
 def search(
     context: SearchContext, people: Rows, options: EstimateOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Estimate how common discrimination is, in three ways beside each other.
+    """Estimate how common discrimination is, in three ways; parameters as in `maft.search`.
 
     Over the domain, where everybody has the same chance (fixed attributes have the combinations of
     values that occur in the data); over the data's own rows, each once, in a random order, so that
@@ -152,22 +152,6 @@ def search(
     protected attributes there are figures for all together and for each alone.
 
     Every draw counts, met before or not; `Found` has everybody once.
-
-    Parameters
-    ----------
-    context : SearchContext
-        The model under audit, and who may be asked about.
-    people : Rows
-        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
-    options : EstimateOptions
-        The parameters.
-    rng : np.random.Generator
-        All randomness; the same generator gives the same figures.
-
-    Yields
-    ------
-    Event
-        `Measured` and `Progress` several times a second; `Found` as findings arrive.
 
     Raises
     ------

@@ -18,8 +18,8 @@ def obstacle(domain: Domain) -> str:
     """Say in a clause why nobody can go through a domain; empty when it can be done."""
     if endless := endless_attributes(domain):
         return (
-            f"“{endless[0]}” may be any number with a fraction, so there is no end of people; "
-            "a step for it would help"
+            f"“{endless[0]}” may be any decimal number, so the number of combinations is "
+            "unlimited; define a step for it"
         )
     size = math.prod(value_counts(domain))
     return too_large(size) if size > MOST_SETS else ""
@@ -35,8 +35,8 @@ def too_large(size: int) -> str:
     power = str(len(str(size)) - 1).translate(_RAISED)
     size_text = f"{size:,}" if size < 10**15 else f"10{power} or more"
     return (
-        f"the domain has {size_text} people, not counting their protected values, "
-        f"and at most {MOST_SETS:,} can be gone through"
+        f"the input domain has {size_text} combinations, not counting protected values, and at "
+        f"most {MOST_SETS:,} can be enumerated"
     )
 
 

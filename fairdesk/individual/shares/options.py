@@ -12,8 +12,11 @@ Confidence = Annotated[
     msgspec.Meta(
         ge=0.5,
         le=0.9999,
-        title="Confidence",
-        description="How likely each interval is to hold the true figure.",
+        title="Confidence level",
+        description=(
+            "Confidence level of each interval: the share of such intervals that contain the "
+            "true figure in the long run."
+        ),
     ),
 ]
 #: What all of THEMIS's scores take.
@@ -23,8 +26,10 @@ ErrorBound = Annotated[
         ge=0.0005,
         le=0.5,
         title="Error bound",
-        description="The sampling ends when no interval reaches farther than this to either "
-        "side of its middle.",
+        description=(
+            "Sampling ends when no interval extends farther than this to either side of its "
+            "midpoint."
+        ),
     ),
 ]
 MostPeople = Annotated[
@@ -32,9 +37,11 @@ MostPeople = Annotated[
     msgspec.Meta(
         ge=1,
         le=100_000_000,
-        title="Most people",
-        description="So many people are asked about at most; what is not known as well as "
-        "wanted by then has the wider interval.",
+        title="Maximum number of instances",
+        description=(
+            "At most this many instances are tested; a figure that does not reach the error "
+            "bound by then keeps a wider interval."
+        ),
     ),
 ]
 
@@ -47,8 +54,8 @@ class EnumerateOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=10_000_000,
-            title="Examples kept",
-            description="How many examples are kept at most; all are counted.",
+            title="Pairs kept",
+            description="Maximum number of discriminatory pairs kept; all are counted.",
         ),
     ] = 100_000
 
@@ -62,7 +69,9 @@ class EstimateOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=200,
             title="Trials (K)",
-            description="How many samples are drawn; their shares show how much chance there is.",
+            description=(
+                "Number of samples drawn; the variation of their shares shows the sampling error."
+            ),
         ),
     ] = 100
     people: Annotated[
@@ -70,8 +79,8 @@ class EstimateOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=1_000_000,
-            title="People per trial (m)",
-            description="How many people each sample has.",
+            title="Instances per trial (m)",
+            description="Number of instances in each sample.",
         ),
     ] = 1_000
     confidence: Confidence = 0.95
@@ -80,9 +89,8 @@ class EstimateOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=1_000,
-            title="Attributes moved",
-            description="How many attributes of a real person are changed, where real people are "
-            "moved a little.",
+            title="Attributes perturbed",
+            description="Number of attributes changed in each perturbed data row.",
         ),
     ] = 2
     steps: Annotated[
@@ -91,8 +99,10 @@ class EstimateOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=100,
             title="Steps",
-            description="How many steps each of these goes at most; for wide ranges in hundredths "
-            "of the range.",
+            description=(
+                "Maximum number of steps by which each of these is changed; for wide ranges, in "
+                "hundredths of the range."
+            ),
         ),
     ] = 3
 
@@ -106,8 +116,10 @@ class RepeatsOptions(msgspec.Struct, frozen=True):
             ge=1,
             le=10_000_000,
             title="Pairs",
-            description="How many individuals are drawn, each with one counterfactual; each of "
-            "the two is queried twice.",
+            description=(
+                "Number of individuals drawn, each with one counterfactual; each of the two is "
+                "queried twice."
+            ),
         ),
     ] = 20_000
     confidence: Confidence = 0.95
@@ -123,9 +135,11 @@ class ThemisOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1,
-            title="Discrimination threshold",
-            description="Attributes with a score above this are not tried together with others: "
-            "together they discriminate at least as much.",
+            title="Discrimination score threshold",
+            description=(
+                "Attributes with a score above this are not tested in combination with others: "
+                "the score of the combination is at least as high."
+            ),
         ),
     ] = 0.1
     together: Annotated[
@@ -133,8 +147,8 @@ class ThemisOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=10,
-            title="Attributes together",
-            description="How many protected attributes are changed together at most.",
+            title="Attributes combined",
+            description="Maximum number of protected attributes changed together.",
         ),
     ] = 3
     most: MostPeople = 1_000_000

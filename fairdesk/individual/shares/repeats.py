@@ -37,23 +37,8 @@ def search(
 
     Over the domain, each combination as likely as any other, and over the data's own rows, drawn
     with replacement. The counterfactual of each is drawn uniformly from the others of its similar
-    set; whoever has none counts as one whose decisions never change.
-
-    Parameters
-    ----------
-    context : SearchContext
-        The model under audit, and who may be asked about.
-    people : Rows
-        ``(n, d)``; the data's rows in the domain's codes.
-    options : RepeatsOptions
-        The parameters.
-    rng : np.random.Generator
-        Of who is drawn. What the model answers is random besides.
-
-    Yields
-    ------
-    Event
-        `Measured` and `Progress` several times a second.
+    set; whoever has none counts as one whose decisions never change. Parameters as in
+    `maft.search`; what the model answers is random besides.
 
     Raises
     ------

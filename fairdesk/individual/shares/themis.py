@@ -229,22 +229,7 @@ def search(
     sets that hold another whose score is surely above the threshold are left out (the paper's
     pruning).
 
-    Parameters
-    ----------
-    context : SearchContext
-        The model under audit, its favourable decision, and who may be asked about.
-    people : Rows
-        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes. Only fixed attributes are
-        taken from them.
-    options : ThemisOptions
-        The paper's parameters.
-    rng : np.random.Generator
-        All randomness; the same generator gives the same figures.
-
-    Yields
-    ------
-    Event
-        `Measured` and `Progress` several times a second; `Found` as findings arrive.
+    Parameters as in `maft.search`; only fixed attributes are taken from the data.
 
     Raises
     ------

@@ -137,8 +137,8 @@ class Outcome:
         if wanted and wanted not in decisions:
             raise SpecError(
                 f"The model makes no decision “{wanted}”.",
-                why="The rule set to repair speaks of it.",
-                remedy="Repair a rule set that was found with this model.",
+                why="The subgroup of the mitigation refers to it.",
+                remedy="Choose a subgroup that was found with this model.",
             )
         return cls(decisions.index(wanted) if wanted else None, mitigation.favourable)
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods.comparators import beside
-from fairdesk.mitigate.methods.trial_runner import PLAIN, Repairing
+from fairdesk.mitigate.methods.remarks import PLAIN
+from fairdesk.mitigate.methods.trial_runner import Repairing
 from fairdesk.mitigate.options import AequitasOptions
 from fairdesk.mitigate.rows.pool import of_pairs
 from fairdesk.results.events import Event, Rows
@@ -67,7 +68,7 @@ def search(
     yield from repair.stock(
         of_pairs(mitigation, repair.parts, options.labels, sizes[-1], rng),
         sizes,
-        "Search for more examples first, or make the greatest portion smaller.",
+        "Search for more pairs first, or reduce the maximum augmentation size.",
     )
     yield from repair.begin()
     yield from repair.grow(sizes, _Fruitless())
@@ -100,9 +101,9 @@ class _Fruitless:
             self._in_row.append(trial.verdict)
         enough = ""
         if self._in_row[-MOST_WORSE:] == ["worse"] * MOST_WORSE:
-            enough = "second portion in a row that was shown to be worse"
+            enough = "second augmentation size in a row that was significantly worse"
         elif len(self._in_row) == MOST_FRUITLESS:
-            enough = "third portion in a row that was not shown to be better"
+            enough = "third augmentation size in a row that was not significantly better"
         return enough and f"{_adding(trial)} was the {enough} than {_adding(best).lower()}."
 
 

@@ -33,9 +33,9 @@ REMOVER = "Correlation remover"
 #: The reduction goes on at most so many rounds, each with a model or two.
 MOST_ROUNDS = 12
 _VOTING = (
-    f"{REDUCTIONS} trains several models and, as published, draws one of them for each person. "
-    "Here all of them vote, each with the weight that it would be drawn with, so that equal people "
-    "are always decided alike. Such a vote is not written as a file."
+    f"{REDUCTIONS} trains several models and, as published, draws one of them at random for each "
+    "decision. Here all of them vote, each with the weight with which it would be drawn, so that "
+    "equal instances always receive the same decision. Such a vote cannot be saved as a file."
 )
 #: Meanwhile it is asked this often whether it is done.
 _TELL_SECONDS = 0.2
@@ -65,7 +65,7 @@ def joint_groups(mitigation: MitigationContext, rows: NDArray[np.intp]) -> NDArr
         When no attribute is protected: a model that reads texts may have none.
     """
     if not mitigation.domain.grouping:
-        raise ModelError("No attribute is protected, so this method knows of no groups.")
+        raise ModelError("No attribute is protected, so this method has no groups.")
     places = [
         divide(each, mitigation.groups[rows, i], mitigation.edges.get(each.name, ())).place
         for i, each in enumerate(mitigation.domain.grouping)
@@ -115,7 +115,7 @@ def _reduced(repair: Repairing, phase: str) -> Trainer:
 
     mitigation, train = repair.mitigation, repair.parts.train
     if len(mitigation.model.opened.card.classes) != 2:
-        raise ModelError("Fairlearn’s reductions decide between two classes only.")
+        raise ModelError("Fairlearn’s reductions support two classes only.")
     learner = _Learner(repair, mitigation.rows[train], [])
     reduction = ExponentiatedGradient(learner, DemographicParity(), max_iter=MOST_ROUNDS)
     # it cannot tell how far it is, nor be told to end, but from another thread
@@ -243,10 +243,10 @@ def _uncorrelated(repair: Repairing, phase: str) -> Trainer:
     numbers = _numbers(model, rows)
     if not inputs or numbers is None or not np.isfinite(numbers).all():
         raise ModelError(
-            "The correlation remover does not go with this model.",
-            why="It works on numbers, and this model takes names, or cells that are missing."
+            "The correlation remover cannot be used with this model.",
+            why="It needs numbers, and this model takes categories or missing cells."
             if inputs
-            else "It takes away what hangs on protected inputs, and this model is given none.",
+            else "It removes correlations with protected inputs, and this model has none.",
         )
     remover = CorrelationRemover(sensitive_feature_ids=inputs).fit(numbers)
     fed = _Uncorrelated(model, remover)

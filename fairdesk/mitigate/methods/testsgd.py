@@ -26,23 +26,7 @@ def search(
     options: TestSgdOptions,
     rng: np.random.Generator,
 ) -> Iterator[Event]:
-    """Retrain with samples of the rule set.
-
-    Parameters
-    ----------
-    mitigation : MitigationContext
-        The data, the rule set and the model.
-    people : Rows
-        Not looked at.
-    options : TestSgdOptions
-        The parameters.
-    rng : np.random.Generator
-        All randomness; the same generator gives the same trials.
-
-    Yields
-    ------
-    Event
-        `Augmented` once, `Measured` after every trial, `Progress`, and `Retrained` at the end.
+    """Retrain with samples of the rule set; parameters and events as in `aequitas.search`.
 
     Raises
     ------
@@ -57,7 +41,7 @@ def search(
     yield from repair.stock(
         of_rule(mitigation, repair.parts, sizes[-1], rng),
         sizes,
-        "Ask for fewer samples, or repair another rule set.",
+        "Reduce the minimum samples, or choose another subgroup.",
     )
     yield from repair.begin()
     yield from repair.grow(sizes)

@@ -17,6 +17,15 @@ from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.changes import changes, target_change
 from fairdesk.mitigate.measures.front import front
 from fairdesk.mitigate.measures.measures import Examiner, Verdict, certified
+from fairdesk.mitigate.methods.remarks import (
+    IMPORTED,
+    PLAIN,
+    counted,
+    luck_of_training,
+    of_chosen,
+    of_none,
+    reason_of,
+)
 from fairdesk.mitigate.options import RepairOptions
 from fairdesk.mitigate.rows.pool import Pool
 from fairdesk.mitigate.rows.rewriting import widened
@@ -28,8 +37,6 @@ from fairdesk.models.retrain.types import refit
 from fairdesk.results.events import Event, Measured, Progress
 from fairdesk.results.mitigation import Augmented, Change, Repair, Retrained, Trial
 
-#: The model as it was imported, and the same retrained with nothing added.
-IMPORTED, PLAIN = 0, 1
 #: A greater file of a model is not kept in the audit.
 MOST_BYTES = 200_000_000
 #: After so many portions in a row that could not be trained, no other is tried.
@@ -111,7 +118,7 @@ class Repairing:
         self._seed = int(rng.integers(2**31))
         obstacle = why_not(mitigation.model.opened)
         self.retrains = not obstacle
-        self.ended = f"No portion was tried. {obstacle}" if obstacle else ""
+        self.ended = f"No augmentation size was tested. {obstacle}" if obstacle else ""
         self.notes: list[str] = []
         self.chosen = -1
         self._tried: list[_Tried] = []
@@ -153,9 +160,9 @@ class Repairing:
         if count < (least if self.retrains else 1):
             made = f"Only {count:,} rows" if count else "No rows"
             raise SpecError(
-                f"{made} can be added, and the smallest portion takes {least:,}.",
+                f"{made} can be added, and the smallest augmentation size needs {least:,}.",
                 why=" ".join(
-                    (f"They are made of {pool.available:,} that were found.", *pool.notes)
+                    (f"They are made from {pool.available:,} that were found.", *pool.notes)
                 ),
                 remedy=remedy,
             )
@@ -184,7 +191,7 @@ class Repairing:
             Trial(PLAIN, "retrained"), "retraining", lambda: self.train("retraining")
         )
         if not self.ended and (failed := self._tried[PLAIN].trial.failed):
-            self.ended = f"The model cannot be retrained, even with nothing added. {failed}"
+            self.ended = f"The model cannot be retrained, even without augmentation rows. {failed}"
 
     def grow(
         self, sizes: Sequence[int], stop: Callable[[Trial, Trial], str] | None = None
@@ -204,7 +211,9 @@ class Repairing:
             if self.ended or added == count:
                 break
             added = min(size, count)
-            trial = yield from self._portion(added, f"portion {place} of {len(sizes)}", best)
+            trial = yield from self._portion(
+                added, f"augmentation size {place} of {len(sizes)}", best
+            )
             if trial is None:
                 break
             best = trial.number if trial.verdict == "better" else best
@@ -212,11 +221,11 @@ class Repairing:
                 self.ended = stop(trial, self.trials[best])
         if not self.ended:
             self.ended = (
-                f"All {count:,} rows that could be made were added, and the greatest portion would "
-                f"take {sizes[-1]:,}."
+                f"All {count:,} available augmentation rows were added; the largest augmentation "
+                f"size would need {sizes[-1]:,}."
                 if added == count < sizes[-1]
-                else f"All portions were tried: the greatest added {self.percent(added):.1f} % of "
-                "the training rows."
+                else "All augmentation sizes were tested: the largest added "
+                f"{self.percent(added):.1f} % of the training rows."
             )
 
     def _portion(self, added: int, phase: str, best: int) -> Generator[Event, None, Trial | None]:
@@ -233,7 +242,9 @@ class Repairing:
         yield from self.attempt(trial, phase, lambda: self.train(phase, added), best)
         last = [each.trial.failed for each in self._tried[-MOST_FAILED:]]
         if not self.ended and all(last):
-            self.ended = f"{MOST_FAILED} portions in a row could not be trained. {last[-1]}"
+            self.ended = (
+                f"{MOST_FAILED} augmentation sizes in a row could not be trained. {last[-1]}"
+            )
         return None if self.ended else self._tried[number].trial
 
     def other(
@@ -267,7 +278,7 @@ class Repairing:
             if not (yield from self._measure(tried, phase)):
                 return
         except (ModelError, MemoryError, ImportError) as error:
-            seconds, failed = perf_counter() - began, _reason(error)
+            seconds, failed = perf_counter() - began, reason_of(error)
             tried.model = tried.verdict = None
         self._tried.append(tried)
         verdict = "" if best is None or failed else self._judged(trial.number, best)
@@ -363,10 +374,8 @@ class Repairing:
                     self._compare(tried)
                     return True
         count = len(self._tried)
-        when = f"after {_counted(count, 'model')}" if count else "before any model was measured"
-        self.ended = self.ended or (
-            f"It was told to come to its end, or its budget was used up, {when}."
-        )
+        when = f"after {counted(count, 'model')}" if count else "before any model was measured"
+        self.ended = self.ended or (f"The mitigation was ended, or its budget was used up, {when}.")
         return False
 
     def _compare(self, tried: _Tried) -> None:
@@ -448,59 +457,17 @@ class Repairing:
         except (ModelError, MemoryError, ImportError):
             # that it can be trained is known: this tells of nothing but luck
             return
-        found = {
-            each.against: each
-            for each in again.trial.changes
-            if each.what == self.target and each.rows != "validation"
-        }
-        luck, measures = found.get(PLAIN), self._tried[PLAIN].trial.measures
-        if luck is None or luck.low is None or luck.high is None or luck.low <= 0 <= luck.high:
-            return
-        (before,) = (
-            each.estimate or 0.0
-            for each in measures
-            if (each.what, each.rows) == (luck.what, luck.rows)
-        )
-        what, unit = (
-            ("share of people discriminated against", "%")
-            if self.target == "share_domain"
-            else ("gap in and out of the rule set", "points")
-        )
-        apart = luck.difference or 0.0
-        self.notes.append(
-            f"Training has luck of its own: with nothing added and another seed the {what} is "
-            f"{100 * (before + apart):.1f} instead of {100 * before:.1f} {unit}. No interval knows "
-            "of that: repeat the repair with other seeds before you rely on a difference as small."
-        )
+        self.notes += luck_of_training(again.trial, self.trials[PLAIN], self.target)
 
     def _remark(self) -> None:
         """Note what the trials do not say by themselves."""
-        portions = [each.trial for each in self._tried if each.trial.kind == "portion"]
         if not self.retrains:
-            self.notes.append("There are rows to add, and no other model to compare.")
+            self.notes.append("There are augmentation rows, but no other model to compare.")
         elif self.chosen >= 0:
-            if self._tried[self.chosen].trial.verdict == "open":
-                self.notes.append(
-                    "A smaller portion may do as well: of those that were not told apart the "
-                    "lowest was chosen."
-                )
-            # by the results, which are told beside it
-            fell = [
-                each.high is not None and each.high < 0
-                for each in self._tried[self.chosen].trial.changes
-                if (each.what, each.against) == (self.target, IMPORTED)
-                and each.rows != "validation"
-            ]
-            if not any(fell):
-                self.notes.append(
-                    "Beside the model as it was imported no fall is shown: what the chosen portion "
-                    "gains, retraining alone had lost."
-                )
-        elif self.mitigation.ending:
-            # further portions might have helped
-            return
-        elif portions and not all(each.failed for each in portions):
-            self.notes.append(_why_none(portions, self.target, self.options.labels))
+            self.notes += of_chosen(self.trials[self.chosen], self.target)
+        elif not self.mitigation.ending:
+            # else further portions might have helped
+            self.notes += of_none(self.trials, self.target, self.options.labels)
 
     def _prove(self) -> Iterator[Event]:
         """Prove how much the model discriminates as imported, and as chosen."""
@@ -514,7 +481,7 @@ class Repairing:
                 proven = yield from certified(self.mitigation, model, self.options.certify)
             except (ModelError, MemoryError) as error:
                 # a proof is told beside: no result may be lost for it
-                self.notes.append(f"A proof was begun, and failed. {_reason(error)}")
+                self.notes.append(f"Certification was started and failed. {reason_of(error)}")
                 break
             verdict = cast("Verdict", tried.verdict)
             tried.verdict = dataclasses.replace(verdict, measures=(*verdict.measures, *proven))
@@ -541,8 +508,8 @@ class Repairing:
                 note, content = file.remark, file.content
                 if len(content) > MOST_BYTES:
                     note = (
-                        f"The file would have {len(content) / 1e6:,.0f} MB, and at most "
-                        f"{MOST_BYTES / 1e6:,.0f} MB are kept in an audit. {note}"
+                        f"The file would have {len(content) / 1e6:,.0f} MB, and an audit keeps at "
+                        f"most {MOST_BYTES / 1e6:,.0f} MB. {note}"
                     )
                     content = b""
                 yield Retrained(
@@ -559,36 +526,3 @@ def _accuracy(tried: _Tried) -> float:
         if each.what == "accuracy" and each.rows == "validation"
     ]
     return accuracies[0] or 0.0
-
-
-def _reason(error: ModelError | MemoryError | ImportError) -> str:
-    if isinstance(error, ModelError):
-        return str(error)
-    if isinstance(error, ImportError):
-        # one of its own, made for a model that was saved with older versions
-        return f"The environment that the model runs in has no {error.name}."
-    return "There was not enough memory. Close other programs, or add a smaller portion."
-
-
-def _why_none(portions: list[Trial], target: str, labels: str) -> str:
-    """Return that nothing was shown to help, and what may be the cause."""
-    outcome = "It did not work: no portion was shown to lower the discrimination"
-    if any(each.verdict == "costly" for each in portions):
-        return f"{outcome} without costing more accuracy than was allowed."
-    if any(each.verdict == "worse" for each in portions):
-        return (
-            f"{outcome}, and one was shown to raise it. The labels of the added rows may "
-            "contradict those of the data: try another source of labels."
-        )
-    most = max(each.percent for each in portions)
-    cause = (
-        "The labels are the model’s own, so the added rows may teach it nothing new."
-        if labels == "model" and target == "share_domain"
-        else "The model may learn too little from the rows that were added, or their labels may "
-        "hang on the same attributes as its decisions."
-    )
-    return f"{outcome}. The greatest added {most:.1f} % of the training rows. {cause}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' if count != 1 else ''}"

@@ -165,9 +165,9 @@ def _telling(domain: Domain) -> list[int]:
     positions = [i for i in measured(domain).tolist() if domain.attributes[i].kind is not Kind.TEXT]
     if not positions:
         raise SpecError(
-            "There is nothing but protected attributes and texts to tell people apart by.",
-            why="Five models were to learn from everything else which label a person gets.",
-            remedy="Let added rows be labelled by the similar set.",
+            "There are no attributes other than protected attributes and texts.",
+            why="Five models would have to predict the label from the other attributes.",
+            remedy="Choose the counterfactual set as the source of labels (similar).",
         )
     return positions
 

@@ -143,20 +143,20 @@ def _notes(domain: Domain, like: int, pairs: int, most: int, labels: Source) -> 
     notes = []
     if like:
         notes.append(
-            f"Left out: {_pairs(like)} of people who, but for protected attributes, equal somebody "
-            "whom models are chosen or tested by."
+            f"Excluded: {_pairs(like)} whose values, apart from protected attributes, equal those "
+            "of a validation or test row."
         )
     if 2 * pairs < most - 1:
         notes.append(
-            f"There are only {_pairs(pairs)} to make rows from: {2 * pairs:,} rows, where the "
-            f"greatest portion could take {most:,}."
+            f"Only {_pairs(pairs)} are available as augmentation rows: {2 * pairs:,} rows, while "
+            f"the largest augmentation size could use {most:,}."
         )
     if labels == "majority" and domain.texts.size:
-        notes.append("The five models that vote on labels are not given any texts.")
+        notes.append("The five models that vote on labels do not use texts.")
     if labels == "model":
         notes.append(
-            "Added rows have the labels that the model itself gives them, other ones for the two "
-            "people of a pair: expect more discrimination, not less."
+            "Augmentation rows have the model’s own labels, different ones for the two "
+            "members of a pair: expect more discrimination, not less."
         )
     return notes
 

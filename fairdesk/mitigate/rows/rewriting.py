@@ -90,10 +90,10 @@ class _Rewriting:
         if not seeds.size:
             wanted = " and ".join(f"“{self._lexicon.categories[i]}”" for i in self._categories)
             raise SpecError(
-                "No sentences of this group can be written.",
-                why=f"None of the {len(self._split.train):,} texts to train with names anybody by "
-                f"{wanted}.",
-                remedy="Choose a group of other categories, or edit the terms.",
+                "No sentences of this subgroup can be generated.",
+                why=f"None of the {len(self._split.train):,} training texts has an identity term "
+                f"of {wanted}.",
+                remedy="Choose a subgroup of other categories, or edit the identity terms.",
             )
         outcome = Outcome(self._mitigation)
         too_often = outcome.too_often(*self._looked_at(seeds, named))
@@ -125,8 +125,8 @@ class _Rewriting:
             ]
             if words(condition.term) not in terms:
                 raise SpecError(
-                    f"“{condition.term}” is none of the terms of “{category}”.",
-                    remedy="Repair with the terms that the group was found with.",
+                    f"“{condition.term}” is not a term of “{category}”.",
+                    remedy="Use the identity terms with which the subgroup was found.",
                 )
             places.append((lexicon.categories.index(category), terms.index(words(condition.term))))
         categories, choice = zip(*sorted(places), strict=True)
@@ -201,7 +201,8 @@ class _Rewriting:
             return ()
         return (
             (
-                f"Only {count:,} of {most:,} sentences could be made: the texts to train with "
-                f"come to {sentences:,} new ones, and the others of these are not decided so."
+                f"Only {count:,} of {most:,} sentences could be generated: the training texts "
+                f"yield {sentences:,} new sentences, and the others of these do not receive the "
+                "relevant decision."
             ),
         )

@@ -147,12 +147,13 @@ class Outcome:
         rate_in, rate_out = self.rate(inside), self.rate(outside)
         if rate_in == rate_out:
             raise SpecError(
-                "There is nothing to repair: the model treats this group like everybody else.",
-                why=f"In the group and outside of it, “{self.name}” is decided in "
+                "There is nothing to mitigate: the model’s rate for this subgroup equals "
+                "that for all others.",
+                why=f"Within the subgroup and outside it, the decision is “{self.name}” in "
                 f"{100 * rate_in:.3g} % of the cases."
                 if not self._mean
-                else f"In the group and outside of it the mean score is {rate_in:.3g}.",
-                remedy="Choose another group.",
+                else f"Within the subgroup and outside it, the mean score is {rate_in:.3g}.",
+                remedy="Choose another subgroup.",
             )
         return rate_in > rate_out
 
@@ -221,13 +222,13 @@ def _refuse_nobody(within: int, without: int, train: int) -> None:
     if within and without:
         return
     raise SpecError(
-        "No samples of this group can be made."
+        "No samples of this subgroup can be made."
         if not within
-        else "There is nobody to compare this group with.",
-        why=f"None of the {train:,} rows to train with is in it."
+        else "There are no others to compare this subgroup with.",
+        why=f"None of the {train:,} training rows is in it."
         if not within
-        else f"All of the {train:,} rows to train with are in it.",
-        remedy="Choose a group with more people." if not within else "Choose a smaller group.",
+        else f"All of the {train:,} training rows are in it.",
+        remedy="Choose a larger subgroup." if not within else "Choose a smaller subgroup.",
     )
 
 
@@ -236,7 +237,7 @@ def _notes(count: int, most: int, within: int) -> tuple[str, ...]:
         return ()
     return (
         (
-            f"Only {count:,} of {most:,} samples could be made, from {within:,} people of the "
-            "group among the rows to train with: few who are a little unlike them are decided so."
+            f"Only {count:,} of {most:,} samples could be made from {within:,} training rows of "
+            "the subgroup: few of their perturbed rows receive the relevant decision."
         ),
     )

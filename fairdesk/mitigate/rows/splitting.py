@@ -64,10 +64,12 @@ def split(mitigation: MitigationContext, rng: np.random.Generator) -> Split:
     if np.unique(mitigation.target[train]).size < 2:
         name = mitigation.model.opened.card.classes[mitigation.target[train[0]]]
         raise SpecError(
-            f"All {train.size:,} rows to train with have the label “{name}”.",
-            why="From one label a model learns to answer nothing else.",
-            remedy="Audit with a table that has rows of every label, or allow more values in the "
-            "domain.",
+            f"All {train.size:,} training rows have the label “{name}”.",
+            why="With a single label, a model cannot learn to decide.",
+            remedy=(
+                "Audit with a table that has rows of every label, or widen the allowed values of "
+                "the input domain."
+            ),
         )
     return Split(train, validation, test)
 
@@ -77,15 +79,16 @@ def _refuse_few(mitigation: MitigationContext, usable: int) -> None:
         return
     outside = int((~mitigation.inside).sum())
     unlabelled = int((mitigation.inside & (mitigation.target < 0)).sum())
-    reasons = [f"{outside:,} lie outside the audit’s domain or lack a value"] if outside else []
+    reasons = [f"{outside:,} are outside the input domain or lack a value"] if outside else []
     if unlabelled:
-        reasons.append(f"{unlabelled:,} have no label that the model knows")
+        reasons.append(f"{unlabelled:,} have no label that the model has")
     of_them = f": {' and '.join(reasons)}" if reasons else ""
     raise SpecError(
-        f"The model cannot be trained anew with {usable:,} usable rows; at least {LEAST} are "
-        "needed.",
+        f"The model cannot be retrained with {usable:,} usable rows; at least {LEAST} are needed.",
         why=f"The table has {len(mitigation.rows):,} rows{of_them}.",
-        remedy="Use a table with more labelled rows, or allow more values in the domain.",
+        remedy=(
+            "Use a table with more labelled rows, or widen the allowed values of the input domain."
+        ),
     )
 
 

@@ -42,7 +42,7 @@ class CatBoostModel:
         What it is.
     booster : Any
         The loaded model.
-    description : Told
+    description : _Described
         What it tells of itself.
     """
 
@@ -90,8 +90,8 @@ class CatBoostModel:
         except Exception as error:
             # any kind: CatBoost's own have no common base
             raise ModelError(
-                f"The model refused {count:,} rows.",
-                why=f"CatBoost says: {first_line(error)}",
+                f"The model rejected {count:,} rows.",
+                why=f"CatBoost reported:  {first_line(error)}",
                 remedy="Check that each input is made from the right column.",
             ) from error
         return from_values(answers) if values else from_probabilities(answers)
@@ -103,9 +103,11 @@ def _categories(cells: NDArray[Any], name: str) -> NDArray[np.object_]:
     for i, cell in enumerate(cells.tolist()):
         if cell is None or cell != cell:  # noqa: PLR0124 - NaN
             raise ModelError(
-                f"A cell of “{name}” is missing, and the model takes no missing categories.",
-                remedy="Leave out rows with missing cells, or give them the value that they had in "
-                "the training.",
+                f"A cell of “{name}” is missing, and the model accepts no missing categories.",
+                remedy=(
+                    "Exclude rows with missing cells, or give these cells the value that they "
+                    "had in training."
+                ),
             )
         whole = isinstance(cell, float) and cell.is_integer()
         found[i] = str(int(cell)) if whole else str(cell)
@@ -132,8 +134,8 @@ def open_catboost(path: Path, form: str) -> CatBoostModel:
         from catboost import CatBoost  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ModelError(
-            f"“{path.name}” is a model of CatBoost, which is not installed.",
-            why="FairDesk asks CatBoost itself for its models’ answers.",
+            f"“{path.name}” is a CatBoost model, but CatBoost is not installed.",
+            why="FairDesk computes the outputs of CatBoost models with CatBoost itself.",
             remedy="Install it: pip install “fairdesk[catboost]”.",
         ) from error
     booster = CatBoost()
@@ -143,21 +145,20 @@ def open_catboost(path: Path, form: str) -> CatBoostModel:
     except Exception as error:
         # any kind, as above
         raise ModelError(
-            f"“{path.name}” is damaged, or not a whole model.",
-            why=f"CatBoost says: {first_line(error)}",
+            f"“{path.name}” is damaged or incomplete.",
+            why=f"CatBoost reported:  {first_line(error)}",
             remedy="Get the file again, or save the model again: model.save_model(“model.cbm”).",
         ) from error
     if description.other:
         raise ModelError(
-            f"“{path.name}” reads {description.other}, beside numbers and categories.",
-            why="FairDesk does not give CatBoost such inputs.",
+            f"“{path.name}” reads {description.other}, as well as numbers and categories.",
+            why="FairDesk does not support such CatBoost inputs.",
             remedy="Ask for the model’s scores as a column of the data.",
         )
     if description.loss in _SEVERAL:
         raise ModelError(
-            f"“{path.name}” answers with several numbers at once ({description.loss}).",
-            remedy="Ask for a model that answers with one, or for its scores as a column of the "
-            "data.",
+            f"“{path.name}” has several outputs at once ({description.loss}).",
+            remedy="Ask for a model with one output, or for its scores as a column of the data.",
         )
     return CatBoostModel(_card(path, description), booster, description)
 

@@ -153,14 +153,14 @@ def gathered(trees: Sequence[Tree], width: int, groups: int) -> tuple[Tree, ...]
         if members > _MOST_MEMBERS:
             raise BrokenError("its sets of categories are too large")
         if fault := _fault(tree, width, groups):
-            raise BrokenError(f"of tree {i + 1:,}, {fault}")
+            raise BrokenError(f"in tree {i + 1:,}, {fault}")
     both = np.zeros((2, width), np.bool_)
     for tree in trees:
         inner = np.flatnonzero(tree.column >= 0)
         for looks, nodes in zip(both, _by_split_kind(inner, list(tree.sets)), strict=True):
             looks[tree.column[nodes]] = True
     if both.all(axis=0).any():
-        raise BrokenError("it looks at one input both as a number and as a category")
+        raise BrokenError("it uses one input both as a number and as a category")
     return tuple(trees)
 
 
@@ -182,10 +182,10 @@ def _fault(tree: Tree, width: int, groups: int) -> str:
     ways = np.bincount(there, minlength=max(count, 1))
     faults = {
         "there are no nodes": not count,
-        "a branch leads to a node that is not there": len(there) < len(children),
+        "a branch leads to a node that does not exist": len(there) < len(children),
         "branches lead back or meet again": bool(ways[0]) or bool((ways > 1).any()),
-        "a node looks at an input that is not there": bool((tree.column >= width).any()),
-        "the class that it speaks for is not there": not 0 <= tree.group < groups,
+        "a node uses an input that does not exist": bool((tree.column >= width).any()),
+        "the class that it votes for does not exist": not 0 <= tree.group < groups,
         "the value of a leaf is not finite": not np.isfinite(tree.value[~inner]).all(),
         "a threshold is not a number": bool(np.isnan(tree.threshold[inner]).any()),
     }

@@ -112,7 +112,7 @@ def read_of(ensemble: Ensemble, scores: str) -> Read:
     grove, sets = ForestBuilder.empty(), Sets(ensemble.width)
     for tree in ensemble.trees:
         if tree.zero_missing is not None and tree.zero_missing.any():
-            raise OpaqueError("its trees take nought for a missing number")
+            raise OpaqueError("its trees treat a missing number as zero")
         value = np.zeros((len(tree.column), groups))
         value[:, tree.group] = tree.value * ensemble.scale / ensemble.share
         column, threshold = _splits_of(tree, sets, single=single, otherwise=ensemble.otherwise)
@@ -144,7 +144,7 @@ def _zero_first(threshold: Float64) -> Float64:
 def _decides(scores: str, link: Link, groups: int) -> Decides:
     found = _DECIDES.get((scores, link))
     if found is None or (found != "argmax" and groups > 1):
-        raise OpaqueError("how its sums become answers cannot be followed")
+        raise OpaqueError("how its sums become outputs is not known")
     return found
 
 
@@ -164,7 +164,7 @@ def _layers(body: Linear, scores: str) -> Layers:
     decides = _decides(scores, body.link, len(body.bias))
     weights, bias = body.weights, body.bias
     if decides == "argmax" and len(bias) == 2:
-        raise OpaqueError("how its sums become answers cannot be followed")
+        raise OpaqueError("how its sums become outputs is not known")
     return Layers((Layer(weights, bias, Activation("linear")),), np.float32, decides)
 
 
@@ -186,9 +186,9 @@ def read_estimator(estimator: Any) -> Read:  # noqa: ANN401 - XGBoost's or Light
     except (BrokenError, UnsupportedError) as error:
         raise OpaqueError(str(error)) from error
     if isinstance(reading.body, Linear):
-        raise OpaqueError("it is a linear model of XGBoost’s")
+        raise OpaqueError("it is an XGBoost linear model")
     if reading.body.categorical.any():
-        raise OpaqueError("its trees look for sets of names")
+        raise OpaqueError("its trees test for sets of categories")
     read = read_of(reading.body, reading.scores)
     missing = getattr(estimator, "missing", None)
     return replace(read, missing=float("nan") if missing is None else float(missing))

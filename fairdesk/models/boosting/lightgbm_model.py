@@ -69,7 +69,7 @@ def read_lightgbm(text: str, rounds: int = 0) -> Reading:
     if "tree_sizes" in settings and len(sizes) != len(blocks):
         raise BrokenError(f"it claims {len(sizes):,} trees and has {len(blocks):,}")
     if not groups or len(blocks) % groups:
-        raise BrokenError(f"{len(blocks):,} trees do not go with {groups:,} classes")
+        raise BrokenError(f"{len(blocks):,} trees do not match {groups:,} classes")
     link, scores, scale = _objective(settings, groups)
     blocks = blocks[: rounds * groups] if rounds else blocks
     trees = gathered(
@@ -85,9 +85,7 @@ def read_lightgbm(text: str, rounds: int = 0) -> Reading:
     own = () if all(map(_NUMBERED.fullmatch, names)) else tuple(names)
     codes, notes = _codes(text, settings, body, own)
     if not settings.get("objective"):
-        notes.append(
-            "It was trained for an aim of its author’s own: its scores are given as they are."
-        )
+        notes.append("It was trained with a custom objective: its scores are used unchanged.")
     classes = tuple(map(str, range(max(2, groups)))) if scores != _VALUES else ()
     summary = "1 tree" if len(trees) == 1 else f"{len(trees):,} trees"
     return Reading(body, scores, classes, own, "LightGBM", summary, codes, tuple(notes))
@@ -116,12 +114,12 @@ def _objective(header: dict[str, str], groups: int) -> tuple[Link, str, float]:
         return "identity", "scores" if groups > 2 else _VALUES, 1.0
     if name not in _OBJECTIVES:
         raise UnsupportedError(
-            f"it was trained for “{name[:80]}”",
+            f"it was trained with the objective “{name[:80]}”",
             "Ask for the model’s scores as a column of the data.",
         )
     link, scores = _OBJECTIVES[name]
     if (groups > 1) != name.startswith("multiclass"):
-        raise BrokenError(f"{groups:,} classes do not go with “{name}”")
+        raise BrokenError(f"{groups:,} classes do not match “{name}”")
     if "sqrt" in settings:
         link = "square"
     scale = 1.0
@@ -149,18 +147,18 @@ def _tree(settings: dict[str, str], group: int) -> Tree:
     none = np.full(leaves, -1)
     column = _whole(settings, "split_feature", splits)
     if (column < 0).any():
-        raise BrokenError("a node looks at an input that is not there")
+        raise BrokenError("a node uses an input that does not exist")
     threshold = _doubles(settings, "threshold", splits)
     # bit 0: categories; bit 1: missing ones to the left; bits 2 and 3: what is missing
     ways = _whole(settings, "decision_type", splits)
     named, default, missing = ways & 1 == 1, ways & 2 == 2, (ways >> 2) & 3
     if (missing == 3).any():
-        raise BrokenError("it does not say what is missing")
+        raise BrokenError("its encoding of missing values is not valid")
     children = []
     for name in ("left_child", "right_child"):
         child = _whole(settings, name, splits)
         if ((child >= splits) | (child < -leaves)).any():
-            raise BrokenError("a branch leads to a node that is not there")
+            raise BrokenError("a branch leads to a node that does not exist")
         children.append(np.concatenate([np.where(child < 0, splits - 1 - child, child), none]))
     # where nothing counts as missing, what is not there is taken for 0
     missing_left = ~named & np.where(missing == 0, threshold >= 0, default)
@@ -186,14 +184,14 @@ def _sets(
     starts = _whole(settings, "cat_boundaries")
     words = _whole(settings, "cat_threshold")
     if len(starts) < 2 or starts[0] < 0 or (np.diff(starts) < 0).any() or starts[-1] > len(words):
-        raise BrokenError("the categories of its splits are not there")
+        raise BrokenError("the categories of its splits are missing")
     if ((words < 0) | (words >= 1 << 32)).any():
         raise BrokenError("the categories of its splits are not bits")
     found = {}
     for node in nodes.tolist():
         which = threshold[node]
         if not 0 <= which < len(starts) - 1:
-            raise BrokenError("the categories of its splits are not there")
+            raise BrokenError("the categories of its splits are missing")
         own = words[starts[int(which)] : starts[int(which) + 1]]
         found[node] = ((own[:, None] >> np.arange(32)) & 1).ravel() == 1
     return found

@@ -49,8 +49,8 @@ def open_boosted(path: Path, kind: str) -> OpenedModel:
     if kind.endswith("-dump"):
         saving = _LIGHTGBM if kind == "lightgbm-dump" else "booster.save_model(“model.json”)"
         raise ModelError(
-            f"{name} lists a model’s trees for people to read; it is not the model.",
-            why="Its numbers are rounded, and where its sums begin is missing.",
+            f"{name} is a readable list of a model’s trees; it is not the model.",
+            why="Its numbers are rounded, and the start value of its sums is missing.",
             remedy=f"Ask for the model itself: {saving}.",
         )
     if path.stat().st_size > _MOST_BYTES:
@@ -101,7 +101,7 @@ def _text(content: bytes) -> str:
 
 def _old(path: Path) -> ModelError:
     return ModelError(
-        f"“{path.name}” is in the binary format that XGBoost has given up.",
+        f"“{path.name}” is in a binary format that XGBoost no longer supports.",
         why="XGBoost 3.1 and newer cannot read it either.",
         remedy="Ask its author to convert it, with XGBoost 3.0 or older, by one line of Python: "
         f"{_XGBOOST}.",
@@ -114,7 +114,7 @@ def _opened(path: Path, read: Callable[[], Reading], saving: str) -> BoostedMode
         reading = read()
     except UnsupportedError as error:
         raise ModelError(
-            f"{name} holds boosted trees of a kind that FairDesk does not read.",
+            f"{name} contains boosted trees of a type that FairDesk does not read.",
             why=f"The model cannot be opened as data: {error}.",
             remedy=error.remedy,
         ) from error
@@ -134,7 +134,7 @@ def _opened(path: Path, read: Callable[[], Reading], saving: str) -> BoostedMode
 
 def _broken(name: str, why: str, saving: str) -> ModelError:
     return ModelError(
-        f"{name} is damaged, or not a whole model.",
+        f"{name} is damaged or incomplete.",
         why=f"Reading it failed: {why}.",
         remedy=f"Get the file again, or save the model again: {saving}.",
     )

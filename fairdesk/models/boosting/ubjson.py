@@ -101,7 +101,7 @@ class _Reader:
         if self._peek() == b"$":
             kind = self._take(2)[1:]
             if self._peek() != b"#":
-                raise BrokenError("a typed container does not tell its length")
+                raise BrokenError("a typed container does not state its length")
         if self._peek() != b"#":
             return kind, None
         self._take(1)

@@ -52,8 +52,8 @@ _LOGITS = frozenset({"binary:logistic", "reg:logistic"})
 #: Names that XGBoost itself gives.
 _NUMBERED = re.compile(r"f\d+", re.ASCII)
 _EXPORT = (
-    "Ask for a model whose trees decide one thing each, or for the model’s scores as a column of "
-    "the data."
+    "Ask for a model whose trees have one output each, or for the model’s scores as a column "
+    "of the data."
 )
 
 
@@ -81,14 +81,14 @@ def read_xgboost(document: Any) -> Reading:  # noqa: ANN401 - any JSON
     settings = _part(learner, "learner_model_param", dict)
     objective = _part(_part(learner, "objective", dict), "name", str)
     if objective not in _OBJECTIVES:
-        raise UnsupportedError(f"it was trained for “{objective[:80]}”", _EXPORT)
+        raise UnsupportedError(f"it was trained with the objective “{objective[:80]}”", _EXPORT)
     link, scores = _OBJECTIVES[objective]
     width = _count(settings, "num_feature", MOST_INPUTS)
     groups = max(1, _count(settings, "num_class", MOST_CLASSES, 0))
     if _count(settings, "num_target", 1 << 31, 1) > 1:
         raise UnsupportedError("it estimates several numbers at once", _EXPORT)
     if (groups > 1) != (link == "softmax"):
-        raise BrokenError(f"{groups:,} classes do not go with “{objective}”")
+        raise BrokenError(f"{groups:,} classes do not match “{objective}”")
     base = _base(settings, objective, groups)
     booster = _part(learner, "gradient_booster", dict)
     attributes = learner.get("attributes") or {}
@@ -110,8 +110,8 @@ def read_xgboost(document: Any) -> Reading:  # noqa: ANN401 - any JSON
         summary = "1 tree" if kept == 1 else f"{kept:,} trees"
     if objective == "binary:logitraw":
         notes.append(
-            "It answers with a score, not a probability: class 1 is decided above 0, which is a "
-            "probability of one half."
+            "Its output is a score, not a probability: class 1 is decided above 0, which is "
+            "a probability of one half."
         )
     codes = _codes(booster, width)
     names = _names(learner, width)
@@ -169,7 +169,7 @@ def _model(booster: dict[str, Any]) -> dict[str, Any]:
     if name == "dart":
         booster = _part(booster, "gbtree", dict)
     elif name != "gbtree":
-        raise UnsupportedError(f"it is of the kind “{str(name)[:40]}”", _EXPORT)
+        raise UnsupportedError(f"it is of the type “{str(name)[:40]}”", _EXPORT)
     return _part(booster, "model", dict)
 
 
@@ -190,7 +190,7 @@ def _tree(tree: Any, group: int, weight: np.float32) -> Tree:  # noqa: ANN401 - 
     tree = _part({"trees": tree}, "trees", dict)
     parameters = _part(tree, "tree_param", dict)
     if _count(parameters, "size_leaf_vector", 1 << 31, 0) > 1:
-        raise UnsupportedError("each of its leaves decides several things at once", _EXPORT)
+        raise UnsupportedError("each of its leaves has several outputs", _EXPORT)
     left = column_of(tree.get("left_children"), "left_children", np.int64)
     count = len(left)
 
@@ -229,7 +229,7 @@ def _sets(tree: dict[str, Any], nodes: NDArray[np.intp]) -> dict[int, NDArray[np
     every = column_of(tree.get("categories"), "categories", np.int64)
     wrong = (starts < 0) | (sizes < 0) | (starts + sizes > len(every))
     if wrong.any() or sorted(own.tolist()) != nodes.tolist():
-        raise BrokenError("the categories of its splits are not there")
+        raise BrokenError("the categories of its splits are missing")
     if ((every < 0) | (every >= 1 << 24)).any():
         raise BrokenError("a category is numbered below 0 or beyond all others")
     found = {}
@@ -271,11 +271,11 @@ def _kept(
     if not wrapped:
         return trees, (
             f"Its training was stopped early, after round {rounds:,} had been the best: a booster "
-            f"answers with all {trees:,} trees, and so does this file. XGBClassifier would use "
+            f"uses all {trees:,} trees, and so does this file. XGBClassifier would use "
             f"{count:,} of them."
         )
     return count, (
-        f"Its training was stopped early: of {trees:,} trees the first {count:,} answer, as in "
+        f"Its training was stopped early: of {trees:,} trees the first {count:,} are used, as in "
         "XGBClassifier and XGBRegressor."
     )
 
@@ -323,7 +323,7 @@ def _codes(booster: dict[str, Any], width: int) -> dict[int, dict[str, float]]:
         return {}
     every = (_model(booster).get("cats") or {}).get("enc") or []
     if not isinstance(every, list) or len(every) not in (0, width):
-        raise BrokenError("its categories are not as many as its inputs")
+        raise BrokenError("the number of its categories differs from the number of its inputs")
     found = {}
     for i, categories in enumerate(every):
         texts = _texts(_part({"cats": categories}, "cats", dict))
@@ -341,7 +341,7 @@ def _texts(categories: dict[str, Any]) -> list[str]:
     ends = column_of(categories["offsets"], "offsets", np.int64)
     content = column_of(values, "values", np.int64).astype(np.uint8).tobytes()
     if (np.diff(ends) < 0).any() or (len(ends) and not 0 <= ends[0] <= ends[-1] <= len(content)):
-        raise BrokenError("the names of its categories are not there")
+        raise BrokenError("the names of its categories are missing")
     try:
         return [
             content[start:end].decode()

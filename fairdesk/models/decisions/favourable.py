@@ -76,8 +76,8 @@ def answer_of(
         compared = comparison(favourable if model_favourable is None else model_favourable)
         if compared is None and threshold is None:
             raise ModelError(
-                "The model estimates a number, and it is not said from which number on the "
-                "outcome is favourable.",
+                "The model estimates a number, but the limit from which the outcome is "
+                "favourable is not specified.",
                 remedy="Give a threshold, or a favourable outcome like “>= 50”.",
             )
         sign, number = compared or (">=", 0.0)
@@ -129,12 +129,12 @@ def of_classes(card: ModelCard, places: Sequence[int], threshold: float | None =
         )
     if threshold is not None and (card.scores == "labels" or len(card.classes) > 2):
         raise ModelError(
-            "The model decides by itself, and not where a score passes a threshold.",
-            remedy="Leave the threshold away.",
+            "The model does not decide by comparing one score with a threshold.",
+            remedy="Omit the threshold.",
         )
     if threshold is not None and not 0 < threshold < 1:
         raise ModelError(
-            f"A decision cannot change at {threshold:g}.",
+            f"{threshold:g} cannot be a decision threshold.",
             why="The model's scores lie between 0 and 1.",
             remedy="Give a number between them.",
         )
@@ -163,8 +163,8 @@ def _refuse_other_numbers(card: ModelCard, table: Table, label: str, favourable:
     values = tuple(table.counts(label))
     if len(values) != len(card.classes) or any(spelt_as(v, card.classes) is None for v in values):
         raise ModelError(
-            f"The model has {len(card.classes)} classes and the label {len(values)} values, all "
-            f"numbers: “{favourable}” may mean something else to the model.",
+            f"The model has {len(card.classes)} classes and the recorded outcome {len(values)} "
+            f"values, all numbers: “{favourable}” may have another meaning in the model.",
             remedy=f"Choose one or several of its classes: {', '.join(card.classes)}.",
         )
 
@@ -187,7 +187,7 @@ def _places(card: ModelCard, favourable: str, model_favourable: str | None) -> t
     if len(card.classes) > 2:
         raise ModelError(
             f"None of the model's classes is called “{favourable}”.",
-            why="So FairDesk cannot tell which one is the favourable outcome.",
+            why="Therefore FairDesk cannot determine which class is the favourable outcome.",
             remedy=f"Choose one or several of: {_with_names(card.classes, beside)}.",
         )
     return ()

@@ -34,8 +34,8 @@ def numbers_of(values: Answers, kind: type | str) -> Answers:
     numbers = values.astype(np.float64) if values.dtype.kind in "OUS" else values
     if wanted.kind in "iub" and np.isnan(numbers).any():
         raise ModelError(
-            "The model takes whole numbers, and a cell is missing.",
-            remedy="Leave out rows with missing cells.",
+            "The model accepts whole numbers only, and a cell is missing.",
+            remedy="Exclude rows with missing cells.",
         )
     # numbers out of range are looked for below
     with np.errstate(over="ignore", invalid="ignore"):
@@ -46,10 +46,10 @@ def numbers_of(values: Answers, kind: type | str) -> Answers:
         changed = converted != numbers
     if changed.any():
         raise ModelError(
-            f"The model takes numbers of the type {wanted.name}, which cannot hold "
+            f"The model accepts numbers of the type {wanted.name}, which cannot hold "
             f"{numbers[changed].ravel()[0]:g}.",
-            why="It would become another number.",
-            remedy="Make that input from another column, or scale it as its author did.",
+            why="It would be changed to another number.",
+            remedy="Use another column for that input, or scale it as its author did.",
         )
     return converted
 

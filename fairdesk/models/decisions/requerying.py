@@ -131,14 +131,17 @@ def sentence(found: Repeatability) -> str:
     """Return why a model is not repeatable, in a sentence; empty where it is."""
     if found.holds:
         return ""
-    decided = f", {found.decisions:,} of them another decision" if found.decisions else ""
+    decided = f", {found.decisions:,} of them a different decision" if found.decisions else ""
     return (
-        f"The model is not repeatable: {found.changed:,} of {found.rows:,} rows got another score"
-        f"{decided}, when the same rows were queried again"
+        f"The model is not repeatable: {found.changed:,} of {found.rows:,} rows had another score"
+        f"{decided}, when the same rows were re-queried"
         + (
-            " together with other rows. Its answer to a row depends on the rest of the batch."
+            (
+                " together with other rows. Its output for a row depends on the other rows of "
+                "the batch."
+            )
             if found.batch
-            else ". Its answers are random in part."
+            else ". Its outputs are partly random."
         )
     )
 
@@ -147,8 +150,12 @@ def refuse(found: Repeatability) -> ModelError:
     """Make the error for a run that rests on a repeatable model."""
     return ModelError(
         sentence(found),
-        why="This method compares decisions of single rows, which only means something where the "
-        "same row always gets the same decision.",
-        remedy="Ask for the model as it is used for decisions, with dropout, noise and batch "
-        "statistics switched off. Group figures can still be calculated.",
+        why=(
+            "This method compares decisions for single rows, which is meaningful only if the "
+            "same row always receives the same decision."
+        ),
+        remedy=(
+            "Ask for the model as it is used for decisions, with dropout, noise and batch "
+            "statistics switched off. Group metrics can still be calculated."
+        ),
     )

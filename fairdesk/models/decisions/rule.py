@@ -8,7 +8,6 @@ or an estimated number.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +15,6 @@ from numpy.typing import NDArray
 from fairdesk.models.decisions.outputs import of_two
 from fairdesk.models.model import Mapping, ModelCard
 from fairdesk.results.events import Scores
-
-Numbers = NDArray[np.floating[Any]]
 
 #: What a model that estimates a number says its answers are.
 VALUES = "values"

@@ -193,7 +193,7 @@ class Chain:
         if len(bias) > 2:
             return len(bias), "scores", (EACH_FOR_ITSELF,)
         if last.name not in (*_RISING, "softmax"):
-            raise NotPlainError(f"two answers through “{last.name}”")
+            raise NotPlainError(f"two outputs through “{last.name}”")
         # softmax over two is the sigmoid of their difference, which also tells the greater
         self.steps[-1] = (weights[:, 1:] - weights[:, :1], bias[1:] - bias[:1], SIGMOID)
         if last.name == "softmax":
@@ -231,7 +231,7 @@ TANH = "Its last layer gives one number between −1 and 1. Above 0 is read as c
 LOGITS = "Its last layer gives plain numbers, one for each class. The greatest is the decision."
 EACH_FOR_ITSELF = "Its last layer gives each class a score by itself. The greatest is the decision."
 ESTIMATE = (
-    "Its last layer gives one number that is neither a probability nor log-odds. It is read as an "
-    "estimate; choose from which number on it is favourable."
+    "Its last layer gives one number that is neither a probability nor log-odds. It is read "
+    "as an estimate; choose the limit from which it is favourable."
 )
 ALWAYS_ONE = "Its last layer is a softmax of one number, which is always 1: it decides nothing."

@@ -11,7 +11,8 @@ import numpy as np
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import VALUES
-from fairdesk.models.inputs.mapping import Proposal, hinted, input_names, listing
+from fairdesk.models.inputs.mapping.making import hinted, input_names, listing
+from fairdesk.models.inputs.mapping.propose import Proposal
 from fairdesk.models.inputs.one_hot import texts_of
 from fairdesk.models.model import How, Input, Mapping, ModelCard
 
@@ -42,7 +43,7 @@ def problems(
     """
     count = len(card.inputs)
     if len(mapping.inputs) != count:
-        problem = f"The mapping is for {len(mapping.inputs)} inputs, and the model has {count}."
+        problem = f"The mapping is for {len(mapping.inputs)} inputs, but the model has {count}."
         return (problem,)
     return (
         *_open(mapping.inputs, card),
@@ -80,7 +81,7 @@ def complete(proposal: Proposal, card: ModelCard, table: Table, label: str) -> M
 def _open(inputs: Sequence[Input | None], card: ModelCard) -> Iterator[str]:
     names = [name for name, item in zip(input_names(card), inputs, strict=True) if item is None]
     if names:
-        yield f"It is not said how these inputs are made: {listing(names)}."
+        yield f"How these inputs are made is not specified: {listing(names)}."
 
 
 def _twice(inputs: Sequence[Input | None]) -> Iterator[str]:
@@ -106,11 +107,11 @@ def problems_of(
     accepts = card.accepts[position] if position < len(card.accepts) else ""
     text = isinstance(item.constant, str) if item.how is How.CONSTANT else item.how is How.LABEL
     if accepts == "number" and text:
-        yield f"The model's input “{item.name}” takes numbers, and is given text."
+        yield f"The model's input “{item.name}” accepts numbers, but is made from text."
     if accepts == "text" and not text:
-        yield f"The model's input “{item.name}” takes text, and is given numbers."
+        yield f"The model's input “{item.name}” accepts text, but is made from numbers."
     if text and item.then:
-        yield f"The model's input “{item.name}” is a text, and nothing can be computed with that."
+        yield f"The model's input “{item.name}” is text, so no arithmetic is possible."
     if item.how is How.CONSTANT:
         return
     if item.attribute not in table.names:
@@ -118,12 +119,12 @@ def problems_of(
         return
     column = table.column(item.attribute)
     if column.kind is Kind.IGNORED:
-        yield f"The input “{item.name}” is made from “{column.name}”, which is ignored."
+        yield f"The input “{item.name}” is made from “{column.name}”, which is excluded."
         return
     if column.name == label:
-        yield f"The input “{item.name}” is made from the label column “{label}”."
+        yield f"The input “{item.name}” is made from the recorded outcome “{label}”."
     if item.how is How.AS_IS and column.values:
-        yield (f"The input “{item.name}” takes the number itself, and “{column.name}” holds names.")
+        yield (f"The input “{item.name}” accepts numbers, but “{column.name}” is categorical.")
     yield from _of_values(item, column, card, table)
 
 
@@ -155,19 +156,19 @@ def _of_values(item: Input, column: Column, card: ModelCard, table: Table) -> It
 def _of_answers(mapping: Mapping | Proposal, card: ModelCard) -> Iterator[str]:
     answer = mapping.answer if isinstance(mapping, Proposal) else mapping
     if answer is None:
-        yield "It is not said which of the model's answers is the favourable one."
+        yield "The model’s favourable decision is not specified."
         return
     count = len(answer.outcomes or card.classes)
     if card.scores == VALUES and answer.threshold is None:
-        yield "It is not said from which estimated number on the outcome is favourable."
+        yield "The limit from which the estimated number is favourable is not specified."
     elif not 0 <= answer.favourable_class < count:
-        yield "The favourable answer is none of the model's."
+        yield "The favourable decision is not one of the model’s decisions."
     if set(answer.together) - set(range(len(card.classes))):
-        yield "The favourable classes are none of the model's."
+        yield "The favourable classes are not among the model’s classes."
     elif len(set(answer.together)) == len(card.classes) and answer.together:
         yield "All of the model's classes are favourable."
     if answer.threshold is not None and card.scores != VALUES:
         if len(card.classes) != 2 or card.scores == "labels":
-            yield "The model decides by itself, and not where a score passes a threshold."
+            yield "The model does not decide by comparing one score with a threshold."
         elif not 0 < answer.threshold < 1:
-            yield "A threshold of the model's scores lies between 0 and 1."
+            yield "A threshold for the model’s scores must lie between 0 and 1."

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from fairdesk.results.events import Scores
 
 EXPECTED = (
-    "Expected are scalers, encoders or other fitted transformers (.pkl, .joblib, .skops), JSON "
-    "(a list of the inputs' names; {“features”: [...]}; {“column”: {“value”: code}}; "
-    "{“classes”: [...]}), or a text file with one name per line or one row of names."
+    "FairDesk expects scalers, encoders or other fitted transformers (.pkl, .joblib, "
+    ".skops), JSON (a list of the inputs' names; {“features”: [...]}; {“column”: {“value”: "
+    "code}}; {“classes”: [...]}), or a text file with one name per line or one row of names."
 )
 #: Lists and codes are never larger.
 _MOST_BYTES = 16 << 20
@@ -60,7 +60,9 @@ def with_companions(opened: OpenedModel, companions: Sequence[Companion]) -> Ope
     for file in read:
         left = [thing for _, thing in unused]
         if all(any(thing is other for other in left) for _, thing in file.things):
-            raise _unknown(Path(file.companion.path), "It tells nothing about this model’s inputs.")
+            raise _unknown(
+                Path(file.companion.path), "It contains no information about this model’s inputs."
+            )
     hints = gathered.hints()
     if gathered.before:
         opened = PreparedModel(opened, gathered.before)
@@ -125,12 +127,12 @@ def _read(companion: Companion) -> _Read:
         content = _text(path)
     elif kind == "missing":
         raise ModelError(
-            f"The file “{path}” is not there.", remedy="Check its name, or choose another file."
+            f"The file “{path}” does not exist.", remedy="Check its name, or choose another file."
         )
     else:
-        raise _unknown(path, "Its content is none of what is expected.")
+        raise _unknown(path, "Its content is not of an expected type.")
     if is_estimator(content):
-        raise _unknown(path, f"It holds a model, “{type(content).__name__}”, not what feeds one.")
+        raise _unknown(path, f"It is a model, “{type(content).__name__}”, not its preprocessing.")
     several = isinstance(content, Mapping) and not is_codes(content)
     things = (
         [(str(name), thing) for name, thing in content.items() if not is_estimator(thing)]
@@ -153,7 +155,7 @@ def _text(path: Path) -> object:
         try:
             content: object = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise _unknown(path, f"It is no valid JSON: {error}.") from error
+            raise _unknown(path, f"It is not valid JSON: {error}.") from error
         return content
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
@@ -169,5 +171,5 @@ def _text(path: Path) -> object:
 
 def _unknown(path: Path, why: str) -> ModelError:
     return ModelError(
-        f"“{path.name}” does not tell how the model is fed.", why=why, remedy=EXPECTED
+        f"“{path.name}” does not describe the model’s inputs.", why=why, remedy=EXPECTED
     )

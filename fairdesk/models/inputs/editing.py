@@ -11,7 +11,8 @@ import msgspec
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.favourable import Answer
-from fairdesk.models.inputs.mapping import Proposal, input_names, made_of
+from fairdesk.models.inputs.mapping.making import input_names, made_of
+from fairdesk.models.inputs.mapping.propose import Proposal
 from fairdesk.models.inputs.one_hot import MISSING, Place, made
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
 
@@ -68,7 +69,7 @@ def as_way(mapping: M, position: int, how: How, table: Table, card: ModelCard) -
     column = _column(item.attribute, table)
     if how is How.AS_IS and column.values:
         raise ModelError(
-            f"The column “{column.name}” holds names, not numbers.",
+            f"The column “{column.name}” is categorical, not numeric.",
             remedy="Give a number for each value, or choose another column.",
         )
     accepts = {How.LABEL: "text", How.CODE: "number", How.AS_IS: "number"}.get(how, "")
@@ -89,7 +90,7 @@ def constant(mapping: M, position: int, value: float | str, card: ModelCard) -> 
     accepts = card.accepts[position] if position < len(card.accepts) else ""
     if isinstance(value, str) and accepts == "number":
         raise ModelError(
-            f"The model's input “{_name(card, position)}” takes a number, not “{value}”.",
+            f"The model's input “{_name(card, position)}” accepts a number, not “{value}”.",
             remedy="Give a number.",
         )
     if not isinstance(value, str):
@@ -110,8 +111,8 @@ def numbered(mapping: M, position: int, value: str, number: float) -> M:
     _refuse_endless(number)
     if item.how is not How.CODE:
         raise ModelError(
-            f"The model's input “{item.name}” is not made of a number for each value.",
-            remedy="Make it so first.",
+            f"The model's input “{item.name}” is not made from a number for each value.",
+            remedy="Choose that way of making the input first.",
         )
     return put(
         mapping,
@@ -131,8 +132,8 @@ def computed(mapping: M, position: int, steps: Sequence[Step]) -> M:
     item = _item(mapping, position)
     if steps and (item.how is How.LABEL or isinstance(item.constant, str)):
         raise ModelError(
-            f"The model's input “{item.name}” is a text, and nothing can be computed with that.",
-            remedy="Make it from a number first.",
+            f"The model's input “{item.name}” is text, so no arithmetic is possible.",
+            remedy="Make the input from a number first.",
         )
     for step in steps:
         _refuse_endless(step.by)
@@ -177,7 +178,7 @@ def _item(mapping: Mapping | Proposal, position: int) -> Input:
     item = mapping.inputs[position]
     if item is None:
         raise ModelError(
-            f"The model's input {position + 1} is made from nothing yet.",
+            f"The model's input {position + 1} has no source yet.",
             remedy="Choose a column for it first.",
         )
     return item
@@ -191,7 +192,7 @@ def _column(attribute: str, table: Table) -> Column:
     column = table.column(attribute)
     if column.kind is Kind.IGNORED:
         raise ModelError(
-            f"The column “{attribute}” is ignored.",
+            f"The column “{attribute}” is excluded.",
             remedy="Give it another type, or choose another column.",
         )
     return column
@@ -199,4 +200,4 @@ def _column(attribute: str, table: Table) -> Column:
 
 def _refuse_endless(number: float) -> None:
     if not math.isfinite(number):
-        raise ModelError("That is no finite number.", remedy="Give another number.")
+        raise ModelError("That is not a finite number.", remedy="Give another number.")

@@ -76,8 +76,10 @@ class FedModel:
             raise ModelError(
                 f"The model's input “{strangers[0].name}” is made from the column "
                 f"“{strangers[0].attribute}”, which is not among the attributes.",
-                remedy="Give that column a kind other than “ignored”, or make the input from "
-                "another column.",
+                remedy=(
+                    "Give that column a type other than “excluded”, or make the input from "
+                    "another column."
+                ),
             )
         # a constant may look at any column: it sees only how many rows there are
         self._positions = [positions.get(item.attribute, 0) for item in mapping.inputs]
@@ -308,8 +310,8 @@ def _maker_of(item: Input, attribute: Attribute) -> _Number | _Maker:
         return made
     if item.how is How.LABEL or isinstance(item.constant, str):
         raise ModelError(
-            f"The model's input “{item.name}” is a text, and nothing can be computed with that.",
-            remedy="Take the arithmetic away, or make the input from a number.",
+            f"The model's input “{item.name}” is text, so no arithmetic is possible.",
+            remedy="Remove the arithmetic, or make the input from a number.",
         )
     return (
         replace(made, then=item.then) if isinstance(made, _Number) else _computed(made, item.then)
@@ -372,7 +374,7 @@ def _code(item: Input, value: str) -> float:
     if number is None:
         raise ModelError(
             f"The model's input “{item.name}” has no number for “{value}” of “{item.attribute}”.",
-            remedy="Give it one in the mapping, or leave that value out of the audit.",
+            remedy="Give it a number in the mapping, or exclude that value from the audit.",
         )
     return number
 
@@ -428,17 +430,22 @@ def _valid(scores: Scores, rows: int, classes: int) -> Scores:
     if scores.shape != (rows, width):
         what = f" and {classes} classes" if classes > 1 else ""
         raise ModelError(
-            f"The model answered {_shape(scores.shape)} for {rows:,} rows{what}.",
-            why="An answer for each row was expected, and a score for each class.",
-            remedy="Check that the file is a classifier, or which of its outputs decides.",
+            f"The model returned {_shape(scores.shape)} for {rows:,} rows{what}.",
+            why="An output for each row was expected, with a score for each class.",
+            remedy=(
+                "Check that the file is a classifier, or which of its outputs is used for the "
+                "decision."
+            ),
         )
     if not np.isfinite(scores).all():
         bad = int((~np.isfinite(scores)).any(axis=1).sum())
         raise ModelError(
-            f"The model answered with no number for {bad:,} of {rows:,} rows.",
-            why="This happens where a cell is missing and the model cannot deal with that, or "
-            "where its arithmetic overflows.",
-            remedy="Leave out rows with missing cells, or check the model.",
+            f"The model returned no finite number for {bad:,} of {rows:,} rows.",
+            why=(
+                "This happens when a cell is missing and the model does not support missing "
+                "cells, or when its arithmetic overflows."
+            ),
+            remedy="Exclude rows with missing cells, or check the model.",
         )
     return scores
 

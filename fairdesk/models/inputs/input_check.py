@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 import msgspec
 import numpy as np
@@ -20,10 +19,10 @@ from fairdesk.models.decisions.recorded import compared
 from fairdesk.models.decisions.requerying import chosen, query_again, sentence
 from fairdesk.models.decisions.rule import own_number
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import BY_POSITION
-from fairdesk.models.inputs.one_hot import is_one_hot
+from fairdesk.models.inputs.mapping.proposer import BY_POSITION
+from fairdesk.models.inputs.other_ways import other_ways
 from fairdesk.models.inputs.skill import UNCLEAR, Skill, doubts, skill
-from fairdesk.models.model import How, Input, Mapping, OpenedModel, Takes, favourable_scores, labels
+from fairdesk.models.model import How, Mapping, OpenedModel, Takes, favourable_scores, labels
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Rows, Scores
 
@@ -31,12 +30,6 @@ from fairdesk.results.events import Rows, Scores
 SAMPLE = 20
 #: Agreement that is no further above that of always guessing says little.
 _HARDLY = 0.01
-#: Other ways to feed the model are tried on so many rows, and so many ways at most.
-_TRIED_ROWS, _MOST_WAYS = 5_000, 20
-#: Another way is worth a word from so much more agreement on.
-_MUCH = 0.05
-#: Ways whose agreement is so close cannot be told apart by it.
-_ALIKE = 0.01
 #: The model may say something else than it once did on this share of the rows.
 _DIFFERS = 0.001
 
@@ -152,7 +145,8 @@ def check(
     favourable_label, known = favourable_rows(table, label, favourable)
     if not known.any():
         raise DataError(
-            f"No row has a value in the column “{label}”.", remedy="Choose another label column."
+            f"No row has a recorded outcome in the column “{label}”.",
+            remedy="Choose another column as the recorded outcome.",
         )
     answers = _ask(fed, rows, np.flatnonzero(known))
     scores, kept = answers.scores, answers.rows
@@ -167,17 +161,18 @@ def check(
     counts = np.bincount(labels(scores), minlength=len(names))
     recorded = compared(scores, kept, table, label, mapping, opened.card)
     repeated = _queried_again(fed, rows[kept], scores)
+    judged = (proof.accuracy, proof.auc, fed, rows[kept], scores, favourable_label[kept])
     warnings = [
         *filter(None, (sentence(repeated),)),
         *_of_label(table, label, favourable),
         *proof.warnings,
         *_of_order(proof, mapping),
-        *_other_ways(proof, fed, rows[kept], scores, favourable_label[kept]),
+        *(other_ways(*judged) if proof.accuracy < proof.majority else ()),
     ]
     if recorded is not None and recorded.equal < 1 - _DIFFERS:
         warnings.append(
-            f"In {1 - recorded.equal:.1%} of {recorded.rows:,} rows the model does not say what "
-            f"the column “{recorded.column}” says that it said. Is it another model or version, "
+            f"In {1 - recorded.equal:.1%} of {recorded.rows:,} rows the model’s decision differs "
+            f"from that recorded in “{recorded.column}”. Is it another model or version, "
             "or are its inputs made in another way?"
         )
     return msgspec.structs.replace(
@@ -213,7 +208,9 @@ def agreement(
         When no row is counted.
     """
     if not counted.any():
-        raise DataError("No row has both a label and a decision.", remedy="Choose other columns.")
+        raise DataError(
+            "No row has both a recorded outcome and a decision.", remedy="Choose other columns."
+        )
     rows = int(counted.sum())
     favourable_mask, recorded_mask = favourable_mask[counted], recorded_mask[counted]
     confusion = (
@@ -292,13 +289,13 @@ def settled(mapping: Mapping, proof: InputCheck) -> tuple[Mapping, str]:
     names = [name for name, _ in proof.predictions]
     chosen = mapping if better else flipped(mapping)
     why = (
-        "which agrees better with the label"
+        "which matches the recorded outcome better"
         if agrees == better
-        else "whose scores agree better with the label, though its decisions do not"
+        else "whose scores match the recorded outcome better, although its decisions do not"
     )
     return chosen, (
-        "No name tells which of the model's answers is the favourable one. "
-        f"“{names[chosen.favourable_class]}” was taken, {why}: check it."
+        "The class names do not show which decision of the model is favourable. "
+        f"“{names[chosen.favourable_class]}” was chosen, {why}: check it."
     )
 
 
@@ -317,13 +314,13 @@ def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
     if not used:
         raise ModelError(
             "None of the model's inputs is made from a column.",
-            remedy="Make at least one from the data.",
+            remedy="Make at least one input from a column of the data.",
         )
     for name in dict.fromkeys(used):
         column = table.column(name)
         if column.kind is Kind.IGNORED:
             raise ModelError(
-                f"The model takes the column “{name}”, which is ignored.",
+                f"The model takes the column “{name}”, which is excluded.",
                 remedy="Give that column another type, or make the input from another column.",
             )
         attributes.append(
@@ -455,84 +452,8 @@ def _of_order(proof: InputCheck, mapping: Mapping) -> Iterator[str]:
     hardly = found in (Skill.NONE, Skill.UNKNOWN) and 0 <= proof.accuracy - proof.majority < _HARDLY
     if mapping.matched == BY_POSITION and hardly:
         yield (
-            f"The model agrees with the label in {proof.accuracy:.1%} of the rows, hardly more "
-            f"than always guessing the commoner value ({proof.majority:.1%}), and its inputs are "
-            "made from the columns in their order: check that this is the order that it was "
-            "trained with."
+            f"The decision matches the recorded outcome in {proof.accuracy:.1%} of the rows, "
+            f"hardly more than when always guessing the more common value ({proof.majority:.1%}). "
+            "The inputs are made from the columns in their order: check that the model was trained "
+            "with this order."
         )
-
-
-def _other_ways(
-    proof: InputCheck, fed: FedModel, rows: Rows, scores: Scores, wanted: Mask
-) -> Iterator[str]:
-    """Try what may have been confused where the agreement is poor, and say what agrees better.
-
-    Better is what ranks the rows better too: else it only guesses the commoner value more often.
-    """
-    if proof.accuracy >= proof.majority:
-        return
-    mapping = fed.mapping
-    names = mapping.decisions(fed.opened.card)
-    some = slice(0, _TRIED_ROWS)
-    ways: list[tuple[float, str]] = []
-
-    def judge(answers: Scores, favourable: int, way: str) -> None:
-        truth = wanted[: len(answers)]
-        ranking = auc(favourable_scores(answers, favourable), truth)
-        if ranking is None or proof.auc is None or ranking >= proof.auc:
-            share = float(((labels(answers) == favourable) == truth).mean())
-            ways.append((share, way))
-
-    for i, name in enumerate(names):
-        if i != mapping.favourable_class:
-            judge(scores, i, f"With “{name}” as the favourable answer")
-    for one, other in _confusable(mapping, fed, rows)[:_MOST_WAYS]:
-        swapped = list(mapping.inputs)
-        swapped[one], swapped[other] = swapped[other], swapped[one]
-        tried = FedModel(
-            fed.opened,
-            msgspec.structs.replace(mapping, inputs=tuple(swapped)),
-            fed.attributes,
-        )
-        try:
-            answers = tried.predict(rows[some])
-        except ModelError:
-            continue
-        pair = " and ".join(_input_text(mapping.inputs[i]) for i in (one, other))
-        judge(answers, mapping.favourable_class, f"With the inputs {pair} in each other’s place")
-    best = max((share for share, _ in ways), default=0.0)
-    for share, way in ways:
-        if share > proof.accuracy + _MUCH and share > best - _ALIKE:
-            yield f"{way} it would agree in {share:.1%}."
-
-
-def _confusable(mapping: Mapping, fed: FedModel, rows: Rows) -> list[tuple[int, int]]:
-    """Find pairs of inputs that look alike and exclude each other, like “male” and “female”."""
-    binary = [
-        i
-        for i, item in enumerate(mapping.inputs)
-        if is_one_hot(item) or (item.how is How.AS_IS and _is_binary(item, fed))
-    ]
-    return [
-        (one, other)
-        for one, other in combinations(binary[:_MOST_WAYS], 2)
-        if _exclude_each_other(mapping.inputs[one], mapping.inputs[other], fed, rows)
-    ]
-
-
-def _is_binary(item: Input, fed: FedModel) -> bool:
-    attribute = next(each for each in fed.attributes if each.name == item.attribute)
-    return not attribute.values and (attribute.low, attribute.high) == (0.0, 1.0)
-
-
-def _exclude_each_other(one: Input, other: Input, fed: FedModel, rows: Rows) -> bool:
-    if is_one_hot(one) or is_one_hot(other):
-        return one.attribute == other.attribute
-    places = {attribute.name: i for i, attribute in enumerate(fed.attributes)}
-    together = rows[:, [places[one.attribute], places[other.attribute]]].sum(axis=1)
-    return bool((together <= 1).all())
-
-
-def _input_text(item: Input) -> str:
-    values = [value for value, number in item.codes.items() if value and number]
-    return f"“{item.name}” ({', '.join([item.attribute, *values])})"

@@ -11,12 +11,13 @@ import msgspec
 
 from fairdesk.data.profiling.outcomes import comparison, spelt_as
 from fairdesk.data.table import Table
-from fairdesk.errors import DataError, ModelError, SpecError
+from fairdesk.errors import DataError, ModelError, SpecError, system_errors
 from fairdesk.models.decisions.favourable import Answer, of_classes, of_estimate, sign_of
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs import editing
 from fairdesk.models.inputs.checking import problems_of
-from fairdesk.models.inputs.mapping import Proposal, input_names, listing
+from fairdesk.models.inputs.mapping.making import input_names, listing
+from fairdesk.models.inputs.mapping.propose import Proposal
 from fairdesk.models.inputs.usual import steps_of, still_fits
 from fairdesk.models.model import Fit, How, Input, Mapping, ModelCard, Step
 
@@ -105,17 +106,13 @@ def read(path: Path) -> MapFile:
     SpecError
         When it cannot be read, or is something else.
     """
+    with system_errors(SpecError, f"The mapping file “{path}” cannot be read.", "Check its name."):
+        content = path.read_bytes()
     try:
-        return parse(path.read_bytes())
-    except OSError as error:
-        raise SpecError(
-            f"The mapping file “{path}” cannot be read.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Check its name.",
-        ) from error
+        return parse(content)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise SpecError(
-            f"The mapping file “{path}” is not what is expected.",
+            f"The mapping file “{path}” does not have the expected format.",
             why=f"{error}.",
             remedy=f"It is JSON, like {EXAMPLE}.",
         ) from error
@@ -158,7 +155,7 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
             mapping = _apply_entry(entry, mapping, names.index(entry.name), card, table)
         except (ModelError, DataError) as error:
             raise SpecError(
-                f"The mapping file's entry for the input “{entry.name}” cannot be followed.",
+                f"The mapping file's entry for the input “{entry.name}” cannot be applied.",
                 why=error.what,
                 remedy=error.remedy,
             ) from error
@@ -175,7 +172,7 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
         answer = _answer(mapping_file, mapping, card)
     except ModelError as error:
         raise SpecError(
-            "What the mapping file says about the model's answers cannot be followed.",
+            "What the mapping file states about the model’s decisions cannot be applied.",
             why=error.what,
             remedy=error.remedy,
         ) from error
@@ -188,11 +185,13 @@ def _refuse_gaps(mapping_file: MapFile, mapping: Mapping | Proposal, names: Sequ
     gaps = [each.name for each in mapping_file.inputs if each.name in names and _is_gap(each, made)]
     if gaps:
         raise SpecError(
-            f"The mapping file does not say how these inputs are made: {listing(gaps)}.",
+            f"The mapping file does not specify how these inputs are made: {listing(gaps)}.",
             why="Their entries have neither a column nor a value. Nothing is assumed for them: a "
             "constant in place of what the model was trained with changes its decisions.",
-            remedy="Add the columns to the table, computed as they were for training, and name "
-            "them as “from”; or give as “value” what is the same for all rows.",
+            remedy=(
+                "Add the columns to the table, computed as they were for training, and name them "
+                "as “from”; or give a constant for all rows as “value”."
+            ),
         )
 
 
@@ -281,8 +280,8 @@ def _exactly(entry: Entry, mapping: M, position: int) -> M:
     how = entry.how or How.CODE
     if how is not How.CODE and codes:
         raise ModelError(
-            f"Numbers for values are given, but it is made “{how}”.",
-            remedy="Leave “how” away, or the numbers.",
+            f"Numbers for values are given, but “how” is “{how}”.",
+            remedy="Omit either “how” or the numbers.",
         )
     item = Input(entry.name, entry.column, how, codes, entry.missing, others=entry.others)
     return editing.put(mapping, position, item)
@@ -297,7 +296,9 @@ def _answer(mapping_file: MapFile, mapping: Mapping | Proposal, card: ModelCard)
     elif now is not None:
         places = list(now.together or (now.favourable_class,))
     else:
-        raise ModelError("It does not say which class is favourable.", remedy="Add “favourable”.")
+        raise ModelError(
+            "It does not specify which class is favourable.", remedy="Add “favourable”."
+        )
     threshold = mapping_file.threshold
     if threshold is None and now is not None:
         threshold = now.threshold
@@ -308,8 +309,8 @@ def _estimate(mapping_file: MapFile, now: Mapping | Answer | None) -> Answer:
     compared = comparison(mapping_file.favourable[0]) if len(mapping_file.favourable) == 1 else None
     if mapping_file.favourable and compared is None:
         raise ModelError(
-            "The model estimates a number, and what is favourable is no comparison.",
-            remedy="Write it like “>= 50”.",
+            "The model estimates a number, but “favourable” is not a comparison.",
+            remedy="Write it in the form “>= 50”.",
         )
     sign, limit = compared or (sign_of(now) if now is not None else ">=", None)
     if mapping_file.threshold is not None:
@@ -317,7 +318,10 @@ def _estimate(mapping_file: MapFile, now: Mapping | Answer | None) -> Answer:
     if limit is None and now is not None:
         limit = now.threshold
     if limit is None:
-        raise ModelError("It does not say from which number on.", remedy="Add “threshold”.")
+        raise ModelError(
+            "It does not specify the limit from which the number is favourable.",
+            remedy="Add “threshold”.",
+        )
     spread = mapping_file.spread or (now.spread if now is not None else 1.0)
     return of_estimate(sign, limit, spread)
 

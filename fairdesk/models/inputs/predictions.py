@@ -21,8 +21,8 @@ def card_of(table: Table, column: str) -> ModelCard:
         path=table.source.path,
         sha256=table.source.sha256,
         format="A column of decisions",
-        summary=f"The decisions that a model made stand in the column “{column}”; the model itself "
-        "is not there, so nobody else can be asked about",
+        summary=f"The decisions of a model are in the column “{column}”; the model itself "
+        "is not available, so no other inputs can be tested",
         takes=Takes.COLUMNS,
         inputs=(),
         named=False,
@@ -37,7 +37,7 @@ def mapping_of(favourable: str) -> Mapping:
     """Return the mapping of a model that is fed nothing, and whose decisions are known."""
     return Mapping(
         inputs=(),
-        matched="not at all: no model is asked",
+        matched="not mapped: no model is queried",
         favourable_class=1,
         outcomes=(f"not {favourable}", favourable),
     )

@@ -99,7 +99,7 @@ def doubts(confusion: Confusion, ranking: float | None) -> Iterator[str]:
     (true_good, false_bad), (false_good, true_bad) = confusion
     rows, favourable = true_good + false_bad + false_good + true_bad, true_good + false_bad
     if favourable in (0, rows):
-        yield "All rows have the same label, so the agreement says nothing."
+        yield "All rows have the same recorded outcome, so the accuracy is not informative."
         return
     accuracy, majority = (true_good + true_bad) / rows, max(favourable, rows - favourable) / rows
     found = skill(ranking, confusion)
@@ -112,13 +112,13 @@ def doubts(confusion: Confusion, ranking: float | None) -> Iterator[str]:
         yield f"The model decides {which} on every row{asked}"
     elif accuracy < majority:
         yield (
-            f"The model agrees with the label in {accuracy:.1%} of the rows, less than always "
-            f"guessing the commoner value ({majority:.1%}){asked}"
+            f"The decision matches the recorded outcome in {accuracy:.1%} of the rows, less than "
+            f"when always guessing the more common value ({majority:.1%}){asked}"
         )
     elif found is Skill.INVERTED:
-        yield f"The model agrees with the label in {accuracy:.1%} of the rows{asked}"
+        yield f"The decision matches the recorded outcome in {accuracy:.1%} of the rows{asked}"
     elif not false_bad + false_good and rows >= _MANY:
         yield (
-            "The model agrees with the label in every row. Perhaps the label is the model's own "
-            "decision, or a column gives the answer away."
+            "The model’s decision matches the recorded outcome in every row. Perhaps the "
+            "recorded outcome is the model’s own decision, or a column reveals the outcome."
         )

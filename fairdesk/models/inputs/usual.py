@@ -19,7 +19,8 @@ from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.models.inputs.editing import put
 from fairdesk.models.inputs.feeding import numbers_of
 from fairdesk.models.inputs.input_check import InputCheck, attributes_for, settled
-from fairdesk.models.inputs.mapping import Proposal, arrangements, listing
+from fairdesk.models.inputs.mapping.making import listing
+from fairdesk.models.inputs.mapping.propose import Proposal, arrangements
 from fairdesk.models.inputs.skill import Skill, skill
 from fairdesk.models.model import Fit, How, Input, Mapping, ModelCard, Step
 from fairdesk.results.events import Rows
@@ -43,9 +44,9 @@ _TITLES = {
 }
 #: What every offer comes with, for people.
 CAVEAT = (
-    "Authors often prepare a table so before training; what this model’s author did may differ. "
-    "It is the auditor’s decision: a preparation that agrees better is not proven to be the right "
-    "one."
+    "Authors often prepare a table in this way before training; what this model’s author did "
+    "may differ. The choice is the auditor’s: a preparation with a higher accuracy is not "
+    "proven to be the right one."
 )
 
 
@@ -55,7 +56,7 @@ class Preparing(msgspec.Struct, frozen=True):
     Attributes
     ----------
     arrangement : str
-        As of `fairdesk.models.inputs.mapping.arrangements`; empty: as proposed.
+        As of `fairdesk.models.inputs.mapping.propose.arrangements`; empty: as proposed.
     fit : Fit, optional
         How inputs are scaled; None: not at all.
     only_numbers : bool
@@ -114,9 +115,11 @@ def read_key(key: str) -> Preparing:
         return Preparing(scaling)
     raise SpecError(
         f"There is no preparation “{key}”.",
-        remedy="Name “standardise” or “range” (“-numbers” behind it leaves inputs made of names as "
-        "they are), if need be after an arrangement of the inputs, as “one-hot+standardise”; "
-        "“fairdesk inspect” lists those that may fit.",
+        remedy=(
+            "Use “standardise” or “range” (followed by “-numbers”, it leaves inputs made from "
+            "categories unchanged), if needed after an arrangement of the inputs, as in "
+            "“one-hot+standardise”; “fairdesk inspect” lists those that may fit."
+        ),
     )
 
 
@@ -309,6 +312,6 @@ def scaling_sentence(fit: Fit, columns: tuple[str, ...]) -> str:
         Fit.RANGE: "scaled to 0..1 with the lowest and highest values",
     }[fit]
     return (
-        f"No scaler came with the model: what it is given of {listing(columns)} is {how} of the "
-        "audited table. Authors often do so; what the model was trained with may differ."
+        f"No scaler came with the model: its input from {listing(columns)} is {how} of the "
+        "audited table. This is common; the numbers used in training may differ."
     )

@@ -279,7 +279,7 @@ def _number(value: object) -> float:
     if value is None:
         return 0.0
     if not isinstance(value, (int, float)):
-        raise NotPlainError("a setting that is no number")
+        raise NotPlainError("a setting that is not a number")
     return float(value)
 
 

@@ -154,7 +154,7 @@ def _named(part: Mapping[str, object], found: Named, name: str) -> bool:
     if kind in _WORDS and any(
         isinstance(settings.get(key), str) for key in ("vocabulary", "idf_weights")
     ):
-        raise _refusal(name, kind, "reads its words from another file")
+        raise _refusal(name, kind, "reads its vocabulary from another file")
     return False
 
 
@@ -172,6 +172,6 @@ OWN_CODE = "is code of its author, or of a library, that is not in the file"
 def _refusal(name: str, kind: str, why: str) -> ModelError:
     return ModelError(
         f"“{name}” needs “{kind}”, which {why}.",
-        why="FairDesk lets Keras run only what is known to compute and nothing else.",
+        why="FairDesk allows Keras to run only what is known to compute and to do nothing else.",
         remedy="Ask for the model without it, or exported as ONNX.",
     )

@@ -16,8 +16,8 @@ from fairdesk.models.dense.chain import Learnt, NotPlainError, Plain, network_se
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.keras.chain import KerasLayer, plain, side_by_side
 from fairdesk.models.keras.config import look_through
+from fairdesk.models.keras.loading import has_tensorflow
 from fairdesk.models.keras.parts import DAMAGE, KerasParts, opened
-from fairdesk.models.keras.tensorflow import has_tensorflow
 from fairdesk.models.model import Capability, ModelCard, OpenedModel, Takes
 
 #: No network that anybody trained on a table has more.
@@ -72,7 +72,7 @@ def open_keras(path: Path, *, trusted: bool = False, output: str = "") -> Opened
         # the words of the HDF5 library
         if "truncated file" in str(error):
             raise ModelError(
-                f"“{path.name}” is cut off: it is shorter than it says.",
+                f"“{path.name}” is cut off: it is shorter than it states.",
                 remedy="Download or copy it again, and compare its size with the original’s.",
             ) from error
         raise ModelError(
@@ -142,7 +142,9 @@ def choose(path: Path, outputs: Sequence[str], output: str) -> str:
     if output and output not in outputs:
         raise ModelError(
             f"“{path.name}” has no output “{output}”.",
-            remedy=f"Choose one of: {', '.join(outputs)}." if outputs else "Choose none.",
+            remedy=f"Choose one of: {', '.join(outputs)}."
+            if outputs
+            else "Do not choose an output.",
         )
     return output or next(iter(outputs), "")
 

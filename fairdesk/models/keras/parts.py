@@ -113,7 +113,7 @@ def opened(path: Path) -> Iterator[KerasParts]:
         _look_at_groups(file)
         if "model_config" not in file.attrs:
             raise ModelError(
-                f"“{path.name}” holds no model.",
+                f"“{path.name}” contains no model.",
                 why="It is an HDF5 file without the description of a network: perhaps it "
                 "holds weights only.",
                 remedy="Save the whole model with model.save(), not only its weights.",

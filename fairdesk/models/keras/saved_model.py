@@ -10,15 +10,14 @@ from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import first_line
 from fairdesk.models.decisions.tensors import taken
+from fairdesk.models.keras.loading import has_tensorflow, tensorflow
 from fairdesk.models.keras.tensorflow import (
     TensorFlowModel,
     answered,
-    has_tensorflow,
     is_smooth,
     made_up,
     read_answer,
     tensor_of,
-    tensorflow,
 )
 from fairdesk.models.model import Capability, ModelCard
 
@@ -47,17 +46,17 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
     """
     if any(part.is_symlink() for part in path.rglob("*")):
         raise ModelError(
-            f"“{path.name}” holds links to other places of this computer.",
+            f"“{path.name}” contains links to other places on this computer.",
             remedy="Get the folder again, with all of its files inside.",
         )
     if not trusted and has_tensorflow():
         raise TrustRequiredError(
-            f"“{path.name}” is a program of TensorFlow (a SavedModel), not only data.",
-            why="Its operations can read and write files, with your rights.",
+            f"“{path.name}” can run code when opened: it is a TensorFlow SavedModel.",
+            why="Its operations can read and write files, with your permissions.",
             remedy="Open it only if you know where it comes from. Otherwise ask for the model as "
             ".keras or ONNX.",
         )
-    tf = tensorflow(path, "a program of TensorFlow (a SavedModel)")
+    tf = tensorflow(path, "a TensorFlow program (a SavedModel)")
     try:
         loaded = tf.saved_model.load(str(path))
         name = _name(loaded.signatures)
@@ -66,7 +65,7 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
         # any kind: TensorFlow raises its own, without a common base
         raise ModelError(
             f"TensorFlow {tf.__version__} cannot open “{path.name}”.",
-            why=f"It says: {first_line(error)}",
+            why=f"It reported: {first_line(error)}",
             remedy="Export the model again, or ask for it as .keras or ONNX.",
         ) from error
     given = function.structured_input_signature[1]
@@ -76,7 +75,7 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
     outputs = tuple(function.structured_outputs)
     if not tensors or not outputs:
         raise ModelError(
-            f"“{path.name}” takes or answers nothing.",
+            f"“{path.name}” has no inputs or no outputs.",
             remedy="Choose a model of a table's rows.",
         )
     if output and output not in outputs:
@@ -102,8 +101,7 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
         path=str(path),
         sha256=sha256(path),
         format="TensorFlow SavedModel",
-        summary=f"Program of TensorFlow, function “{name}”, computed by TensorFlow "
-        f"{tf.__version__}.",
+        summary=f"TensorFlow program, function “{name}”, computed by TensorFlow {tf.__version__}.",
         takes=takes.takes,
         inputs=takes.inputs,
         named=takes.named,
@@ -131,7 +129,7 @@ def _lengths(spec: Any, path: Path) -> list[int | None]:  # noqa: ANN401 - as ab
     """Return the shape of an input."""
     if spec.shape.rank is None:
         raise ModelError(
-            f"“{path.name}” does not say how many inputs it takes.",
+            f"“{path.name}” does not state how many inputs it takes.",
             remedy="Export it with a fixed number of columns.",
         )
     return list(spec.shape)

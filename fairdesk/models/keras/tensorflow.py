@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +21,8 @@ from fairdesk.models.decisions.outputs import (
 from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor, fill, fill_matrix, taken
 from fairdesk.models.dense.chain import EACH_FOR_ITSELF, ESTIMATE, LOGIT, LOGITS, TANH, Learnt
 from fairdesk.models.keras.config import STEPPED, Named
-from fairdesk.models.keras.parts import KerasParts, with_slashes
+from fairdesk.models.keras.loading import load_as_written, tensorflow
+from fairdesk.models.keras.parts import KerasParts
 from fairdesk.models.model import Capability, Inputs, ModelCard
 from fairdesk.models.structure.dense_layers import Float32
 from fairdesk.results.events import Scores
@@ -118,9 +115,9 @@ class TensorFlowModel:
         """
         if Capability.GRADIENTS not in self._card.can:
             raise ModelError(
-                "The model cannot tell how its answers change with its inputs.",
-                why="Some of its layers do not change smoothly.",
-                remedy="Choose a method that asks for answers only.",
+                "The gradients of the model’s outputs are not available.",
+                why="Some of its layers are not smooth functions.",
+                remedy="Choose a method that needs model outputs only.",
             )
         return gradients(self.call, self.tensors, self.reading, matrix, column)
 
@@ -149,14 +146,14 @@ def answered(call: Call, tensors: list[NDArray[Any]]) -> NDArray[Any]:
     except Exception as error:
         # any kind: TensorFlow and Keras raise their own, without a common base
         raise ModelError(
-            f"The model refused {rows:,} rows.",
-            why=f"TensorFlow says: {first_line(error)}",
+            f"The model rejected {rows:,} rows.",
+            why=f"TensorFlow reported:  {first_line(error)}",
             remedy="Check that each input is made from the right column.",
         ) from error
     if not answer.ndim or len(answer) != rows or sum(length > 1 for length in answer.shape[1:]) > 1:
         raise ModelError(
-            f"The model answered in the shape {answer.shape} for {rows:,} rows.",
-            why="One answer for each row was expected.",
+            f"The model returned the shape {answer.shape} for {rows:,} rows.",
+            why="One output for each row was expected.",
             remedy="Choose a model of a table's rows.",
         )
     return answer.reshape(rows, int(np.prod(answer.shape[1:])))
@@ -201,9 +198,9 @@ def gradients(
         except Exception as error:
             # any kind: TensorFlow and Keras raise their own, without a common base
             raise ModelError(
-                "The model cannot tell how its answers change with its inputs.",
-                why=f"TensorFlow says: {first_line(error)}",
-                remedy="Choose a method that asks for answers only.",
+                "The gradients of the model’s outputs are not available.",
+                why=f"TensorFlow reported:  {first_line(error)}",
+                remedy="Choose a method that needs model outputs only.",
             ) from error
     return np.concatenate(found)
 
@@ -271,8 +268,8 @@ def tensor_of(name: str, shape: Sequence[int | None], kind: str, path: Path) -> 
     if sum(length > 1 for length in tail) > 1 or max(tail, default=1) > MOST_INPUTS:
         raise ModelError(
             f"“{path.name}” takes an input “{name}” of the shape {tuple(shape)}.",
-            why="FairDesk feeds one matrix of numbers, or one column per input.",
-            remedy="Choose a model of tables.",
+            why="FairDesk sends one matrix of numbers, or one column per input.",
+            remedy="Choose a model for tabular data.",
         )
     try:
         numbers = object if kind == "string" else np.dtype(kind).type
@@ -297,29 +294,6 @@ def made_up(tensors: Sequence[Tensor], rows: int = 64) -> list[NDArray[Any]]:
         else:
             made.append(rng.integers(0, 2, shape).astype(tensor.kind))
     return made
-
-
-def tensorflow(path: Path, why: str) -> Any:  # noqa: ANN401 - TensorFlow has no types
-    """Load TensorFlow.
-
-    Raises
-    ------
-    ModelError
-        When it is not installed.
-    """
-    # TensorFlow writes its start-up to the terminal unless told otherwise before it is loaded
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    try:
-        # ten seconds to load, and not installed everywhere
-        import keras  # noqa: PLC0415, F401 - it comes with TensorFlow, but can be missing
-        import tensorflow as tf  # noqa: PLC0415
-    except ImportError as error:
-        raise ModelError(
-            f"“{path.name}” needs TensorFlow, which is not installed.",
-            why=f"FairDesk computes networks of dense layers by itself; this one has {why}.",
-            remedy="Install it with “pip install fairdesk[all]”, or ask for the model as ONNX.",
-        ) from error
-    return tf
 
 
 def open_with_tensorflow(
@@ -362,9 +336,11 @@ def open_with_tensorflow(
     if named.programs and not trusted:
         names = ", ".join(f"“{name}”" for name in named.programs)
         raise TrustRequiredError(
-            f"“{path.name}” is a program, not only data: its layers {names} carry Python code.",
-            why="Opening it runs whatever its author put into them, with your rights: it could "
-            "read, change or send your files.",
+            f"“{path.name}” can run code when opened: its layers {names} contain Python code.",
+            why=(
+                "Opening it runs any code that its author put into them, with your permissions: "
+                "it could read, change or send your files."
+            ),
             remedy="Open it only if you know where it comes from. Otherwise ask for the model "
             "without Lambda layers.",
         )
@@ -372,12 +348,12 @@ def open_with_tensorflow(
     import keras  # noqa: PLC0415 - loaded just now
 
     try:
-        model = _load(keras, path, parts, safe=not named.programs)
+        model = load_as_written(keras, path, parts, safe=not named.programs)
     except Exception as error:
         # any kind: Keras raises whatever its layers do
         raise ModelError(
             f"Keras {keras.__version__} cannot open “{path.name}”.",
-            why=f"It has {why}, and Keras says: {first_line(error)}",
+            why=f"It has {why}, and Keras reported: {first_line(error)}",
             remedy="Save the model again with that version, or export it as ONNX.",
         ) from error
     makers = [getattr(tensor, "_keras_history", None) for tensor in model.outputs]
@@ -445,73 +421,3 @@ def last_activation(maker: Any) -> str:  # noqa: ANN401 - as above
     if kind not in ("Activation", "Dense"):
         return ""
     return str(getattr(getattr(operation, "activation", None), "__name__", ""))
-
-
-def load_network(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
-    """Load a model without its training state, as the Keras that is installed computes it."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"model{parts.suffix}"
-        # Keras goes by the suffix, FairDesk by the content
-        if not (parts.suffix == ".keras" and with_slashes(path, copy)):
-            if path.suffix == parts.suffix:
-                return _loaded(keras, path, parts, safe=safe)
-            shutil.copyfile(path, copy)
-        return _loaded(keras, copy, parts, safe=safe)
-
-
-def _load(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
-    """Load a model without its training state, as the Keras that wrote it computes it."""
-    model = load_network(keras, path, parts, safe=safe)
-    if parts.version.startswith(("1.", "2.")):
-        _as_in_keras_2(keras, model)
-    return model
-
-
-def _loaded(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
-    """Load a file of Keras's own suffix.
-
-    Keras 3 takes the ``batch_input_shape`` that Keras 2 wrote at the first layer of a sequential
-    model for the shape of a row, and gets one dimension too many; so it is given an input layer.
-    """
-    config = parts.config
-    layers = config["config"].get("layers", []) if isinstance(config["config"], dict) else []
-    first = layers[0]["config"] if layers else {}
-    if config.get("class_name") != "Sequential" or "batch_input_shape" not in first:
-        return keras.saving.load_model(path, compile=False, safe_mode=safe)
-    settings = {key: value for key, value in first.items() if key != "batch_input_shape"}
-    shape = {"batch_shape": first["batch_input_shape"], "dtype": first.get("dtype", "float32")}
-    rebuilt = [
-        {"class_name": "InputLayer", "config": shape},
-        {**layers[0], "config": settings},
-        *layers[1:],
-    ]
-    if layers[0]["class_name"] == "InputLayer":
-        del rebuilt[1]
-    if not safe:
-        # what the file names was looked through, and its programs agreed to
-        keras.config.enable_unsafe_deserialization()
-    model = keras.Sequential.from_config({**config["config"], "layers": rebuilt})
-    model.load_weights(path)
-    return model
-
-
-def _as_in_keras_2(keras: Any, model: Any) -> None:  # noqa: ANN401 - as above
-    """Give layers the one activation that Keras 3 computes otherwise under the same name."""
-    new = keras.activations.hard_sigmoid
-
-    def old(values: Any) -> Any:  # noqa: ANN401 - as above
-        return keras.ops.clip(0.2 * values + 0.5, 0.0, 1.0)
-
-    for layer in model._flatten_layers():  # noqa: SLF001 - Keras offers no other way to nested layers
-        for name in ("activation", "recurrent_activation"):
-            if vars(layer).get(name) is new:
-                setattr(layer, name, old)
-
-
-def has_tensorflow() -> bool:
-    """Return whether TensorFlow is installed, without loading it."""
-    try:
-        return find_spec("tensorflow") is not None
-    except ValueError:
-        # loaded in part, or kept from loading
-        return False

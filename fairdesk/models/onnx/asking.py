@@ -49,22 +49,27 @@ class Asked:
             # any kind: ONNX Runtime has a dozen without a common base
             if self.endless:
                 raise ModelError(
-                    f"The model gave no answer to {rows:,} rows within {FIRST_SECONDS:g} seconds.",
-                    why="Its graph most likely has a loop that never ends, or it is far too slow "
-                    "to be searched.",
-                    remedy="Ask whoever made the model for a graph whose loops end. With its "
-                    "decisions as a column of the table, groups can be compared without it.",
+                    f"The model gave no output for {rows:,} rows within {FIRST_SECONDS:g} seconds.",
+                    why=(
+                        "Its graph most likely has a loop that never ends, or it is far too slow "
+                        "for a search."
+                    ),
+                    remedy=(
+                        "Ask the model’s author for a graph whose loops end. With the model’s "
+                        "decisions as a column of the table, groups can be compared without the "
+                        "model."
+                    ),
                 ) from error
             raise ModelError(
-                f"The model refused {rows:,} rows.",
-                why=f"ONNX Runtime says: {runtime_message(error)}",
+                f"The model rejected {rows:,} rows.",
+                why=f"ONNX Runtime reported: {runtime_message(error)}",
                 remedy="Check that each input is made from the right column.",
             ) from error
         length = len(answer) if isinstance(answer, list) or answer.ndim else 1
         if length != max(rows, self._fixed):
             raise ModelError(
-                f"The model answered {length:,} times for {rows:,} rows.",
-                why="One answer for each row was expected.",
+                f"The model returned {length:,} outputs for {rows:,} rows.",
+                why="One output for each row was expected.",
                 remedy="Check that the file is a classifier of a table's rows.",
             )
         return answer[:rows] if isinstance(answer, list) else np.atleast_1d(answer)[:rows]

@@ -16,12 +16,11 @@ from fairdesk.models.dense.chain import (
     NotPlainError,
     Plain,
 )
-from fairdesk.models.onnx.graph import Graph, Node, Setting
+from fairdesk.models.onnx.graph import Graph, Node
 from fairdesk.models.structure.dense_layers import Activation
 
 #: Tensors of numbers with a comma, by their numbers in onnx.proto.
 _FLOATS = frozenset({1, 11})
-_FIRST = Setting([(3, 1)])
 #: What the operations of that name have where the file says nothing.
 _SELU_DEPTH, _SELU_SCALE = 1.6732632, 1.0507010
 
@@ -53,7 +52,7 @@ def dense_part(
     ------
     NotPlainError
         When it is something else.
-    WireError
+    DamagedError
         When its constants are damaged.
     """
     nodes: list[tuple[Node, str]] = []
@@ -137,8 +136,13 @@ def _append(chain: Chain, graph: Graph, node: Node, value: str) -> None:
 
 def _silent(_: Chain, step: _Step) -> None:
     _refuse_whole(step.node)
-    if step.node.operation == "Flatten" and step.node.settings.get("axis", _FIRST).integer != 1:
+    if step.node.operation == "Flatten" and _axis(step) != 1:
         raise NotPlainError("an operation “Flatten” along another axis")
+
+
+def _axis(step: _Step) -> int:
+    settings = step.node.settings
+    return settings["axis"].integer if "axis" in settings else 1
 
 
 def _shares(chain: Chain, step: _Step) -> None:
@@ -210,7 +214,7 @@ def _multiply(chain: Chain, step: _Step) -> None:
         chain.dense(weights, None)
         return
     if node.setting("transA").integer:
-        raise NotPlainError("a matrix the other way round")
+        raise NotPlainError("a transposed matrix")
     if node.setting("transB").integer:
         weights = weights.T
     bias = None
@@ -265,7 +269,7 @@ def _selu(step: _Step) -> Activation:
 
 
 def _softmax(step: _Step) -> Activation:
-    if step.node.settings.get("axis", _FIRST).integer not in (-1, 1):
+    if _axis(step) not in (-1, 1):
         raise NotPlainError("a softmax along another axis")
     return SOFTMAX
 

@@ -26,9 +26,9 @@ from fairdesk.models.onnx.meaning import (
     meaning_of,
 )
 from fairdesk.models.onnx.model import OnnxModel
+from fairdesk.models.onnx.outline import KNOWN_DOMAINS, DamagedError, Outline, outline, parse
 from fairdesk.models.onnx.session import session_of, tensors_of
 from fairdesk.models.onnx.trees import forest_of
-from fairdesk.models.onnx.wire import KNOWN_DOMAINS, Outline, WireError, outline
 
 _TREES = frozenset({"TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor"})
 #: What reads text that people wrote.
@@ -60,24 +60,25 @@ def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
     """
     if path.name == "saved_model.pb":
         raise ModelError(
-            f"“{path.name}” is one part of a model of TensorFlow, not the whole.",
-            remedy=f"Choose the folder that it lies in, “{path.parent.name}”.",
+            f"“{path.name}” is one part of a TensorFlow model, not the whole.",
+            remedy=f"Choose the folder that it is in, “{path.parent.name}”.",
         )
     if path.stat().st_size > MOST_BYTES:
         raise ModelError(
-            f"“{path.name}” is too large for an ONNX file of a table's model.",
+            f"“{path.name}” is too large for an ONNX model of tabular data.",
             remedy="Check that it is the right file.",
         )
     data = path.read_bytes()
     try:
-        inside = outline(data)
+        model = parse(data)
+        inside = outline(model)
         _refuse_strangers(path, inside)
-        graph = Graph(data)
+        graph = Graph(model)
         return _opened(path, data, inside, graph, output)
-    except WireError as error:
+    except (DamagedError, UnicodeDecodeError) as error:  # names that ONNX Runtime cannot tell
         raise ModelError(
-            f"“{path.name}” is damaged or no ONNX model.",
-            why=f"Looking into it failed: {error}.",
+            f"“{path.name}” is damaged or not an ONNX model.",
+            why=f"Reading it failed: {error}.",
             remedy="Download or copy it again and compare its size with the original’s, or export "
             "the model again.",
         ) from error
@@ -122,12 +123,14 @@ def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str)
 
 def _refuse_strangers(path: Path, inside: Outline) -> None:
     if not inside.has_graph:
-        raise ModelError(f"“{path.name}” holds no network.", remedy="Export the model again.")
+        raise ModelError(f"“{path.name}” contains no network.", remedy="Export the model again.")
     if inside.external:
         raise ModelError(
             f"“{path.name}” refers to other files for its weights.",
-            why="FairDesk reads the model file alone, for references can point anywhere on this "
-            "computer.",
+            why=(
+                "FairDesk reads only the model file, because references can point anywhere on "
+                "this computer."
+            ),
             remedy="Export the model with its weights inside.",
         )
     strangers = inside.domains - KNOWN_DOMAINS
@@ -135,7 +138,7 @@ def _refuse_strangers(path: Path, inside: Outline) -> None:
         raise ModelError(
             f"“{path.name}” needs operations that FairDesk does not have: "
             f"{', '.join(sorted(strangers))}.",
-            why="They are a program of their author, which does not come with the file.",
+            why="They are custom code of their author, which is not in the file.",
             remedy="Ask for the model with standard ONNX operations.",
         )
 
@@ -297,7 +300,7 @@ def _hints(notes: dict[str, str], inputs: Sequence[str], classes: Sequence[str])
     features = _noted(notes, _INPUT_NOTES, len(inputs))
     called = _noted(notes, _CLASS_NOTES, len(classes))
     explanations = [
-        f"The file notes the names of its {what}: {', '.join(names)}."
+        f"The file lists the names of its {what}: {', '.join(names)}."
         for what, names in (("inputs", features), ("classes", called))
         if names
     ]

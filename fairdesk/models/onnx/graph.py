@@ -1,26 +1,21 @@
 """The network of an ONNX file as data: its operations, their settings and its constants.
 
-Only what `fairdesk.models.onnx.wire.outline` has let through is read here.
+Only what `fairdesk.models.onnx.outline.outline` has let through is read here.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.onnx.wire import (
-    Fields,
-    WireError,
-    bytes_of,
-    fields_of,
-    integers_of,
-    texts_of,
-)
+from fairdesk.models.onnx.outline import DamagedError, text
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, ModelProto, NodeProto, TensorProto
 
 Array = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]
 
@@ -30,66 +25,50 @@ HAND_ON = frozenset({"Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squee
 _DRESSING = HAND_ON | {"Normalizer", "ZipMap"}
 #: Where classifiers keep the names of their classes.
 _CLASS_LABELS = ("classlabels_int64s", "classlabels_ints", "classlabels_strings")
-#: Kinds of tensors by their numbers in onnx.proto: NumPy's type, and the field that is used where
-#: the numbers are not given as plain bytes.
-_KINDS: dict[int, tuple[str, int]] = {
-    1: ("<f4", 4),
-    2: ("<u1", 5),
-    3: ("<i1", 5),
-    6: ("<i4", 5),
-    7: ("<i8", 7),
-    9: ("<?", 5),
-    11: ("<f8", 10),
-}
-_TEXT = 8
+#: Kinds of tensors that are read, as onnx.proto names them.
+_KINDS = frozenset({"FLOAT", "DOUBLE", "UINT8", "INT8", "INT32", "INT64", "BOOL", "STRING"})
 
 
 @dataclass(frozen=True)
 class Setting:
     """A setting of an operation; each property reads it as that kind."""
 
-    fields: Fields
+    proto: AttributeProto
 
     @property
     def number(self) -> float:
         """One number."""
-        raw = bytes_of(self.fields, 2)
-        return float(struct.unpack("<f", raw[-4:])[0]) if len(raw) >= 4 else 0.0
+        return float(self.proto.f)
 
     @property
     def integer(self) -> int:
         """One whole number."""
-        found = integers_of(self.fields, 3)
-        return int(found[-1]) if len(found) else 0
+        return int(self.proto.i)
 
     @property
     def text(self) -> str:
         """One text."""
-        return "".join(texts_of(self.fields, 4)[-1:])
+        return text(self.proto.s)
 
     @property
     def numbers(self) -> NDArray[np.float64]:
         """Several numbers."""
-        return _from_bytes(bytes_of(self.fields, 7), "<f4").astype(np.float64)
+        return np.array(self.proto.floats, dtype=np.float64)
 
     @property
     def integers(self) -> NDArray[np.int64]:
         """Several whole numbers."""
-        return integers_of(self.fields, 8)
+        return np.array(self.proto.ints, dtype=np.int64)
 
     @property
     def texts(self) -> list[str]:
         """Several texts."""
-        return texts_of(self.fields, 9)
+        return [text(each) for each in self.proto.strings]
 
     @property
     def tensor(self) -> Array | None:
         """A tensor; none where it is of another kind."""
-        raw = bytes_of(self.fields, 5)
-        return _tensor(list(fields_of(memoryview(raw)))) if raw else None
-
-
-NOTHING = Setting([])
+        return _tensor(self.proto.t) if self.proto.HasField("t") else None
 
 
 @dataclass(frozen=True)
@@ -113,7 +92,9 @@ class Node:
 
     def setting(self, name: str) -> Setting:
         """Return a setting, an empty one where it is left out."""
-        return self.settings.get(name, NOTHING)
+        from onnx import AttributeProto  # noqa: PLC0415 - loaded with the file
+
+        return self.settings.get(name) or Setting(AttributeProto())
 
     @property
     def first(self) -> str:
@@ -139,7 +120,7 @@ class Graph:
 
     Parameters
     ----------
-    data : bytes
+    model : ModelProto
         The file.
 
     Attributes
@@ -148,16 +129,9 @@ class Graph:
         Its operations, without those of subgraphs.
     """
 
-    def __init__(self, data: bytes) -> None:
-        self.nodes: list[Node] = []
-        self._tensors: dict[str, Fields] = {}
-        for _, graph in _parts(fields_of(memoryview(data)), 7):
-            for number, part in _parts(fields_of(graph), 1, 5):
-                fields = list(fields_of(part))
-                if number == 1:
-                    self.nodes.append(_node(fields))
-                else:
-                    self._tensors["".join(texts_of(fields, 8))] = fields
+    def __init__(self, model: ModelProto) -> None:
+        self.nodes = [_node(each) for each in model.graph.node]
+        self._tensors = {text(each.name): each for each in model.graph.initializer}
         self._makers = {name: node for node in self.nodes for name in node.outputs if name}
 
     def maker(self, value: str) -> Node | None:
@@ -194,7 +168,7 @@ class Graph:
 
         Raises
         ------
-        WireError
+        DamagedError
             When its numbers do not fit its shape.
         """
         if value in self._tensors:
@@ -221,7 +195,7 @@ class Graph:
                 if shape is not None and 0 not in shape:
                     return array.reshape(shape.astype(int).ravel().tolist())
         except ValueError as error:
-            raise WireError(f"a constant of another shape: {error}") from error
+            raise DamagedError(f"a constant of another shape: {error}") from error
         return None
 
     def width(self, value: str) -> int:
@@ -279,24 +253,12 @@ class Graph:
         return exact, needed
 
 
-def _parts(
-    fields: Iterator[tuple[int, int | memoryview]], *wanted: int
-) -> Iterator[tuple[int, memoryview]]:
-    for number, value in fields:
-        if number in wanted and isinstance(value, memoryview):
-            yield number, value
-
-
-def _node(fields: Fields) -> Node:
-    settings = {}
-    for _, part in _parts(iter(fields), 5):
-        inner = list(fields_of(part))
-        settings["".join(texts_of(inner, 1))] = Setting(inner)
+def _node(proto: NodeProto) -> Node:
     return Node(
-        operation="".join(texts_of(fields, 4)),
-        inputs=tuple(texts_of(fields, 1)),
-        outputs=tuple(texts_of(fields, 2)),
-        settings=settings,
+        operation=text(proto.op_type),
+        inputs=tuple(map(text, proto.input)),
+        outputs=tuple(map(text, proto.output)),
+        settings={text(each.name): Setting(each) for each in proto.attribute},
     )
 
 
@@ -315,33 +277,16 @@ def _constant(node: Node) -> Array | None:
     return None
 
 
-def _tensor(fields: Fields) -> Array | None:
+def _tensor(proto: TensorProto) -> Array | None:
     """Read a tensor; numbers with a comma come out in double precision."""
-    kind = int(next(iter(integers_of(fields, 2)), 0))
-    shape = integers_of(fields, 1).tolist()
-    values: Array
-    if kind == _TEXT:
-        values = np.array(texts_of(fields, 6), dtype=object)
-    elif kind in _KINDS:
-        spelt, place = _KINDS[kind]
-        raw = bytes_of(fields, 9)
-        if raw:
-            numbers = _from_bytes(raw, spelt)
-        elif place in (4, 10):
-            numbers = _from_bytes(bytes_of(fields, place), spelt)
-        else:
-            numbers = integers_of(fields, place)
-        values = numbers.astype(np.float64) if spelt[1] == "f" else numbers.astype(np.int64)
-    else:
+    from onnx import TensorProto, numpy_helper  # noqa: PLC0415 - loaded with the file
+
+    if proto.data_type not in map(TensorProto.DataType.Value, _KINDS):
         return None
     try:
-        return values.reshape(shape)
+        values: NDArray[Any] = numpy_helper.to_array(proto)
     except ValueError as error:
-        raise WireError(f"a tensor's numbers do not fit its shape: {error}") from error
-
-
-def _from_bytes(raw: bytes, kind: str) -> NDArray[Any]:
-    size = np.dtype(kind).itemsize
-    if len(raw) % size:
-        raise WireError("it is cut off")
-    return np.frombuffer(raw, dtype=kind)
+        raise DamagedError(f"a tensor's numbers do not fit its shape: {error}") from error
+    if values.dtype.kind == "O":
+        return values
+    return values.astype(np.float64) if values.dtype.kind == "f" else values.astype(np.int64)

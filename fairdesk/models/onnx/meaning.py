@@ -61,8 +61,9 @@ def columns_of(answers: NDArray[Any]) -> NDArray[Any]:
 
 
 UNBOUNDED = (
-    "Its last operation gives plain numbers, not probabilities. One number is read as log-odds "
-    "(above 0 means class 1), of several the greatest is the decision. Check the accuracy below."
+    "Its last operation gives plain numbers, not probabilities. One number is read as "
+    "log-odds (above 0 means class 1); of several numbers, the greatest is the decision. "
+    "Check the accuracy below."
 )
 
 
@@ -80,7 +81,7 @@ def choose_output(path: Path, session: Any, output: str) -> tuple[Any, tuple[str
         chosen_outputs = [e for e in scored + labelled if e.name == output]
         if not chosen_outputs:
             raise ModelError(
-                f"“{path.name}” has no output “{output}” that could decide.",
+                f"“{path.name}” has no output “{output}” that gives a decision.",
                 remedy=f"Choose one of: {', '.join(e.name for e in scored + labelled)}.",
             )
         return chosen_outputs[0], names
@@ -88,7 +89,7 @@ def choose_output(path: Path, session: Any, output: str) -> tuple[Any, tuple[str
     chosen = next(iter(probable or scored or labelled), None)
     if chosen is None:
         raise ModelError(
-            f"“{path.name}” answers nothing that is a class or a score.",
+            f"“{path.name}” has no output that is a class or a score.",
             remedy="Choose a classifier.",
         )
     return chosen, names
@@ -119,7 +120,7 @@ def meaning_of(path: Path, runner: Asked, graph: Graph, chosen: Any) -> OutputMe
         width = values.shape[1]
     if not width:
         raise ModelError(
-            f"“{path.name}” does not say how many classes it tells apart.",
+            f"“{path.name}” does not state its number of classes.",
             remedy="Export it with a fixed number of outputs.",
         )
     labels = [e for e in runner.session.get_outputs() if e.type in KINDS and e.type not in _SCORES]
@@ -139,7 +140,7 @@ def _scored(
     """Return whether scores are probabilities, numbers without bounds or estimates."""
     if width < 1 or width > MOST_INPUTS or (answer.dictionaries and width < 2):
         raise ModelError(
-            f"“{path.name}” does not say how many classes it tells apart.",
+            f"“{path.name}” does not state its number of classes.",
             remedy="Choose a classifier, or export the model again.",
         )
     node = graph.computes(answer.name) or NO_NODE

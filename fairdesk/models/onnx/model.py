@@ -101,7 +101,7 @@ class OnnxModel:
             return structure_of_network(self.layers, self.centre, self.roundings)
         if self.forest is not None:
             return structure_of_forest(self.forest, len(self._card.inputs))
-        raise OpaqueError("it can be asked, but not looked into")
+        raise OpaqueError("only its outputs are available")
 
     def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> Float32:
         """Return how a score changes with each input; as `DenseNetwork.gradients`.
@@ -113,9 +113,9 @@ class OnnxModel:
         """
         if self._network is None:
             raise ModelError(
-                "The model cannot tell how its answers change with its inputs.",
-                why="It is no network of dense layers.",
-                remedy="Choose a method that asks for answers only.",
+                "The gradients of the model’s outputs are not available.",
+                why="It is not a network of dense layers.",
+                remedy="Choose a method that needs model outputs only.",
             )
         return self._network.gradients(matrix, column)
 
@@ -134,7 +134,7 @@ class OnnxModel:
             chosen = [self._places.get(str(value), -1) for value in np.ravel(answers).tolist()]
             if -1 in chosen:
                 raise ModelError(
-                    f"The model answered a class that is none of {', '.join(self._places)}.",
+                    f"The model returned a class that is not one of {', '.join(self._places)}.",
                     remedy="Ask for the model with its probabilities as an output.",
                 )
             return from_classes(np.array(chosen, dtype=np.intp), len(self._places))
@@ -152,7 +152,7 @@ class OnnxModel:
             places = [self._places.get(str(key), -1) for key in answers[0]]
             if len(places) != len(self._places) or -1 in places:
                 raise ModelError(
-                    "The model answers other classes than its file names.",
+                    "The model returns classes that its file does not name.",
                     remedy="Export the model again.",
                 )
             columns[:, places] = [list(row.values()) for row in answers]

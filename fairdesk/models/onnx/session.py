@@ -63,17 +63,19 @@ def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
                 continue
             remedy = f"Export the model again, for ONNX Runtime {onnxruntime.__version__} or older."
             if locale:
-                remedy = "Install the language that it names in the operating system."
+                remedy = "Install the language that the model names in the operating system."
             raise ModelError(
-                f"ONNX Runtime cannot open “{path.name}”.", why=f"It says: {message}", remedy=remedy
+                f"ONNX Runtime cannot open “{path.name}”.",
+                why=f"It reported: {message}",
+                remedy=remedy,
             ) from error
         return session, warnings
 
 
 _LOCALE = re.compile(r"Failed to construct locale with name:([\w.@-]+)")
 LENT = (
-    "It asks for the language “{}”, which this computer does not have. Capital letters are made "
-    "small by Unicode's rules, which are the same for that language."
+    "It uses the language “{}”, which this computer does not have. Capital letters are "
+    "converted to lower case by Unicode's rules, which are the same for that language."
 )
 
 
@@ -96,7 +98,7 @@ def tensors_of(path: Path, session: Any, graph: Graph) -> tuple[list[Tensor], in
     if sum(tensor.width for tensor in tensors) * max(sizes, default=1) > _MOST_NUMBERS:
         raise ModelError(
             f"“{path.name}” takes more numbers at once than any table has.",
-            remedy="Export the model for a free number of rows.",
+            remedy="Export the model for a variable number of rows.",
         )
     return tensors, max(sizes, default=0)
 
@@ -119,7 +121,7 @@ def _tail(path: Path, entry: Any, graph: Graph, *, alone: bool) -> tuple[int, ..
         width = graph.width(entry.name)
         if not width or width > MOST_INPUTS or len(free) > 1 or shape[1:].count(1) < len(shape) - 2:
             raise ModelError(
-                f"“{path.name}” does not say how many inputs it takes.",
+                f"“{path.name}” does not state how many inputs it takes.",
                 remedy="Export it with a fixed number of columns.",
             )
         shape = shape or [None, width]
@@ -131,7 +133,7 @@ def _tail(path: Path, entry: Any, graph: Graph, *, alone: bool) -> tuple[int, ..
         spelt = " × ".join(str(length or "any") for length in entry.shape)
         raise ModelError(
             f"“{path.name}” takes an input “{entry.name}” of the shape {spelt}.",
-            why="FairDesk feeds one matrix of numbers, or one column per input.",
+            why="FairDesk sends one matrix of numbers, or one column per input.",
             remedy="Export the model with one of the two.",
         )
     return tail

@@ -63,30 +63,30 @@ def _classifier(node: Node) -> Forest:
     if classes == 2 and len(ids) == 1:
         decides: Decides = "sigmoid" if transform == "LOGISTIC" else "share"
         if transform not in ("NONE", "LOGISTIC"):
-            raise OpaqueError("an answer that is not read")
+            raise OpaqueError("an output that is not supported")
         if decides == "share" and (leaves[2] < 0).any():
-            raise OpaqueError("scores that are no shares")
+            raise OpaqueError("scores that are not shares")
         return _forest(node, leaves, 1, base[:1], decides)
     if transform not in ("NONE", "SOFTMAX"):
-        raise OpaqueError("an answer that is not read")
+        raise OpaqueError("an output that is not supported")
     own = leaves[0], leaves[1], leaves[2]
     if classes == 2 and transform == "NONE":
         # shares of two classes add up to 1: that of the second one is enough
         second = own[1] == 1
         whole = np.bincount(np.unique(own[0], return_inverse=True)[1], own[2])
         if np.ptp(whole) > 1e-4 * whole.max() or len(base):
-            raise OpaqueError("scores that are no shares")
+            raise OpaqueError("scores that are not shares")
         own = own[0][second], own[1][second] * 0, own[2][second]
         return _forest(node, own, 1, base[1:2], "share")
     if classes == 2:
-        raise OpaqueError("an answer that is not read")
+        raise OpaqueError("an output that is not supported")
     return _forest(node, own, classes, base, "argmax")
 
 
 def _regressor(node: Node) -> Forest:
     nodes, ids, weights = _leaves(node, "target")
     if ids.any() or node.setting("post_transform").text not in ("", "NONE"):
-        raise OpaqueError("an answer that is not read")
+        raise OpaqueError("an output that is not supported")
     aggregate = node.setting("aggregate_function").text or "SUM"
     if aggregate == "AVERAGE":
         weights = weights / len(np.unique(node.setting("nodes_treeids").integers))
@@ -124,7 +124,7 @@ def _forest(node: Node, leaves: _Leaves, outputs: int, base: Float64, decides: D
     missing = node.setting("nodes_missing_value_tracks_true").integers
     missing = missing if len(missing) == len(trees) else np.zeros(len(trees), np.int64)
     if set(modes.tolist()) - {*_UPTO, *_BELOW, "LEAF"} or len(values) != len(trees):
-        raise OpaqueError("splits that are not read")
+        raise OpaqueError("splits that are not supported")
     below = np.nextafter(values, np.float32(-np.inf))
     limit = np.where(np.isin(modes, _BELOW), below, values).astype(np.float64)
     added = np.zeros((len(trees), outputs))
@@ -132,7 +132,7 @@ def _forest(node: Node, leaves: _Leaves, outputs: int, base: Float64, decides: D
     order = np.argsort(keys)
     at = order[np.searchsorted(keys[order], leaves[0])]
     if not (keys[at] == leaves[0]).all():
-        raise OpaqueError("leaves that are not there")
+        raise OpaqueError("leaves that do not exist")
     np.add.at(added, (at, leaves[1]), leaves[2])
     true, false = (node.setting(f"nodes_{name}nodeids").integers for name in ("true", "false"))
     turned = np.isin(modes, ("BRANCH_GT", "BRANCH_GTE"))
@@ -148,7 +148,7 @@ def _forest(node: Node, leaves: _Leaves, outputs: int, base: Float64, decides: D
             for side in (left, right)
         ]
         if any((side[inner] == 0).any() for side in children):
-            raise OpaqueError("a tree that does not begin at its first node")
+            raise OpaqueError("a tree that does not start at its first node")
         grove.plant(
             np.where(inner, features[own], -1),
             (children[0], children[1]),

@@ -87,7 +87,7 @@ def estimator_as_onnx(
         # any kind: a converter raises whatever the estimator's parts make it stumble over
         raise ModelError(
             "It could not be converted to ONNX.",
-            why=f"skl2onnx says: {first_line(error)}",
+            why=f"skl2onnx reported: {first_line(error)}",
             remedy="Use model.joblib or model.skops.",
         ) from error
     _rename(model.graph, [name for name, _ in takes])
@@ -140,14 +140,14 @@ class Converted:
             # any kind: ONNX Runtime has a dozen without a common base
             raise ModelError(
                 "It was converted to ONNX, but cannot be computed.",
-                why=f"ONNX Runtime says: {first_line(error)}",
+                why=f"ONNX Runtime reported: {first_line(error)}",
                 remedy="Use model.joblib or model.skops.",
             ) from error
         if self._card.scores == "probabilities":
             return from_probabilities(scores[0])
         places = [self._places.get(str(value), -1) for value in np.ravel(decided).tolist()]
         if -1 in places:
-            raise ModelError("It answers with other classes than the estimator.")
+            raise ModelError("Its classes differ from those of the estimator.")
         return from_classes(np.array(places, dtype=np.intp), len(self._places))
 
 
@@ -259,7 +259,7 @@ def _noted(model: Any, card: ModelCard) -> bytes:  # noqa: ANN401 - ONNX has no 
     except ValueError as error:
         raise ModelError(
             "It is too large for an ONNX file.",
-            why=f"ONNX says: {first_line(error)}",
+            why=f"ONNX reported: {first_line(error)}",
             remedy="Use another of its files.",
         ) from error
     return content

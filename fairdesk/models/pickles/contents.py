@@ -43,8 +43,6 @@ _INSTALLED_AS = {
     "xgboost": ("xgboost", "xgboost-cpu"),
     "lightgbm": ("lightgbm",),
 }
-
-
 #: Parts of a skops file that call something, or make something that calls.
 _CALLING_NODES = frozenset(
     ("MethodNode", "PartialNode", "OperatorFuncNode", "ConstructorFromReduceNode")
@@ -164,7 +162,7 @@ def _pickle(path: Path) -> Contents:
     if boosted and (booster := _searched(path, _XGBOOST)):
         versions["xgboost"] = booster[0]
     if any(module.startswith("lightgbm.") for module, _ in names):
-        notes.append("LightGBM models do not say which version of LightGBM made them.")
+        notes.append("LightGBM models do not state the version of LightGBM that made them.")
     if any(module.startswith("numpy._core") for module, _ in names):
         notes.append("It was written with NumPy 2 or newer.")
     if trouble:
@@ -310,13 +308,14 @@ def _layer_notes(layers: Iterable[str]) -> tuple[str, ...]:
 
 
 def _onnx(path: Path) -> Contents:
-    from fairdesk.models.onnx.wire import WireError, outline  # noqa: PLC0415 - needed here only
+    # needed here only
+    from fairdesk.models.onnx.outline import DamagedError, outline, parse  # noqa: PLC0415
 
     if path.stat().st_size > 2 << 30:
         return Contents("onnx", notes=("It is larger than an ONNX file can be.",))
     try:
-        inside = outline(path.read_bytes())
-    except WireError as error:
+        inside = outline(parse(path.read_bytes()))
+    except DamagedError as error:
         return Contents("onnx", notes=(f"It is damaged: {str(error)[:200]}.",))
     notes = [f"Written by {inside.producer}."] if inside.producer else []
     strangers = sorted(domain for domain in inside.domains if domain)
@@ -336,7 +335,7 @@ def _json_of(path: Path, name: str, missing: dict[str, Any] | None = None) -> di
         if len(text) > _MOST_BYTES:
             raise ModelError(
                 f"The description inside “{path.name}” is too large.",
-                why="That of a model of a table is a thousand times smaller.",
+                why="The description of a model of tabular data is a thousand times smaller.",
                 remedy="Ask for another file.",
             )
         content = json.loads(text)
@@ -349,7 +348,7 @@ def _json_of(path: Path, name: str, missing: dict[str, Any] | None = None) -> di
     if not isinstance(content, dict):
         raise ModelError(
             f"“{path.name}” is damaged.",
-            why=f"Its part “{name}” is no description of a model.",
+            why=f"Its part “{name}” is not a description of a model.",
             remedy="Download or copy it again, and compare its size with the original’s.",
         )
     return content

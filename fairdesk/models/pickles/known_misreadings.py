@@ -35,11 +35,14 @@ def misread(thing: object) -> str:
         name = type(part).__name__
         if installed >= (1, 4) and name in _TREES and _counts(part):
             return (
-                "Since 1.4, scikit-learn takes what the leaves of its trees hold for shares; "
-                "before, they held numbers of people."
+                "Since version 1.4, scikit-learn reads the values in the leaves of its trees "
+                "as shares; before, they were numbers of training rows."
             )
         if installed >= (1, 6) and name == "AdaBoostClassifier" and _real(part):
-            return "Since 1.6, scikit-learn no longer knows how such an AdaBoost decides."
+            return (
+                "Since version 1.6, scikit-learn no longer supports the way in which such an "
+                "AdaBoost model decides."
+            )
     return ""
 
 

@@ -114,19 +114,27 @@ def _beyond_consent(path: Path, refused: Sequence[str]) -> ModelError | None:
         listed = ", ".join(f"“{name.partition('.')[2]}”" for name in own[:_MOST_NAMES])
         return ModelError(
             f"“{path.name}” needs {listed}, which its author wrote in the script that saved it.",
-            why="A pickle holds only the name of such a class or function, not its code: nobody "
-            "but its author can open it.",
-            remedy="Ask its author to save the model without it (of parts of scikit-learn only), "
-            "to export it as ONNX, or for its decisions as a column of the table: group metrics "
-            "can be measured of those.",
+            why=(
+                "A pickle contains only the name of such a class or function, not its code: only "
+                "its author can open it."
+            ),
+            remedy=(
+                "Ask its author to save the model without it (with scikit-learn components "
+                "only), to export it as ONNX, or to provide its decisions as a column of the "
+                "table: group metrics can be computed from those."
+            ),
         )
     if any(name.partition(".")[0] in NETWORKS for name in refused):
         return ModelError(
             f"“{path.name}” is a Keras network inside a pickle.",
-            why="Opening it runs code of its file, and works only with the very versions of Keras "
-            "and TensorFlow that saved it.",
-            remedy="Ask for the network saved with model.save(“model.keras”), which FairDesk reads "
-            "as data, and for its scaler or encoders as files beside it.",
+            why=(
+                "Opening it runs code from its file, and works only with exactly the versions of "
+                "Keras and TensorFlow that saved it."
+            ),
+            remedy=(
+                "Ask for the network saved with model.save(“model.keras”), which FairDesk reads "
+                "as data, and for its scaler or encoders as companion files."
+            ),
         )
     missing = next((name for name in refused if is_missing(name)), "")
     return _not_installed(path, missing.partition(".")[0]) if missing else None
@@ -137,8 +145,11 @@ def _not_installed(path: Path, library: str) -> ModelError:
         f"“{path.name}” needs the Python library “{library}”, which is not installed.",
         remedy=f"Install it: {_GET[library]}."
         if library in _GET
-        else "Install that library beside FairDesk, or ask for the model as ONNX. If it is its "
-        "author’s own and not public, ask for a model of parts of scikit-learn only.",
+        else (
+            "Install that library next to FairDesk, or ask for the model as ONNX. If the library "
+            "is its author’s own and not public, ask for a model with scikit-learn components "
+            "only."
+        ),
     )
 
 
@@ -227,7 +238,7 @@ def _refuse_flood(path: Path) -> None:
     if size > _MOST_BYTES:
         raise ModelError(
             f"“{path.name}” unpacks to more than 4 gigabytes.",
-            why="No model of a table is as large; a file made to fill the memory is.",
+            why="No model of tabular data is as large; a file designed to fill the memory is.",
             remedy="Ask for a smaller model.",
         )
 
@@ -260,9 +271,9 @@ def _caught(contents: Contents) -> Iterator[list[str]]:
     saved, present = spoken(wanted)
     if wanted:
         notes.append(
-            f"It was saved with {saved}, and {present} is installed: it may fail, or answer "
-            "differently than it did. Check the accuracy below, or open it with "
-            f"{saved} in an environment of its own."
+            f"It was saved with {saved}, and {present} is installed: it may fail, or give "
+            "different outputs. Check the accuracy below, or open it with "
+            f"{saved} in a separate environment."
         )
     for warning in caught:
         name = warning.category.__name__
@@ -272,8 +283,9 @@ def _caught(contents: Contents) -> Iterator[list[str]]:
         elif "xgboost" in warning.filename and "serialized model" in str(warning.message):
             if "xgboost" not in wanted:
                 notes.append(
-                    "XGBoost says that it was saved with an older version of XGBoost: it may "
-                    "answer differently than it did. Check the accuracy below."
+                    "XGBoost reports that it was saved with an older version of XGBoost: its "
+                    "outputs may differ from those with that version. Check the accuracy "
+                    "below."
                 )
         else:
             warnings.warn_explicit(
@@ -286,7 +298,7 @@ def _inconsistent(message: Any) -> str:  # noqa: ANN401 - scikit-learn's warning
     saved = getattr(message, "original_sklearn_version", "another version")
     return (
         f"Part of it was saved with scikit-learn {saved}, and {installed('scikit-learn')} is "
-        "installed: it may fail, or answer differently than it did. Check the accuracy below."
+        "installed: it may fail, or give different outputs. Check the accuracy below."
     )
 
 
@@ -294,9 +306,12 @@ def _needs_trust(path: Path, refused: tuple[str, ...]) -> TrustRequiredError:
     shown = ", ".join(f"“{name}”" for name in refused[:_MOST_NAMES])
     more = f" and {len(refused) - _MOST_NAMES} more" if len(refused) > _MOST_NAMES else ""
     return TrustRequiredError(
-        f"“{path.name}” is a program, not only data: it asks for {shown}{more}.",
-        why="That is none of the classes that models are made of. Opening the file runs whatever "
-        "its author put into it, with your rights: it could read, change or send your files.",
+        f"“{path.name}” can run code when opened: it uses {shown}{more}.",
+        why=(
+            "FairDesk does not recognise what it uses as model components. Opening the file runs "
+            "any code that its author put into it, with your permissions: it could read, change "
+            "or send your files."
+        ),
         remedy="Open it only if you know where it comes from. Otherwise ask for the model as ONNX.",
     )
 
@@ -305,10 +320,10 @@ def _refuse_misread(thing: object, path: Path, contents: Contents) -> None:
     if wrongly := misread(thing):
         saved = contents.saved_with.get("scikit-learn", "of another version")
         raise ModelError(
-            f"“{path.name}” was saved with scikit-learn {saved}, and would answer wrongly with "
+            f"“{path.name}” was saved with scikit-learn {saved}, and would give wrong outputs with "
             f"{installed('scikit-learn')}.",
             why=wrongly,
-            remedy=f"Open it with scikit-learn {saved} in an environment of its own.",
+            remedy=f"Open it with scikit-learn {saved} in a separate environment.",
         )
 
 
@@ -317,32 +332,32 @@ def _unreadable(path: Path, contents: Contents, error: Exception) -> ModelError:
     message = first_line(error)
     if any(name.name in JOBLIB_FILES for name in contents.imports):
         return ModelError(
-            f"“{path.name}” is one of several files: its numbers are in others.",
-            why="joblib before 0.10 wrote every array to a file of its own.",
+            f"“{path.name}” is one of several files: its numbers are in other files.",
+            why="Versions of joblib before 0.10 wrote every array to a separate file.",
             remedy="Ask for the model saved again with a newer joblib, which writes one file.",
         )
     if isinstance(error, CUT_OFF):
         return ModelError(
-            f"“{path.name}” is not whole: {message}",
+            f"“{path.name}” is incomplete: {message}",
             why="A download or a copy was cut off, or changed it (as sending it as text does).",
             remedy="Get the file again and compare its size with the original’s.",
         )
     if not wanted and isinstance(error, (ImportError, AttributeError)):
         return ModelError(
-            f"“{path.name}” asks for what the installed libraries do not have.",
-            why=f"It was saved with other versions, which it does not name. Python says: {message}",
+            f"“{path.name}” needs components that the installed libraries do not have.",
+            why=f"It was saved with other versions, not named in it. Python reported: {message}",
             remedy="Ask its author which version of scikit-learn saved it (sklearn.__version__), "
             "and for the model saved again with a current one, or exported as ONNX.",
         )
     if not wanted:
         return ModelError(
             f"“{path.name}” cannot be opened with the installed libraries.",
-            why=f"Python says: {message}",
+            why=f"Python reported: {message}",
             remedy="Save the model again with joblib.dump(), or export it as ONNX.",
         )
     saved, present = spoken(wanted)
     return ModelError(
         f"“{path.name}” was saved with {saved}, and cannot be opened with {present}.",
-        why=f"It says: {message}",
-        remedy=f"Open it with {saved} in an environment of its own.",
+        why=f"The error is: {message}",
+        remedy=f"Open it with {saved} in a separate environment.",
     )

@@ -281,7 +281,9 @@ def check_state(thing: object, state: object) -> None:
     if isinstance(state, dict) and isinstance(nodes := state.get("nodes"), np.ndarray):
         check_nodes(thing, nodes)
         if "left_child" in (nodes.dtype.names or ()) and state.get("node_count") != len(nodes):
-            raise ValueError("a tree's branches are not as many as it says")
+            raise ValueError(
+                "the number of a tree's branches differs from the number that it states"
+            )
 
 
 def check_nodes(thing: object, nodes: object) -> None:

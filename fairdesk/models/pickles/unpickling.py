@@ -82,7 +82,9 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
         except (KeyError, IndexError) as error:
             if isinstance(error, KeyError) and not isinstance(error.args[0], int):
                 raise
-            raise pickle.UnpicklingError("it holds bytes that are no pickle’s") from error
+            raise pickle.UnpicklingError(
+                "it contains bytes that are not part of a pickle"
+            ) from error
 
     def called(self, thing: Thing, arguments: tuple[Thing, ...]) -> Thing:
         raise NotImplementedError
@@ -248,7 +250,7 @@ class _Rebuilder(_Machine):
         if kind.hasobject:
             inner = _Rebuilder(self.stream, self._ours).load()
             if not isinstance(inner, np.ndarray):
-                raise RefusedError("an inner pickle that is no array")
+                raise RefusedError("an inner pickle that is not an array")
             return inner
         self.pass_padding(described)
         size = math.prod(shape) * kind.itemsize

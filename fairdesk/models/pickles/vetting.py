@@ -170,7 +170,7 @@ def _vet_trees(estimator: Any) -> None:  # noqa: ANN401 - any of scikit-learn's
         if wanted is None and isinstance(nodes, np.ndarray) and "feature_idx" in nodes.dtype.names:
             wanted = _count_of(nodes["feature_idx"][nodes["is_leaf"] == 0])
         if isinstance(wanted, (int, np.integer)) and wanted > count:
-            raise ValueError("a tree asks for more inputs than its model has")
+            raise ValueError("a tree uses more inputs than its model has")
 
 
 def _flat(held: object) -> Iterable[object]:

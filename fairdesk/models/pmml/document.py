@@ -127,8 +127,10 @@ class _Builder:
     def entity(self, *_: object) -> NoReturn:
         raise ModelError(
             f"“{self._path.name}” declares entities, which no PMML document needs.",
-            why="Such declarations are how an XML file is made to fill the memory, or to read "
-            "other files.",
+            why=(
+                "With such declarations, an XML file can be made to fill the memory or to read "
+                "other files."
+            ),
             remedy="Export the model again, or ask for it as ONNX.",
         )
 
@@ -157,8 +159,8 @@ def read_document(path: Path) -> Element:
             parser.Parse(b"", True)  # noqa: FBT003 - the parser's own manner
     except (expat.ExpatError, LookupError, ValueError) as error:
         raise ModelError(
-            f"“{path.name}” is cut off or is no well-formed XML.",
-            why=f"The parser says: {error}.",
+            f"“{path.name}” is cut off or is not well-formed XML.",
+            why=f"The parser reported: {error}.",
             remedy="Download or copy it again and compare its size with the original’s, or export "
             "the model again.",
         ) from error

@@ -169,11 +169,11 @@ def given(field: DataField, values: Values) -> Column:
 def _refused(field: DataField, value: object) -> ModelError:
     shown = f"the value “{value}”" if value != "" else "missing cells"
     return ModelError(
-        f"The model refuses {shown} of its field “{field.name}”.",
+        f"The model does not accept {shown} of its field “{field.name}”.",
         why="Its data dictionary lists the values that it takes."
         if value != ""
-        else "It says that rows with a missing cell there are invalid.",
-        remedy="Leave that value out of the audit, or make the input from another column.",
+        else "It declares rows with a missing cell in that field as invalid.",
+        remedy="Exclude that value from the audit, or make the input from another column.",
     )
 
 

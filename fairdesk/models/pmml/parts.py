@@ -237,10 +237,10 @@ def _ensemble(
         raise NotReadError("a mining model without segments")
     method = segmentation.get("multipleModelMethod")
     if method not in _METHODS:
-        raise NotReadError(f"models that answer together by “{method}”")
+        raise NotReadError(f"models that are combined by “{method}”")
     missing = segmentation.get("missingPredictionTreatment", "continue")
     if missing not in ("continue", "returnMissing"):
-        raise NotReadError(f"missing answers of parts treated by “{missing}”")
+        raise NotReadError(f"missing outputs of parts treated by “{missing}”")
     trees = _forest(segmentation, method, classes, known)
     if trees is not None:
         return trees
@@ -347,7 +347,7 @@ class _Chain:
         for predicate, _, model in self.segments:
             true, _ = predicate(scope, everybody)
             if not true.all():
-                raise NotReadError("a chain that leaves out models for some rows")
+                raise NotReadError("a chain that skips models for some rows")
             inner = model.scope(scope)
             answer = model.answer(inner)
             scope = Scope(scope.rows, model.output_columns(inner, answer), parent=scope)

@@ -133,7 +133,7 @@ def _sum_of(table: Element) -> Callable[[Scope], Float64]:
 
 def _numbers(column: Column) -> Float64:
     if column.kind == "text":
-        raise NotReadError("a number that is made of a field of texts")
+        raise NotReadError("a number that is made from a text field")
     return column.values.astype(np.float64, copy=False)
 
 

@@ -255,9 +255,9 @@ class Trees:
             waiting.append((node.children[node.default], places))
         else:
             raise ModelError(
-                "The model does not say what to do where a cell is missing.",
-                why="Its tree names no child for such rows, though it says that it does.",
-                remedy="Leave out rows with missing cells.",
+                "The model does not specify what to do when a cell is missing.",
+                why="Its tree names no child node for such rows, although it states that it does.",
+                remedy="Exclude rows with missing cells.",
             )
 
 

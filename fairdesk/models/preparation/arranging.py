@@ -134,10 +134,10 @@ def arranged(
         return None
     return Arranged(
         features,
-        f"The {inputs:,} inputs are put together from {len(numbers):,} numbers and what was made "
-        f"of {', '.join(f'“{column}”' for column in (*coded, *one_hot))}.",
-        "No file says in which order the model takes its inputs: numbers first is assumed, then "
-        "what was made of names. Check the agreement with the label.",
+        f"The {inputs:,} inputs consist of {len(numbers):,} numbers and the inputs made "
+        f"from {', '.join(f'“{column}”' for column in (*coded, *one_hot))}.",
+        "No file states the order of the model’s inputs. Numbers first, then the inputs made "
+        "from categories, is assumed. Check the accuracy.",
     )
 
 

@@ -69,8 +69,8 @@ class ColumnSources:
         except Exception as error:
             # any kind: the file's own code may run
             raise ModelError(
-                f"“{name}”, which comes before the model, refused {count:,} rows.",
-                why=f"It says: {first_line(error)}",
+                f"“{name}”, which is applied before the model, rejected {count:,} rows.",
+                why=f"It reported: {first_line(error)}",
                 remedy="Check that each input is made from the right column; missing cells and "
                 "values that it has never seen are other causes.",
             ) from error
@@ -106,7 +106,7 @@ def sources_of(steps: Sequence[tuple[str, Any]], card: ModelCard) -> ColumnSourc
         When one of them is not known to make each of its columns from few others.
     """
     if card.takes is not Takes.MATRIX and not card.named:
-        raise OpaqueError("it reads text")
+        raise OpaqueError("it accepts text")
     made = Made(tuple((i,) for i in range(len(card.inputs))), (True,) * len(card.inputs))
     real = tuple((name, step) for name, step in steps if not _idle(step))
     for _, step in real:
@@ -152,7 +152,7 @@ def _transformed(step: Any, given: Made) -> Made:  # noqa: ANN401, PLR0911, PLR0
     kind, width = type(step).__name__, len(given.sources)
     everything = range(width)
     if not type(step).__module__.startswith("sklearn."):
-        raise OpaqueError(f"what “{kind}” does before the model decides is not known")
+        raise OpaqueError(f"the effect of “{kind}” before the model decides is not known")
     if kind in _STRAIGHT:
         return given.chosen(everything, smooth=not getattr(step, "clip", False))
     if kind in _ONE_BY_ONE:
@@ -192,7 +192,7 @@ def _transformed(step: Any, given: Made) -> Made:  # noqa: ANN401, PLR0911, PLR0
         case "FunctionTransformer" if isinstance(step.func, np.ufunc) and step.func.nin == 1:
             return given.chosen(everything, smooth=False)
         case _:
-            raise OpaqueError(f"“{kind}” mixes what the model is given before it decides")
+            raise OpaqueError(f"“{kind}” combines the model’s inputs before it decides")
 
 
 def _side_by_side(step: Any, given: Made) -> Made:  # noqa: ANN401 - a ColumnTransformer
@@ -220,7 +220,7 @@ def places_of(columns: Any, names: Sequence[str], width: int) -> list[int]:  # n
     if listed and all(isinstance(each, bool) for each in listed):
         return [i for i, taken in enumerate(listed) if taken]
     if not all(isinstance(each, str | int) for each in listed):
-        raise OpaqueError("it does not say which columns its transformers take")
+        raise OpaqueError("it does not state which columns its transformers use")
     return [
         names.index(each) if isinstance(each, str) else range(width)[int(each)] for each in listed
     ]

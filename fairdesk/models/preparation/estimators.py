@@ -224,7 +224,7 @@ def _inputs(estimator: Any, path: Path) -> tuple[Takes, tuple[str, ...], bool]: 
         count = _count_taken(estimator)
     if count is None:
         raise ModelError(
-            f"“{path.name}” does not say how many inputs it takes.",
+            f"“{path.name}” does not state how many inputs it takes.",
             why=_why_none(estimator),
             remedy="Ask for it saved again with scikit-learn 1.0 or newer, fitted on a table with "
             "names (a pandas DataFrame), or exported as ONNX.",
@@ -278,7 +278,7 @@ def _why_none(estimator: Any) -> str:  # noqa: ANN401 - any estimator
     try:
         estimator.predict(np.zeros((1, 1)))
     except Exception as error:  # noqa: BLE001 - any kind: the model's own code runs
-        return f"Asked about rows of all widths it says: {first_line(error)}"
+        return f"Queried with rows of all widths, it reported: {first_line(error)}"
     return "It takes rows of several widths."
 
 

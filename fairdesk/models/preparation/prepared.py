@@ -111,8 +111,8 @@ class PreparedModel:
         except Exception as error:
             # any kind: the file's own code may run
             raise ModelError(
-                f"“{name}”, which comes before the model, refused {count:,} rows.",
-                why=f"It says: {first_line(error)}",
+                f"“{name}”, which is applied before the model, rejected {count:,} rows.",
+                why=f"It reported: {first_line(error)}",
                 remedy="Check that each input is made from the right column; missing cells and "
                 "values that it has never seen are other causes.",
             ) from error
@@ -150,7 +150,7 @@ def _card(card: ModelCard, before: list[tuple[str, Any]]) -> ModelCard:
         takes = Takes.COLUMNS if texts else Takes.MATRIX
     else:
         raise ModelError(
-            f"“{name}” does not say how many columns it takes.",
+            f"“{name}” does not state how many columns it takes.",
             remedy="Fit it again with a newer version of scikit-learn.",
         )
     listed = ", then ".join(f"{type(part).__name__} (“{name}”)" for name, part in before)

@@ -200,7 +200,7 @@ class Preparation:
             self.before.insert(0, (name, thing))
             wanted = int(getattr(thing, "n_features_in_", 0)) or wanted
         self.explanations += [
-            f"“{name}” ({_kind(thing)}) comes before the model." for name, thing in self.before
+            f"“{name}” ({_kind(thing)}) is applied before the model." for name, thing in self.before
         ]
 
     def _understood(self, name: str, thing: Any) -> bool:  # noqa: ANN401 - anything
@@ -244,13 +244,15 @@ class Preparation:
             width = int(getattr(self.before[0][1], "n_features_in_", 0)) or width
         if self.before and len(names) == self.inputs != width:
             self.explanations.append(
-                f"“{name}” names the {len(names):,} columns that the model is given."
+                f"“{name}” names the {len(names):,} columns that the model receives."
             )
             return True
         if len(names) != width:
             return False
         if self.features and self.features != names:
-            raise _contradiction(f"“{name}” gives another order of the inputs than was told before")
+            raise _contradiction(
+                f"“{name}” gives a different order of the inputs from the one given before"
+            )
         self.features = names
         self.explanations.append(f"“{name}” names the {len(names):,} inputs, in order.")
         return True
@@ -259,7 +261,9 @@ class Preparation:
         """Name the inputs after what was fitted, where no list does."""
         whole = next((c for c in self.scalers.values() if len(c) == self.inputs), ())
         if whole and set(whole) == set(self.features) and whole != self.features:
-            raise _contradiction("A scaler takes the inputs in another order than was told before")
+            raise _contradiction(
+                "A scaler takes the inputs in a different order from the one given before"
+            )
         if self.features or self.before or self.named:
             return
         found = arranged(self.inputs, self.scalers, self.one_hot, self.codes, self.lists)
@@ -274,29 +278,27 @@ class Preparation:
         if self.target not in ("", text):
             raise _contradiction(f"The target is “{self.target}” and “{text}”")
         self.target = text
-        self.explanations.append(f"“{name}” says that the target is “{text}”.")
+        self.explanations.append(f"“{name}” states that the target is “{text}”.")
         return True
 
     def _classes(self, names: tuple[str, ...], name: str) -> None:
         if self.names_of_classes not in ((), names):
-            raise _contradiction(f"“{name}” names other classes than were told before")
+            raise _contradiction(f"“{name}” names classes other than those given before")
         self.names_of_classes = names
         self.explanations.append(f"“{name}” names the classes: {', '.join(names)}.")
 
     def _codes(self, column: str, codes: dict[str, float], name: str) -> None:
         if self.codes.get(column, codes) != codes:
-            raise _contradiction(f"“{name}” gives other codes for “{column}” than were told before")
+            raise _contradiction(f"“{name}” gives other codes for “{column}” than those before")
         self.codes[column] = codes
         self.explanations.append(f"“{name}” has the codes of “{column}”.")
 
     def _one_hot(self, column: str, categories: tuple[str, ...], name: str) -> None:
         if self.one_hot.get(column, categories) != categories:
-            raise _contradiction(
-                f"“{name}” gives other categories of “{column}” than were told before"
-            )
+            raise _contradiction(f"“{name}” gives other categories of “{column}” than those before")
         self.one_hot[column] = categories
         self.explanations.append(
-            f"“{name}” makes an input of each of {len(categories)} values of “{column}”."
+            f"“{name}” makes an input from each of {len(categories)} values of “{column}”."
         )
 
     def _label_binarizer(self, name: str, binarizer: Any) -> bool:  # noqa: ANN401 - scikit-learn's
@@ -314,7 +316,7 @@ class Preparation:
                 self._classes(classes, name)
             else:
                 self.explanations.append(
-                    f"“{name}” names classes that the model has names for itself."
+                    f"“{name}” names classes that already have names in the model."
                 )
             return True
         self._codes(column, {text: float(i) for i, text in enumerate(classes)}, name)
@@ -327,7 +329,7 @@ class Preparation:
         if columns is None and count == 1:
             columns = (_column_of(name),)
         if not columns or not all(columns):
-            self.notes.append(f"“{name}” does not say which columns it encodes: it is not used.")
+            self.notes.append(f"“{name}” does not state which columns it encodes: it is not used.")
             return None
         return columns
 
@@ -367,7 +369,7 @@ class Preparation:
         arithmetic = _steps_of(scaler, width)
         if columns is None:
             if self.steps_in_order not in ((), arithmetic):
-                raise _contradiction(f"“{name}” scales what another scaler scales already")
+                raise _contradiction(f"“{name}” scales what another scaler already scales")
             self.steps_in_order = arithmetic
         else:
             twice = [
@@ -376,7 +378,7 @@ class Preparation:
                 if self.steps.get(column, steps) != steps
             ]
             if twice:
-                raise _contradiction(f"“{name}” scales “{twice[0]}”, which is scaled already")
+                raise _contradiction(f"“{name}” scales “{twice[0]}”, which is already scaled")
             self.steps.update(zip(columns, arithmetic))
             self.scalers[name] = columns
         self.explanations.append(f"“{name}” ({_kind(scaler)}) scales {width:,} columns.")
@@ -490,6 +492,6 @@ def _column_of(name: str) -> str:
 def _contradiction(what: str) -> ModelError:
     return ModelError(
         f"{what}.",
-        why="The files beside the model contradict each other, or the model file.",
+        why="The companion files contradict each other, or the model file.",
         remedy="Choose only those that belong to this model.",
     )

@@ -35,14 +35,9 @@ from fairdesk.models.decisions.tensors import fill, fill_matrix, taken
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.keras.config import look_through
 from fairdesk.models.keras.file import learnt_from, open_keras
+from fairdesk.models.keras.loading import load_network, tensorflow
 from fairdesk.models.keras.parts import opened
-from fairdesk.models.keras.tensorflow import (
-    TensorFlowModel,
-    last_activation,
-    load_network,
-    tensor_of,
-    tensorflow,
-)
+from fairdesk.models.keras.tensorflow import TensorFlowModel, last_activation, tensor_of
 from fairdesk.models.model import MatrixModel, ModelCard, OpenedModel, Takes
 from fairdesk.models.retrain.keras_compiled import loss_of, optimiser_of
 from fairdesk.results.events import Scores
@@ -122,7 +117,7 @@ def refit_keras(
             if held.weight:
                 loss = network.loss_on(held) if np.isfinite(loss) else loss
         if not np.isfinite(loss):
-            what = f"Training diverged in epoch {epoch}: the loss is no number any more."
+            what = f"Training diverged in epoch {epoch}: the loss is no longer a number."
             raise _diverged(what, training)
         waited = 0 if loss < best else waited + 1
         if not waited:
@@ -135,7 +130,7 @@ def refit_keras(
         again = _opened_again(network.model, model)
         alike = np.ptp(_scores(again, training_set.given), axis=0).max() == 0
     if alike:
-        raise _diverged("The trained network answers alike for everybody.", training)
+        raise _diverged("The trained network gives the same scores for all rows.", training)
     return again
 
 
@@ -162,22 +157,24 @@ def _memory_errors(rows: int) -> Iterator[None]:
             raise _no_memory(rows) from error
         raise ModelError(
             f"The network could not be trained with {rows:,} rows.",
-            why=f"TensorFlow says: {first_line(error)}",
-            remedy="Export the added rows, and have the network trained with them where it was "
-            "made.",
+            why=f"TensorFlow reported: {first_line(error)}",
+            remedy=(
+                "Export the augmentation rows, and have the network trained with them where it "
+                "was made."
+            ),
         ) from error
 
 
 def _no_memory(rows: int) -> ModelError:
     return ModelError(
         f"There is not enough memory to train the network with {rows:,} rows.",
-        remedy="Take fewer rows in a batch, or close other programs.",
+        remedy="Use fewer rows per batch, or close other programs.",
     )
 
 
 def _diverged(what: str, training: Training) -> ModelError:
     other = "Adam" if training.optimiser != "adam" else "RMSprop"
-    tuned = ", or let training begin with the imported weights" if training.start != "tune" else ""
+    tuned = ", or start training from the original weights" if training.start != "tune" else ""
     return ModelError(
         what,
         why="The learning rate is too high for these rows, or a column holds very large numbers.",
@@ -239,7 +236,7 @@ class _Network:
             named = look_through(parts.config, path.name)
             if named.programs and not trusted:
                 raise ModelError(
-                    f"“{path.name}” carries Python code, which may not run.",
+                    f"“{path.name}” contains Python code, which is not permitted to run.",
                     remedy="Open it with your consent first.",
                 )
             if named.programs:
@@ -250,7 +247,7 @@ class _Network:
         if not self.model.trainable_variables:
             raise ModelError(
                 f"“{path.name}” has no weights that can be trained.",
-                why="Its maker froze all of them.",
+                why="Its author froze all of them.",
                 remedy="Ask for the network before it was frozen.",
             )
         tf.config.experimental.enable_op_determinism()
@@ -298,7 +295,7 @@ class _Network:
         if any(tensor.dtype.kind == "f" and np.isnan(tensor).any() for tensor in tensors):
             raise ModelError(
                 "The network cannot learn from rows in which a number is missing.",
-                remedy="Leave out the rows with missing cells.",
+                remedy="Exclude the rows with missing cells.",
             )
         weights = np.ones(rows) if training_set.weights is None else training_set.weights
         padding = -rows % _grain(rows)

@@ -84,17 +84,16 @@ def why_card_not(card: ModelCard) -> str:
         return ""
     network = card.format.startswith("Keras")
     reasons = {
-        "A column of decisions is no model: there is nothing to train.": Capability.DECIDES
+        "A column of decisions is not a model: there is nothing to train.": Capability.DECIDES
         not in card.can,
-        "An ONNX file tells how a model answers, not how it learns.": card.format.startswith(
-            "ONNX"
-        ),
-        "A SavedModel of TensorFlow tells how a model answers, not how it learns.": "SavedModel"
+        "An ONNX file only computes outputs; it cannot be trained.": card.format.startswith("ONNX"),
+        "A TensorFlow SavedModel only computes outputs; it cannot be trained.": "SavedModel"
         in card.format,
-        "It estimates a number, and which number would be right for an added row is not "
-        "known.": not card.classes,
-        "It has several outputs, and there are labels for one of them only.": bool(card.outputs),
+        "It estimates a number; the right number for an added row is unknown.": not card.classes,
+        "It has several outputs, and recorded outcomes exist for only one of them.": bool(
+            card.outputs
+        ),
         "Training a Keras network needs TensorFlow, which is not installed.": network,
     }
     reasons_given = (reason for reason, holds in reasons.items() if holds)
-    return next(reasons_given, "It does not offer to be trained.")
+    return next(reasons_given, "It does not support training.")

@@ -105,13 +105,15 @@ def _written_file(name: ModelFileName, make: Callable[[], tuple[bytes, str]]) ->
         return Saved(name, str(error), b"")
     except ImportError as error:
         # one of its own, made for a model that was saved with older versions
-        why = f"{name} is left out: the environment that the model runs in has no {error.name}."
+        why = f"{name} is omitted: the environment that the model runs in has no {error.name}."
         return Saved(name, why, b"")
     except (OSError, MemoryError) as error:
         full = ModelError(
             f"{name} could not be written.",
-            why=f"The system says: {first_line(error)}",
-            remedy="Free some memory or room for temporary files, and repair again.",
+            why=f"The system reported: {first_line(error)}",
+            remedy=(
+                "Free some memory or disk space for temporary files, and run the mitigation again."
+            ),
         )
         return Saved(name, str(full), b"")
     return Saved(name, note, content)
@@ -172,23 +174,23 @@ class _Check:
         otherwise, apart = self.read(name, content)
         if otherwise or apart > _EQUAL:
             raise ModelError(
-                f"{name} is left out: it does not answer as the trained model does.",
-                why=f"Read again, it decides {otherwise:,} of {len(self.rows):,} rows otherwise, "
-                f"and its scores are up to {apart:.2g} apart.",
+                f"{name} is omitted: its outputs differ from those of the trained model.",
+                why=f"Read again, it decides {otherwise:,} of {len(self.rows):,} rows differently, "
+                f"and its scores differ by up to {apart:.2g}.",
                 remedy="Use another of its files.",
             )
-        return content, f"It was read again, and answers alike for all {self._all}."
+        return content, f"It was read again, and gives the same outputs for all {self._all}."
 
     def conversion(self, how: str, otherwise: int, apart: float) -> str:
         """Say how a conversion was checked."""
-        text = f"{how} It was read again and asked about {self._all}: "
+        text = f"{how} It was read again and queried with {self._all}: "
         count = len(self.rows)
         scored = self._card.scores == "probabilities"
-        scores = f", with scores up to {apart:.2g} apart" if scored else ""
+        scores = f", with scores that differ by up to {apart:.2g}" if scored else ""
         if not otherwise:
-            return text + f"all are decided alike{scores}."
+            return text + f"all decisions are equal{scores}."
         return text + (
-            f"{count - otherwise:,} are decided alike, {otherwise:,} otherwise{scores}. Where each "
+            f"{count - otherwise:,} decisions are equal, {otherwise:,} differ{scores}. Where each "
             "decision must be the model’s own, use another of its files."
         )
 
@@ -284,7 +286,7 @@ def _refusal(library: str) -> Iterator[None]:
         # any kind: parts of a model may refuse to be written in ways of their own
         raise ModelError(
             f"{library} cannot write this model.",
-            why=f"It says: {first_line(error)}",
+            why=f"It reported: {first_line(error)}",
             remedy="Use another of its files.",
         ) from error
 

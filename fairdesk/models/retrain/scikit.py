@@ -103,9 +103,12 @@ def _quietly(model: ScikitModel, rows: int) -> Iterator[None]:
         # any kind: the estimator's own code runs
         raise ModelError(
             f"The model could not be trained with {rows:,} rows.",
-            why=f"It says: {first_line(error)}",
-            remedy="Export the added rows, and have the model trained with them where it was "
-            "made." + other_versions(model.card),
+            why=f"It reported: {first_line(error)}",
+            remedy=(
+                "Export the augmentation rows, and have the model trained with them where it was "
+                "made."
+            )
+            + other_versions(model.card),
         ) from error
 
 
@@ -236,9 +239,9 @@ def _weight_arguments(
         way += f"{name}__"
     if not _takes_weights(estimator):
         raise ModelError(
-            f"“{type(estimator).__name__}” cannot weigh the rows that it learns from.",
-            why="All of them count alike for it.",
-            remedy="Choose a method that adds rows instead of weighing them.",
+            f"“{type(estimator).__name__}” cannot weight the rows that it is trained with.",
+            why="It gives all rows the same weight.",
+            remedy="Choose a method that adds rows instead of weighting them.",
         )
     return {f"{way}sample_weight": weights}
 

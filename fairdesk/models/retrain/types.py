@@ -62,9 +62,12 @@ def refit(
     """
     if reason := why_not(fed.opened):
         raise ModelError(
-            "This model cannot be trained again.",
+            "This model cannot be retrained.",
             why=reason,
-            remedy="Export the added rows, and have the model trained with them where it was made.",
+            remedy=(
+                "Export the augmentation rows, and have the model trained with them where it was "
+                "made."
+            ),
         )
     _refuse_missing_classes(fed.opened.card, training_set)
     model = innermost(fed.opened)
@@ -104,10 +107,10 @@ def _refuse_missing_classes(card: ModelCard, training_set: TrainingSet) -> None:
     missing = [name for name, count in zip(card.classes, there, strict=True) if not count]
     if missing:
         raise ModelError(
-            f"None of the {len(training_set.targets):,} rows to train with has the label "
+            f"None of the {len(training_set.targets):,} training rows has the recorded outcome "
             f"“{missing[0]}”.",
-            why="A model that is trained without it would never decide so.",
-            remedy="Use more rows, or leave fewer of them out.",
+            why="A model that is trained without it would never return it as a decision.",
+            remedy="Use more rows, or exclude fewer of them.",
         )
 
 

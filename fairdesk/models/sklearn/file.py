@@ -105,8 +105,8 @@ class ScikitModel:
         except Exception as error:
             # any kind: the model's own code runs
             raise ModelError(
-                f"The model refused {count:,} rows.",
-                why=f"It says: {first_line(error)}",
+                f"The model rejected {count:,} rows.",
+                why=f"It reported: {first_line(error)}",
                 remedy="Check that each input is made from the right column; missing cells and "
                 "values that the model has never seen are other causes."
                 + other_versions(self._card),
@@ -158,7 +158,7 @@ def other_versions(card: ModelCard) -> str:
     saved_with, present = spoken(wanted)
     return (
         f" It was saved with {saved_with}, and {present} is installed: open it with "
-        f"{saved_with} in an environment of its own."
+        f"{saved_with} in a separate environment."
     )
 
 
@@ -259,14 +259,16 @@ def _no_model(thing: object, path: Path) -> ModelError:
     kind = type(thing).__name__
     if hasattr(thing, "predict"):
         return ModelError(
-            f"“{path.name}” holds a “{kind}”, which is no trained classifier or regressor.",
-            why="FairDesk audits models that decide between classes, or that estimate a number.",
+            f"“{path.name}” contains a “{kind}”, which is not a trained classifier or regressor.",
+            why="FairDesk audits models that decide between classes or estimate a number.",
             remedy="Choose a trained classifier or regressor.",
         )
     return ModelError(
-        f"“{path.name}” holds no model, but a “{kind}”.",
-        remedy="Save the trained classifier or pipeline itself with joblib.dump(). A scaler or "
-        "encoders are given as a file beside the model.",
+        f"“{path.name}” contains no model, but a “{kind}”.",
+        remedy=(
+            "Save the trained classifier or pipeline itself with joblib.dump(). Add a scaler or "
+            "encoders as a companion file."
+        ),
     )
 
 
@@ -280,7 +282,9 @@ def _choose(found: _Found, path: Path, output: str) -> tuple[Asked, tuple[str, .
     if output and output not in offered:
         raise ModelError(
             f"“{path.name}” has no output “{output}”.",
-            remedy=f"Choose one of: {_list(offered)}." if len(offered) > 1 else "It has one only.",
+            remedy=f"Choose one of: {_list(offered)}."
+            if len(offered) > 1
+            else "It has only one output.",
         )
     chosen = output or next(iter(offered))
     if len(offered) == 1:
@@ -295,7 +299,7 @@ def _hints_in_file(found: _Found, asked: Asked, path: Path) -> Preparation:
     if found.others:
         model = next(iter(found.models))
         gathered.explanations.insert(
-            0, f"“{path.name}” holds several things; its model is “{model}”."
+            0, f"“{path.name}” contains several objects; its model is “{model}”."
         )
     gathered.notes += _thresholds(found.others)
     for name, thing in unused:
@@ -307,8 +311,8 @@ def _hints_in_file(found: _Found, asked: Asked, path: Path) -> Preparation:
             )
         if hasattr(thing, "transform"):
             gathered.notes.append(
-                f"“{name}” ({type(thing).__name__}) lies beside the model and is not used: it does "
-                "not tell what it belongs to. Check the accuracy below."
+                f"“{name}” ({type(thing).__name__}) is in the model’s file but not used: it does "
+                "not state what it belongs to. Check the accuracy below."
             )
     return gathered
 
@@ -319,7 +323,7 @@ def _thresholds(things: list[tuple[str, Any]]) -> Iterator[str]:
         number = isinstance(thing, (float, np.floating)) and 0 < thing < 1
         if number and words_of(name) & _THRESHOLD_WORDS and thing != 1 / 2:
             yield (
-                f"“{name}” beside the model is {thing:.6g}: if its decision changes there and not "
+                f"“{name}” in the model file is {thing:.6g}: if its decision changes there and not "
                 "at 0.5, give this as the threshold."
             )
 
@@ -380,7 +384,7 @@ def _checked_on_sample(opened: ScikitModel, asked: Asked) -> ScikitModel:
             [np.array([cell], dtype=object if isinstance(cell, str) else float) for cell in row]
         )
     except ModelError as error:
-        note = f"It opened, but did not answer when it was tried on a made-up row. {error.why}"
+        note = f"It opened, but returned no output for a synthetic row. {error.why}"
         card = msgspec.structs.replace(opened.card, warnings=(*opened.card.warnings, note))
         return ScikitModel(card, asked.estimator, asked)
     return opened

@@ -110,14 +110,14 @@ def structure_of_estimator(
         return _anatomy(opened, before, card)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         # saved with another version, or by a class that only looks like one of the library's
-        raise OpaqueError("what is inside is not as its library has it") from error
+        raise OpaqueError("its internal structure differs from that of its library") from error
 
 
 def _anatomy(
     opened: Answering, given: Sequence[tuple[str, Any]], card: ModelCard
 ) -> ModelStructure:
     if opened.asked.column is not None or opened.asked.scores == "labels":
-        raise OpaqueError("it tells its decision only, or several at once")
+        raise OpaqueError("it returns only its decision, or several at once")
     steps = [*given, *_steps_of(opened.estimator)]
     final = innermost(opened.estimator)
     body, read = _body(final, opened)
@@ -198,7 +198,7 @@ def _body(final: Any, opened: Answering) -> tuple[Layers | Forest, Read | None]:
     answering = opened.of(final)
     if read is not None:
         if not _answers_so(answering, read.forest, _rows_for_trees(read), read):
-            raise OpaqueError("its trees do not answer what their numbers say")
+            raise OpaqueError("its outputs do not match the numbers in its trees")
         return read.forest, read
     found = list(_layers(final, opened.asked.scores))
     if not found:
@@ -207,10 +207,10 @@ def _body(final: Any, opened: Answering) -> tuple[Layers | Forest, Read | None]:
         if not all(
             np.isfinite(x).all() for each in layers.layers for x in (each.weights, each.bias)
         ):
-            raise OpaqueError("some of its weights are no finite numbers")
+            raise OpaqueError("some of its weights are not finite numbers")
         if _answers_so(answering, layers, _rows_for_layers(layers)):
             return layers, None
-    raise OpaqueError("it does not answer what its weights say")
+    raise OpaqueError("its outputs do not match its weights")
 
 
 def _layers(final: Any, scores: str) -> Iterator[Layers]:  # noqa: ANN401 - any estimator
@@ -273,10 +273,10 @@ def _of_several(weights: Float64, bias: Float64, kind: np.dtype[Any]) -> Iterato
 def _of_network(final: Any) -> Layers:  # noqa: ANN401 - a multilayer perceptron
     ends: dict[str, Decides] = {"logistic": "sigmoid", "softmax": "argmax", "identity": "value"}
     if final.out_activation_ not in ends or final.activation not in _ACTIVATIONS:
-        raise OpaqueError(f"its units answer with “{final.activation}”")
+        raise OpaqueError(f"its units use the activation “{final.activation}”")
     decides = ends[final.out_activation_]
     if (final.coefs_[-1].shape[1] == 1) != (decides != "argmax"):
-        raise OpaqueError("it decides several things at once")
+        raise OpaqueError("it makes several decisions at once")
     hidden = Activation(_ACTIVATIONS[final.activation])
     layers = [
         Layer(np.asarray(weights, np.float64), np.asarray(bias, np.float64), hidden)

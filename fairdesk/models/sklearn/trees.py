@@ -12,7 +12,6 @@ from fairdesk.models.structure.forests import ForestBuilder, Read, Sets, rounded
 from fairdesk.models.structure.types import Decides, Forest, OpaqueError
 
 Float64 = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 
 #: The unit roundoff of double precision.
 _DOUBLE = 2.0**-53
@@ -82,7 +81,7 @@ def _plant_scikit(grove: ForestBuilder, tree: Any, value: Float64) -> None:  # n
 def _of_boosting(estimator: Any) -> Forest:  # noqa: ANN401 - gradient boosting of scikit-learn
     kind = type(estimator.init_).__name__
     if estimator.init_ != "zero" and kind not in ("DummyClassifier", "DummyRegressor"):
-        raise OpaqueError(f"its trees begin from what another model, “{kind}”, says")
+        raise OpaqueError(f"its trees start from the outputs of another model, “{kind}”")
     if estimator.loss not in _LOSSES:
         raise OpaqueError(f"it was trained with the loss “{estimator.loss}”")
     decides = _LOSSES[estimator.loss]

@@ -182,7 +182,7 @@ class Sets:
         key = (column, left.tobytes(), otherwise)
         if key not in self._places:
             if len(self._sets) == _MOST_SETS:
-                raise OpaqueError("its trees look for too many sets of names")
+                raise OpaqueError("its trees test for too many sets of categories")
             self._places[key] = self._width + len(self._sets)
             self._sets.append(Names(column, left, otherwise))
         return self._places[key]

@@ -62,7 +62,7 @@ def structure_of_network(
     ]
     layers[-1] = Layer(layers[-1].weights, layers[-1].bias, Activation("linear"))
     if not all(np.isfinite(each.weights).all() and np.isfinite(each.bias).all() for each in layers):
-        raise OpaqueError("some of its weights are no finite numbers")
+        raise OpaqueError("some of its weights are not finite numbers")
     if roundings and centre is not None:
         # what the file takes off is a number in float32, and so is what it is taken off
         centre = centre.astype(np.float32).astype(np.float64)

@@ -151,5 +151,5 @@ def structure_of(opened: OpenedModel) -> ModelStructure:
     """
     structure: Callable[[], ModelStructure] | None = getattr(opened, "structure", None)
     if structure is None:
-        raise OpaqueError("it can be asked, but not looked into")
+        raise OpaqueError("only its outputs are available")
     return structure()

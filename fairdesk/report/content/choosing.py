@@ -8,13 +8,15 @@ section goes by its key (``"results"``), a chart or table by its section's and i
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 import msgspec
 
 from fairdesk.audit.store.details import Choice, TemplateKey
 from fairdesk.errors import ReportError
-from fairdesk.report.blocks import Block, Chart, Grid, Heading, Report, Section
+from fairdesk.report import appendix
+from fairdesk.report.blocks import Block, Chart, Grid, Report, Section, without_empty
+from fairdesk.wording.language import say, using
 
 #: What no report can do without: what was not measured, and how to check the rest.
 _ALWAYS = frozenset(("limits", "card-caveats", "evidence"))
@@ -72,10 +74,15 @@ def parts(report: Report, choice: Choice) -> tuple[Part, ...]:
         for block in section.blocks:
             if isinstance(block, Grid | Chart) and block.key:
                 key = f"{section.key}/{block.key}"
+                gone_too = gone or (block.appended and appendix.KEY in choice.left_out)
                 stays = kept and not block.optional
-                shown = not gone and (stays or _shown(key, block, choice))
+                shown = not gone_too and (stays or _shown(key, block, choice))
                 part = Part(key, _title(block), section.title, shown, stays)
                 found.setdefault(key, part)
+    if appendix.has_any(report):
+        with using(report.language):
+            key, title = appendix.KEY, say(appendix.TITLE)
+        found[key] = Part(key, title, title, key not in choice.left_out, required=False)
     return tuple(found.values())
 
 
@@ -112,10 +119,12 @@ def check(known: Iterable[Part], choice: Choice, *, final: bool) -> None:
     for key in choice.left_out:
         if key.partition("/")[0] in needed:
             raise ReportError(
-                f"The part “{keys[key].title}” cannot be left out of this report.",
-                why="Limits and evidence stay in every report, the summary in every final one, and "
-                "in each kind of report the tables that a rule asks for.",
-                remedy=f"Leave “{key}” in.",
+                f"The part “{keys[key].title}” cannot be omitted from this report.",
+                why=(
+                    "Limitations and evidence stay in every report, the summary in every final "
+                    "one, and in each type of report the tables that a rule requires."
+                ),
+                remedy=f"Keep “{key}” in the report.",
             )
 
 
@@ -146,7 +155,7 @@ def chosen(report: Report, choice: Choice, dropped: Collection[str] = ()) -> Rep
                     continue
             blocks.append(block)
         if blocks or not section.blocks:
-            kept.append(msgspec.structs.replace(section, blocks=tuple(_without_empty(blocks))))
+            kept.append(msgspec.structs.replace(section, blocks=tuple(without_empty(blocks))))
     return msgspec.structs.replace(
         report, sections=tuple(kept), left_out=tuple(dict.fromkeys(names))
     )
@@ -159,12 +168,3 @@ def _shown(key: str, block: Grid | Chart, choice: Choice) -> bool:
 def _title(block: Grid | Chart) -> str:
     title = block.caption or block.key
     return title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1].rstrip()}…"
-
-
-def _without_empty(blocks: list[Block]) -> Iterator[Block]:
-    """Yield the blocks without headings below which nothing is left."""
-    for i, block in enumerate(blocks):
-        last = i + 1 == len(blocks)
-        if isinstance(block, Heading) and (last or isinstance(blocks[i + 1], Heading)):
-            continue
-        yield block

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from fairdesk.audit.store.details import Categories, Details, Signer, TemplateKey
-from fairdesk.errors import ReportError
+from fairdesk.errors import ReportError, system_errors
 from fairdesk.report.blocks import Fact
 from fairdesk.report.content.form import FORM, Field
 from fairdesk.report.render.logo import check_logo
@@ -86,10 +86,10 @@ def fault(field: Field, text: str) -> str:
     if not said:
         return ""
     if field.kind == "date" and not _is_date(said):
-        return f"“{said}” is no date: write year, month and day as in {field.example}."
+        return f"“{said}” is not a date: write year, month and day as in {field.example}."
     if field.kind == "choice" and said not in field.choices:
         known = ", ".join(f"“{choice}”" for choice in field.choices)
-        return f"“{said}” is none of the choices: {known}."
+        return f"“{said}” is not one of the choices: {known}."
     return ""
 
 
@@ -169,27 +169,25 @@ def _object(path: Path) -> dict[str, Any]:
         return msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ReportError(
-            f"“{path.name}” is no file of details for a report.",
+            f"“{path.name}” is not a file of report details.",
             why=f"It is not a JSON object: {error}",
             remedy='Write it as {"system": "...", "auditor": "..."}, with text in quotes.',
         ) from error
 
 
 def _content(path: Path, largest: int) -> bytes:
-    try:
+    with system_errors(
+        ReportError,
+        f"“{path}” cannot be read.",
+        "Check the path and your permission to read the file.",
+    ):
         if path.stat().st_size > largest:
             raise ReportError(
                 f"“{path.name}” is too large.",
-                why=f"It has more than {largest // 1_000_000} million bytes.",
+                why=f"It is larger than {largest // 1_000_000} million bytes.",
                 remedy="Choose a smaller file.",
             )
         return path.read_bytes()
-    except OSError as error:
-        raise ReportError(
-            f"“{path}” cannot be read.",
-            why=f"The system says: {error.strerror}.",
-            remedy="Check the path, and that the file may be read.",
-        ) from error
 
 
 def _refuse_unknown(path: Path, held: dict[str, Any]) -> None:
@@ -202,8 +200,8 @@ def _refuse_unknown(path: Path, held: dict[str, Any]) -> None:
     )
     remedy = f"Did you mean {_quoted(list(near), 'or')}? " if near else ""
     raise ReportError(
-        f"“{path.name}” has {_quoted(strange, 'and')}, which no report asks for.",
-        why="A misspelt name would be lost without a word, so nothing was read.",
+        f"“{path.name}” has {_quoted(strange, 'and')}, which no report uses.",
+        why="A misspelt name would be ignored without notice, so nothing was read.",
         remedy=f"{remedy}The names are: {', '.join(known)}.",
     )
 
@@ -214,7 +212,7 @@ def _quoted(names: Sequence[str], last: str) -> str:
 
 
 def _text(path: Path, field: Field, value: object) -> str:
-    wrong = fault(field, value) if isinstance(value, str) else "It is not a text."
+    wrong = fault(field, value) if isinstance(value, str) else "It is not text."
     if wrong:
         raise ReportError(
             f"“{field.key}” in “{path.name}” cannot be used.",

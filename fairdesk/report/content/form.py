@@ -15,7 +15,7 @@ Group = Literal[
     "System and use",
     "Data",
     "Categories",
-    "Limits",
+    "Limitations",
     "EU AI Act, Annex IV",
     "Model card",
 ]

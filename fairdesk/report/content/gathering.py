@@ -6,7 +6,9 @@ import heapq
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.answers.example import clearest
+from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.domain import Domain
 from fairdesk.report.content.redaction import Shown
@@ -36,6 +38,8 @@ class Gathered:
         The pairs to show: flagged ones, then those with the greatest difference of scores, near
         copies of one shown before only when there are no others; none that was dismissed, or that
         the report is not to show.
+    clearest : Pair, optional
+        The one that the summary shows; the first of those to show.
     """
 
     changes: dict[int, list[Counter[tuple[float, float]]]] = field(default_factory=dict)
@@ -43,6 +47,7 @@ class Gathered:
     shown: list[Pair] = field(default_factory=list)
     more: list[Pair] = field(default_factory=list)
     hidden: int = 0
+    clearest: Pair | None = None
 
 
 def difference(pair: Pair) -> float:
@@ -88,7 +93,11 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
             heapq.heappush(widest, entry)
         else:
             heapq.heappushpop(widest, entry)
-    found.shown = sorted(flagged, key=difference, reverse=True)[:MOST_FLAGGED]
+    found.clearest = clearest(store, shown.hides) if shown is not None else clearest(store)
+    first = [] if found.clearest is None else [found.clearest]
+    flagged = [pair for pair in flagged if all(pair.id != one.id for one in first)]
+    widest_first = sorted(flagged, key=difference, reverse=True)
+    found.shown = [*first, *widest_first][:MOST_FLAGGED]
     pool = [pair for _, _, pair in sorted(widest, reverse=True)]
     _fill(found.shown, pool, domain)
     shown_ids = {pair.id for pair in found.shown}

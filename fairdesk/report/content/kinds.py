@@ -34,8 +34,8 @@ class Template(msgspec.Struct, frozen=True):
 
 #: The sections of every plain report, each always with the same number.
 _PLAIN = (
-    *("summary", "system", "data", "model", "outcomes", "errors", "results", "subtle"),
-    *("certification", "mitigation", "limits", "method", "evidence", "sign-off"),
+    *("summary", "outcomes", "errors", "results", "certification", "subtle", "mitigation"),
+    *("limits", "system", "sign-off", "data", "model", "method", "evidence"),
 )
 
 #: The points of the Annex, with its numbers; behind them the test report.
@@ -53,7 +53,7 @@ _MODEL_CARD = (
 TEMPLATES: dict[TemplateKey, Template] = {
     "plain": Template(
         "Audit report",
-        "Everything that was asked, found and proven, and the evidence to check it by.",
+        "The complete audit: plan, results and certification, with the evidence to verify them.",
         _PLAIN,
         ("eeoc-1978", "ll144-2023-07"),
     ),
@@ -66,8 +66,8 @@ TEMPLATES: dict[TemplateKey, Template] = {
     ),
     "annex-iv": Template(
         "Technical documentation, fairness annex (EU AI Act, Annex IV)",
-        "What Annex IV asks of data, testing and limits, as far as an audit for discrimination "
-        "can tell it.",
+        "The parts of Annex IV on data, testing and limitations that a discrimination audit "
+        "can support.",
         _ANNEX_IV,
         (
             *("eu-ai-act-2024", "eu-omnibus-2026", "iso-tr-24027-2021", "iso-42001-2023"),
@@ -76,8 +76,8 @@ TEMPLATES: dict[TemplateKey, Template] = {
     ),
     "model-card": Template(
         "Model card",
-        "A short description of the model: its use, its data, its figures by group and by "
-        "intersection, and its limits.",
+        "A short description of the model: its use, its data, its metrics by group and by "
+        "intersectional subgroup, and its limitations.",
         _MODEL_CARD,
         ("model-cards-2019", "eeoc-1978"),
     ),

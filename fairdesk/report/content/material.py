@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.answers.observed import Observed, observed
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
@@ -145,6 +146,14 @@ class Material:
         """Whether single people were compared, or could have been as far as anything was run."""
         return not self.spec.predictions and (
             bool(self.searches) or bool(self.proofs) or not self.runs
+        )
+
+    @cached_property
+    def observed(self) -> tuple[Observed, ...]:
+        """The outcomes of groups in the data, as far as they may be told."""
+        return tuple(
+            replace(seen, outcomes=tuple(map(self.shown.table, seen.outcomes)))
+            for seen in observed(self.spec, self.table)
         )
 
     @cached_property

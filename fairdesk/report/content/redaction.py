@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Redaction, TemplateKey
-from fairdesk.audit.store.records import LogEntry, LogKind, Pair, RunRecord
+from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import LogEntry, LogKind, RunRecord
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.models.model import Input
@@ -38,9 +39,9 @@ from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording.language import fixed, say
 
-OTHER, TEXT = fixed(("other (few rows)", "a text, left out"))
-LEFT_OUT = "Something about a single pair; it stands in the audit file."
-NAMED = "Something with a name that few rows have; it stands in the audit file."
+OTHER, TEXT = fixed(("other (few rows)", "free text, omitted"))
+LEFT_OUT = "An entry about a single pair; see the audit file."
+NAMED = "An entry with a name that few rows have; see the audit file."
 #: What is about single pairs in the log.
 _OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
 #: A word; a name of fewer letters is looked for in texts only where it is in quotes.
@@ -52,30 +53,36 @@ SENTENCES: dict[Redaction, str] = fixed(
     {
         "none": "",
         "synthetic": (
-            "Only invented people are shown, each of whom differs from every row of the data also "
-            "in something that is not protected. Left out are texts that people wrote; names that "
-            "fewer than 5 rows have, and from tables of outcomes groups of 1 to 4 people, but "
-            "where a law asks for every category; the auditor’s notes on pairs; and what the log "
-            "says of single pairs, or with such a name. What the auditor filled in stands as it "
-            "was written. The range of each number is told, and which numbers are compared or a "
-            "rule is about. Several tables together, or the model itself, may still tell "
-            "something of somebody."
+            "Only synthetic instances are shown, each of which differs from every row of the "
+            "data in at least one attribute that is not protected. Omitted are free texts; "
+            "names that fewer than 5 rows have; in tables of outcomes, groups of 1 to 4 "
+            "individuals, except where a law requires every category; the auditor’s notes on "
+            "pairs; and the content of audit log entries about single pairs or with such a "
+            "name. Auditor-supplied information appears as it was written. The range of each "
+            "number is shown, and the numbers that are compared or that a rule is about. "
+            "Several tables together, or the model itself, may still reveal something about "
+            "an individual."
         ),
         "bands": (
-            "Numbers of people are shown in bands that hold at least 5 rows each, and nobody is "
-            "shown whose bands and names together 1 to 4 rows have. Left out are texts that people "
-            "wrote; names that fewer than 5 rows have, and from tables of outcomes groups of 1 to "
-            "4 people, but where a law asks for every category; the auditor’s notes on pairs; and "
-            "what the log says of single pairs, or with such a name. What the auditor filled in "
-            "stands as it was written. The range of each number is told, and which numbers are "
-            "compared or a rule is about. Several tables together, or the model itself, may still "
-            "tell something of somebody."
+            "Numbers in individual-level data are shown as ranges with at least 5 rows each, "
+            "and no instance is shown whose ranges and names together match 1 to 4 rows. "
+            "Omitted are free texts; names that fewer than 5 rows have; in tables of "
+            "outcomes, groups of 1 to 4 individuals, except where a law requires every "
+            "category; the auditor’s notes on pairs; and the content of audit log entries "
+            "about single pairs or with such a name. Auditor-supplied information appears as "
+            "it was written. The range of each number is shown, and the numbers that are "
+            "compared or that a rule is about. Several tables together, or the model itself, "
+            "may still reveal something about an individual."
         ),
     }
 )
 #: The same in a few words.
 SHORT: dict[Redaction, str] = fixed(
-    {"none": "", "synthetic": "only invented ones are shown", "bands": "shown in bands"}
+    {
+        "none": "",
+        "synthetic": "only synthetic instances are shown",
+        "bands": "numbers are shown as ranges",
+    }
 )
 
 

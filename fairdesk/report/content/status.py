@@ -12,7 +12,7 @@ from fairdesk.audit.store.digests import replayed
 from fairdesk.audit.store.records import PASSING, LogEntry
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.tally import Tally
-from fairdesk.certify.proof.verify import Check
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.report.content.choosing import settled
@@ -21,8 +21,8 @@ from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.published import propose_categories, tables
 from fairdesk.results.groups import GroupTable
 
-MARKED = "Reports were marked as final with everything filled in that they need"
-_OTHER_FORM = "It is wanted in another form than the one that was marked as final."
+MARKED = "Reports marked as final had all required information"
+_OTHER_FORM = "Its options differ from those of the report that was marked as final."
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ def standing(store: Store, template: TemplateKey, choice: Choice | None = None) 
     found = status(store.log_entries(), template, choice)
     if found.word == "Draft" or not (left := obstacles(template, store.details(), store)):
         return found
-    return Status("Draft", found.at, f"What it needs is missing: {'; '.join(left)}.")
+    return Status("Draft", found.at, f"Required information is missing: {'; '.join(left)}.")
 
 
 def status(log: Sequence[LogEntry], template: TemplateKey, choice: Choice | None = None) -> Status:
@@ -126,7 +126,7 @@ def obstacles(
     ]
     if template == "ll144" and store is not None and _unexplained(store, details):
         empty.append(FIELDS["small_categories"].label)
-    return (*empty, *wrong, *(["somebody who signs"] if unsigned(template, details) else []))
+    return (*empty, *wrong, *(["a signatory"] if unsigned(template, details) else []))
 
 
 def _unexplained(store: Store, details: Details) -> bool:
@@ -169,7 +169,7 @@ def check_final(template: TemplateKey, details: Details, store: Store | None = N
         raise ReportError(
             "The report cannot be marked as final yet.",
             why=f"Still missing: {'; '.join(left)}.".replace("..", "."),
-            remedy="Fill it in (on the command line with “fairdesk report --details FILE”).",
+            remedy="Supply it (on the command line with “fairdesk report --details FILE”).",
         )
 
 
@@ -196,12 +196,14 @@ def check_marks(log: Sequence[LogEntry]) -> Iterator[Check]:
             continue
         of = _of(entry)
         try:
-            left = ("which report it is about",) if of is None else _left(of.template, log[:place])
+            left = ("the type of report",) if of is None else _left(of.template, log[:place])
         except (StoreError, msgspec.MsgspecError) as error:
-            tally.leave(f"What had been filled in before entry {place + 1} is not known: {error}")
+            tally.leave(f"The information supplied before entry {place + 1} is not known: {error}")
             continue
         tally.compare(
-            not left, f"Entry {place + 1} of the log marks a report that lacks: {'; '.join(left)}."
+            not left,
+            f"Entry {place + 1} of the audit log marks a report as final that lacks: "
+            f"{'; '.join(left)}.",
         )
     if (check := tally.check()).tried:
         yield check

@@ -15,6 +15,7 @@ from fairdesk.report.sections.methods_and_formulas import option_rows
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.trials import source_of_labels
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase
 
@@ -23,36 +24,40 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 #: Options that speak of networks only.
 _OF_NETWORKS = ("start", "optimiser", "epochs", "batch", "patience")
 _NO_LAW = (
-    "FairDesk measures. It has not checked this against any law or standard; whether it may be "
-    "used is for those to decide who answer for it."
+    "FairDesk reports measurements. It has not checked this against any law or standard; "
+    "whether it may be used is for those accountable for its use to decide."
 )
 _EXACT = (
-    "Train with a file that is exact. The one for spreadsheets is for reading: in it, a text that "
-    "a spreadsheet would run as a formula has an apostrophe before it."
+    "Train with an exact file. The file for spreadsheets is for reading: text that a "
+    "spreadsheet would run as a formula has an apostrophe before it."
 )
 _DATA_IS_FOR = (
-    "To train the audited model, or one for the same purpose, again, in the same way as before. "
-    "The rows that were there are all in it, also those that FairDesk tested on: test a model that "
-    "is trained with it on other rows, that are real."
+    "To retrain the audited model, or one for the same purpose, in the same way as before. "
+    "It contains all original rows, including those that FairDesk tested on: test a model "
+    "that is trained with it on other, real rows."
 )
 _MIND_DATA = (
-    "What is unfair in the labels that were there stays in them.",
-    "Nobody knows which label would be right for somebody invented.",
-    "Whether the added rows help another model than the one that was measured is not known.",
+    "Unfairness in the original recorded outcomes remains in them.",
+    "The right label of an augmentation row is not known.",
+    "Whether the augmentation rows help a model other than the one that was measured is not known.",
 )
 _READING = (
-    "In brackets are 95 % intervals. “Nothing added” is the same model, trained again on the same "
-    "rows without the added ones; the change is from that. The model as imported may have seen the "
-    "test rows, which would flatter it."
+    "95 % confidence intervals are in brackets. The retrained baseline is the same model, "
+    "retrained on the same rows without the augmentation rows; the change is relative to it. "
+    "The original model may have been trained on the test rows, which would make it look "
+    "more accurate."
 )
 _MODEL_IS_FOR = (
-    "To take the place of the audited model, for the same purpose and on inputs made in the same "
-    "way, after those who answer for it have looked at what changed."
+    "To replace the audited model, for the same purpose and with the same input mapping, "
+    "after those accountable for it have reviewed what changed."
 )
 _MIND_MODEL = (
-    "It was measured on rows of the same data. On other people it may fare otherwise.",
-    "Another group may fare worse than before: audit this model anew before it is used.",
-    "Estimated shares are of people invented at random, not of those whom it will decide about.",
+    "It was measured on rows of the same data. Its results for other individuals may differ.",
+    "Another group may do worse than before: audit this model again before it is used.",
+    (
+        "Estimated shares come from random samples of the input domain, not from the individuals "
+        "that it will decide about."
+    ),
 )
 
 
@@ -124,14 +129,16 @@ def data_card(exported: Exported) -> str:
     name = plainly(PurePath(source.path).name)
     people = words.plural(spec.person)
     invented = (
-        f"The added {people} are invented. They were sought, not drawn: take no rates from them, "
-        "and count them in no statistic."
+        f"The augmentation rows are not real {people}. They come from a search, not a "
+        f"random sample: do not take rates from them, "
+        "and exclude them from statistics."
     )
     return _joined(
-        f"# Data to train with: {plainly(spec.title)}",
+        f"# Training data: {plainly(spec.title)}",
         f"{words.number(source.rows + exported.added)} rows: the {words.number(source.rows)} of "
-        f"“{name}” and {words.number(exported.added)} that FairDesk added. {_NO_LAW}",
-        "## What was added, and why",
+        f"“{name}” and {words.number(exported.added)} augmentation rows added by "
+        f"FairDesk. {_NO_LAW}",
+        "## Augmentation rows and their purpose",
         # what was not done is not told
         f"{method_named(run.spec.method).sentence} {_about(exported)}"
         if repair.retrains
@@ -139,21 +146,21 @@ def data_card(exported: Exported) -> str:
         _outcome(exported),
         mitigation_words.labels_sentence(source_of_labels(repair)),
         _table(
-            (plainly(spec.label), "Rows added"),
+            (plainly(spec.label), "Augmentation rows"),
             [(plainly(label), words.number(count)) for label, count in exported.labels.items()],
         ),
         "## Files",
         _file_table(exported.files),
-        f"The data file that was audited, “{name}”, has the SHA-256 `{source.sha256}`.",
+        f"The audited data file, “{name}”, has the SHA-256 hash `{source.sha256}`.",
         _EXACT,
         _manner(exported),
         "## Columns",
         _columns(exported),
-        "## Where each row comes from",
+        "## Origin of each row",
         _origins(exported),
-        "## What it is for",
+        "## Intended use",
         _DATA_IS_FOR,
-        "## What to mind",
+        "## Caveats",
         _bullets(
             *(invented, *_MIND_DATA, _copied(exported)),
             *map(plainly, (_worse(exported), *repair.notes)),
@@ -176,27 +183,27 @@ def model_card(exported: Exported) -> str:
         for name, file in exported.models.items()
     )
     file = plainly(PurePath(spec.model.path).name)
-    before_after = mitigation_words.before_after(spec, run.figures, exported.trial.number)
+    before_after = trial_words.before_after(spec, run.figures, exported.trial.number)
     return _joined(
         f"# Retrained model: {plainly(spec.title)}",
         f"{_outcome(exported)} {_NO_LAW}",
-        "## What it is",
+        "## Model",
         f"{plainly(spec.model.format)}: {plainly(spec.model.summary.rstrip('.'))}. It decides "
         f"{decisions}; “{good}” is favourable. It is “{file}” (SHA-256 `{spec.model.sha256}`), "
-        "trained again.",
+        "retrained.",
         "## How it was trained",
         f"{_training(exported)} {mitigation_words.split_sentence(spec, repair)}",
         mitigation_words.labels_sentence(source_of_labels(repair)),
         "## Before and after",
-        _table(mitigation_words.BEFORE_AFTER, [tuple(map(plainly, row)) for row in before_after]),
+        _table(trial_words.BEFORE_AFTER, [tuple(map(plainly, row)) for row in before_after]),
         _READING,
         "## Files",
         _file_table(exported.model_files),
         _bullets(*checks),
         _trusted(exported),
-        "## What it is for",
+        "## Intended use",
         _MODEL_IS_FOR,
-        "## What to mind",
+        "## Caveats",
         _bullets(*_MIND_MODEL, *map(plainly, (_worse(exported), *repair.notes))),
         "## Made with",
         *_made_with(exported),
@@ -213,15 +220,16 @@ def _about(exported: Exported) -> str:
     rows = words.counted(exported.added, "row")
     if repair.target == "rule_score":
         rule = plainly(rule_phrase(exported.spec, exported.run.spec.rule))
-        return f"{rows} were added, samples of a rule set: {rule}."
+        return f"{rows} were added, samples of the subgroup {rule}."
     of = words.counted(exported.pairs, "discriminatory pair")
     if not trial.percent:
-        return f"{rows} were added: the people of {of}."
+        return f"{rows} were added: the instances of {of}."
     whole = exported.spec.data.rows + exported.added
     return (
-        f"{rows} were added, the people of {of}. That is {trial.percent:.3g} % of the "
-        f"{words.number(repair.train)} rows that the measured model was trained with, and "
-        f"{100 * exported.added / whole:.3g} % of the rows of this file, which has all of yours."
+        f"{rows} were added, the instances of {of}. That is {trial.percent:.3g} % of the "
+        f"{words.number(repair.train)} rows used to train the measured model, and "
+        f"{100 * exported.added / whole:.3g} % of the rows of this file, which contains "
+        f"all original rows."
     )
 
 
@@ -229,17 +237,18 @@ def _outcome(exported: Exported) -> str:
     """Say what came of the repair, or that another model than the chosen one is exported."""
     trial, repair = exported.trial, exported.repair
     if not repair.retrains or trial.number == repair.chosen:
-        return plainly(mitigation_words.headline(exported.spec, exported.run.figures).sentence)
-    name = plainly(mitigation_words.trial_name(trial))
+        return plainly(mitigation_words.headline(exported.run.figures).sentence)
+    name = plainly(trial_words.trial_name(trial))
     if repair.chosen < 0:
         return (
-            f"**No portion was shown to help.** What is exported is what the auditor picked, or "
-            f"else the one that left least to repair: {name}. Read before-after.csv before "
-            "anybody trains with it."
+            f"**No augmentation size showed an improvement.** The export has the model "
+            f"that the auditor picked, or "
+            f"else the one with the least discrimination: {name}. Read before-after.csv before "
+            "training with it."
         )
     return (
-        f"This is not the model that FairDesk chose, but one that the auditor picked: {name}. How "
-        "it fares is told in before-after.csv."
+        f"This is not the model that FairDesk chose, but one that the auditor picked: {name}. For "
+        "its results see before-after.csv."
     )
 
 
@@ -259,30 +268,31 @@ def _manner(exported: Exported) -> str:
         f"“{plainly(token)}”" if token else "an empty cell" for token in sorted(tokens)
     )
     sentence = (
-        f"The exact CSV file is written as the data are: columns separated by {delimiter}, decimal "
+        f"The exact CSV file is written like the data file: columns separated by "
+        f"{delimiter}, decimal "
         f"{'point' if dialect.decimal == '.' else 'comma'}, {dialect.encoding}, "
-        f"{'a first row of names' if dialect.header else 'no row of names'}"
-        + (f"; {missing} for what is missing." if missing else ".")
+        f"{'a header row' if dialect.header else 'no header row'}"
+        + (f"; {missing} for missing values." if missing else ".")
     )
     if not exported.there:
         own = (
-            "The data file was not there any more, or had changed: the rows that were there are "
-            "written from what the audit kept, so a number may be spelt otherwise (7 for 007)."
+            "The data file was missing or had changed: the original rows are written from "
+            "the copy in the audit, so a number may be spelt differently (7 for 007)."
         )
     elif dialect.format in ("csv", "parquet"):
-        own = "The rows that were there are those of the data file, cell for cell."
+        own = "The original rows are those of the data file, cell for cell."
     else:
-        own = "The rows that were there have the values of the audited table."
+        own = "The original rows have the values of the audited table."
     if dialect.format == "parquet" and exported.there:
-        own += " In the Parquet file every column has the type that it had."
+        own += " In the Parquet file every column keeps its type."
     else:
         own += (
-            " In the Parquet file whole numbers are 64-bit integers, other numbers doubles, True "
-            "and False truth values; everything else is text."
+            " In the Parquet file whole numbers are 64-bit integers, other numbers doubles, "
+            "True and False Booleans; everything else is text."
         )
         if any(tokens):
             own += (
-                f" What is missing is null there: where your program takes {missing} for a value "
+                f" Missing values are null there: where your program takes {missing} for a value "
                 "like others, train with the CSV file."
             )
     return f"{sentence} {own}"
@@ -294,26 +304,28 @@ def _columns(exported: Exported) -> str:
 
     def filled(name: str) -> str:
         if name == spec.label:
-            return "the label that it was given"
-        return "as invented" if name in named else "as the nearest real row has it"
+            return "the assigned label"
+        return "as generated" if name in named else "as in the nearest data row"
 
     return _table(
-        ("Column", "In added rows"),
+        ("Column", "In augmentation rows"),
         [(plainly(column.name), filled(column.name)) for column in spec.columns],
     )
 
 
 def _origins(exported: Exported) -> str:
     where = (
-        "The last columns of each file of data tell it: `origin` is “original” or “added”."
+        "The last columns of each data file give it: `origin` is “original” or “added”."
         if exported.inside
-        else "`provenance.csv` tells it of each added row; its `row` counts the rows of the file "
-        "from 1, without the row of names."
+        else (
+            "`provenance.csv` gives it for each augmentation row; its `row` counts the rows of "
+            "the file from 1, without the header row."
+        )
     )
     return (
         f"{where} `method` and `run` are those of the audit, `pair` is the number of the "
-        "discriminatory pair there, `seed row` the row of the data nearest to it (or from which it "
-        "was made), counted from 1, and `label source` where its label comes from."
+        "discriminatory pair there, `seed row` the data row nearest to it (or from which it "
+        "was made), counted from 1, and `label source` the origin of its label."
     )
 
 
@@ -322,9 +334,10 @@ def _copied(exported: Exported) -> str:
         return ""
     columns = "column" if len(exported.like) == 1 else "columns"
     return (
-        f"In the {columns} {plainly(words.listed(exported.like))} an added row has the values of "
-        "the nearest real row, so that types stay: they are copies. Where such a column tells who "
-        "somebody is, leave it out of training, as before."
+        f"In the {columns} {plainly(words.listed(exported.like))} an augmentation row has "
+        f"the values of "
+        "the nearest data row, so that types stay: they are copies. Where such a column identifies "
+        "an individual, exclude it from training, as before."
     )
 
 
@@ -332,17 +345,19 @@ def _training(exported: Exported) -> str:
     """Say how the model was trained."""
     run, trial, repair = exported.run, exported.trial, exported.repair
     rows = f"on {words.counted(repair.train, 'row')}" + (
-        f" and {words.number(trial.added)} added ones" if trial.added else ""
+        f" and {words.number(trial.added)} augmentation rows" if trial.added else ""
     )
     if not exported.spec.model.format.startswith("Keras"):
-        return f"A copy with the same settings was fitted {rows}, with the seed {run.spec.seed}."
+        seed = run.spec.seed
+        return f"A copy with the same settings was fitted {rows}, with the random seed {seed}."
     options: Any = parse_options(run.spec.method, run.spec.options)
     start = "from new random weights" if options.start == "scratch" else "from its own weights"
     optimiser = "its own optimiser" if options.optimiser == "own" else options.optimiser
     return (
         f"The network was trained {start} {rows}, with {optimiser}, in batches of "
         f"{words.number(options.batch)}, for at most {words.number(options.epochs)} epochs, "
-        f"until the loss on the validation rows had not fallen for {options.patience}; the seed is "
+        f"until the loss on the validation rows had not fallen for {options.patience}; "
+        f"the random seed is "
         f"{run.spec.seed}."
     )
 
@@ -351,8 +366,8 @@ def _trusted(exported: Exported) -> str:
     if "model.joblib" not in {each.name for each in exported.model_files}:
         return ""
     return (
-        "A joblib file is a program: open it only where you know that it is this one, by its "
-        "SHA-256. skops and ONNX files are data."
+        "A joblib file can run code: open it only after verifying its SHA-256 hash. skops "
+        "and ONNX files are data."
     )
 
 
@@ -370,15 +385,15 @@ def _made_with(exported: Exported) -> Iterator[str]:
         f"Run {run.id} of the audit “{plainly(spec.title)}”, {method.title}: {method.paper}. Model "
         f"{exported.trial.number} of it. The audit was begun with {plainly(versions)}."
     )
-    seed = ("`seed`", str(run.spec.seed), "the start of all randomness")
-    yield _table(("Setting", "Value", "What it is"), [seed, *options])
+    seed = ("`seed`", str(run.spec.seed), "the random seed")
+    yield _table(("Setting", "Value", "Description"), [seed, *options])
 
 
 def _file_table(files: Iterable[WrittenFile]) -> str:
     rows = [
         (f"`{each.name}`", each.what, words.number(each.size), f"`{each.sha256}`") for each in files
     ]
-    return _table(("File", "What it is", "Bytes", "SHA-256"), rows) if rows else ""
+    return _table(("File", "Description", "Bytes", "SHA-256"), rows) if rows else ""
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.plan.labels import class_labels
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.audit.store.pair import FIELDS, FIRST, Pair, sides
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof import certificate
 from fairdesk.data.domain.attributes import Attribute
@@ -41,6 +42,12 @@ from fairdesk.wording.groups.tables import group_text, outcome_of
 from fairdesk.wording.rules import rule_phrase
 from fairdesk.wording.words import protected_names
 
+#: What is written of a pair, in this order; beside it the method of its run, in this place.
+_EXPORTED = {name: field for name, field in FIELDS.items() if field.export}
+_METHOD = 2
+_MEMBERS = {field.member or field.export: sides(name) for name, field in _EXPORTED.items()}
+#: What may be exported of a pair's field.
+_Value = str | int | float | list[str] | None
 #: What is written of a group, and of a rule set, in this order.
 _LINE = (
     *("known", "people", "share", "favourable", "rate", "low", "high", "excluded"),
@@ -61,11 +68,10 @@ def write_findings_csv(store: Store, path: Path) -> None:
 
     Columns: ``finding``, ``run``, ``method``, ``phase``, every attribute of the person in the
     data's own values, for each attribute in which the two of a pair may differ
-    ``"<name> (other)"`` with the value of the other person, ``decision``, ``decision (other)``,
-    ``score``, ``score (other)`` (of the favourable outcome), ``enough alone`` (the protected
-    attributes of which one change is enough), ``distance`` to the nearest real person and
-    ``plausibility`` (both 0 to 1, empty where they are not known), ``mark``, ``note``. Cells that
-    a spreadsheet would run are guarded.
+    ``"<name> (other)"`` with the value of the other person, then what else is exported of a pair
+    (`PairField.export`), with ``(other)`` that of its partner: scores are of the favourable
+    outcome, ``enough alone`` lists the protected attributes of which one change is enough. What is
+    not known is empty. Cells that a spreadsheet would run are guarded.
 
     Raises
     ------
@@ -75,34 +81,31 @@ def write_findings_csv(store: Store, path: Path) -> None:
     spec = store.spec
     methods = {run.id: run.spec.method for run in store.runs()}
     decisions = class_texts(spec, store.table())
-    protected = protected_names(spec.domain)
     attributes = spec.domain.attributes
     differing = spec.domain.differing
     compared = [attributes[i] for i in differing.tolist()]
-    own = beside(
-        spec.domain.names,
-        [
-            *("finding", "run", "method", "phase"),
-            *(f"{attribute.name} (other)" for attribute in compared),
-            *("decision", "decision (other)", "score", "score (other)"),
-            *("enough alone", "distance", "plausibility", "mark", "note"),
-        ],
-    )
-    header = [*own[:4], *spec.domain.names, *own[4:]]
+    first = [name for name in _EXPORTED if name in FIRST]
+    rest = [name for name in _EXPORTED if name not in FIRST]
+    heads = _heads(first)
+    heads.insert(_METHOD, "method")
+    others = [f"{attribute.name} (other)" for attribute in compared]
+    own = beside(spec.domain.names, [*heads, *others, *_heads(rest)])
+    header = [*own[: len(heads)], *spec.domain.names, *own[len(heads) :]]
     with replacing(path) as draft, draft.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([guarded(name) for name in header])
         for pair in store.each_pair(PairQuery(run=None)):
+            cells = {
+                name: _cell(name, _exported(spec, decisions, pair, name)) for name in _EXPORTED
+            }
+            begin = [cells[name] for name in first]
+            begin.insert(_METHOD, methods[pair.run])
             writer.writerow(
                 [
-                    *(pair.id, pair.run, methods[pair.run], pair.phase),
+                    *begin,
                     *_cells(attributes, pair.row.tolist()),
                     *_cells(compared, pair.partner[differing].tolist()),
-                    *(guarded(decisions[pair.row_class]), guarded(decisions[pair.partner_class])),
-                    *(f"{score:.9g}" for score in _scores(spec, pair)),
-                    guarded(", ".join(compress(protected, pair.alone))),
-                    *("" if each is None else f"{each:.4g}" for each in _plausible(pair)),
-                    *(pair.mark, guarded(pair.note)),
+                    *(cells[name] for name in rest),
                 ]
             )
 
@@ -110,11 +113,10 @@ def write_findings_csv(store: Store, path: Path) -> None:
 def write_findings_json(store: Store, path: Path) -> None:
     """Write the question, the runs and every pair as one JSON object; pairs are streamed.
 
-    Its members: ``spec``, ``runs``, ``pairs``. A pair has ``id``, ``run``, ``phase``, ``person``
-    (attribute to value: a number, or the data's own text), ``other`` (the other person's values of
-    what may differ: protected attributes, and what follows these), ``decision`` and ``score`` (of
-    the favourable outcome), each as ``[person's, other's]``, ``enough_alone``, ``distance`` to the
-    nearest real person and ``plausibility`` (0 to 1, null where not known), ``mark`` and ``note``.
+    Its members: ``spec``, ``runs``, ``pairs``. A pair has ``person`` (attribute to value: a number,
+    or the data's own text), ``other`` (the other person's values of what may differ: protected
+    attributes, and what follows these), and what else is exported of a pair (`PairField.member`):
+    what there is of both as ``[person's, other's]``, and null for what is not known.
 
     Raises
     ------
@@ -145,7 +147,7 @@ def write_certificate(store: Store, run_id: int, path: Path) -> None:
     kept = store.certificate(run_id)
     if kept is None:
         raise ReportError(
-            f"Run {run_id} has no certificate.", remedy="Choose a run that proves something."
+            f"Run {run_id} has no proof certificate.", remedy="Choose a certification run."
         )
     with replacing(path) as draft:
         certificate.write(draft, *kept)
@@ -274,11 +276,13 @@ def _retraining_rows(store: Store, table: Table, room: int) -> Table:
         label = labels[surer]
         if label is None:
             raise UnlabelledError(
-                "No table to retrain with could be made.",
-                why=f"The model decides “{spec.decisions[surer]}”, which is no value of the "
-                f"label “{spec.label}”: it is not known what to write in it.",
-                remedy="It needs a model that decides between single values of the label, by "
-                "their names.",
+                "No table for retraining could be made.",
+                why=f"The model decides “{spec.decisions[surer]}”, which is not a value of the "
+                f"recorded outcome “{spec.label}”: the value to write is not known.",
+                remedy=(
+                    "Use a model whose decisions are single values of the recorded outcome, by "
+                    "name."
+                ),
             )
         people += [pair.row, pair.partner]
         decided += [label, label]
@@ -327,36 +331,45 @@ def _cells(attributes: Sequence[Attribute], codes: Iterable[float]) -> Iterator[
         yield guarded(value) if isinstance(value, str) else str(value)
 
 
-def _scores(spec: AuditSpec, pair: Pair) -> list[float]:
-    """Return the scores of both people as the model's own numbers."""
-    return [
-        own_number(score, spec.mapping, spec.model)
-        for score in (pair.row_score, pair.partner_score)
-    ]
+def _heads(names: Iterable[str]) -> list[str]:
+    """Name the columns of fields."""
+    return [FIELDS[name].export + (" (other)" if name != sides(name)[0] else "") for name in names]
 
 
-def _plausible(pair: Pair) -> tuple[float | None, float | None]:
-    """Return how far the nearest real person is, and how usual such a person is."""
-    return pair.distance, pair.plausibility
+def _exported(spec: AuditSpec, decisions: Sequence[str], pair: Pair, name: str) -> _Value:
+    """Return a field's value as it leaves the audit: scores are the model's own numbers."""
+    value: Any = getattr(pair, name)
+    match FIELDS[name].kind:
+        case "decision":
+            value = decisions[value]
+        case "score":
+            value = own_number(value, spec.mapping, spec.model)
+        case "attributes":
+            value = list(compress(protected_names(spec.domain), value))
+    exported: _Value = value
+    return exported
+
+
+def _cell(name: str, value: _Value) -> str | int:
+    """Write a value that `_exported` gave for a spreadsheet; texts guarded."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.9g}" if FIELDS[name].kind == "score" else f"{value:.4g}"
+    if isinstance(value, list):
+        return guarded(", ".join(value))
+    return guarded(value) if isinstance(value, str) else value
 
 
 def _pair_object(spec: AuditSpec, pair: Pair, decisions: tuple[str, ...]) -> dict[str, Any]:
-    names = protected_names(spec.domain)
     differing = frozenset(spec.domain.differing.tolist())
-    distance, plausibility = _plausible(pair)
     person = zip(spec.domain.attributes, pair.row.tolist(), strict=True)
     other = enumerate(zip(spec.domain.attributes, pair.partner.tolist(), strict=True))
-    return {
-        "id": pair.id,
-        "run": pair.run,
-        "phase": pair.phase,
+    members: dict[str, Any] = {
         "person": {one.name: _value(one, code) for one, code in person},
         "other": {one.name: _value(one, code) for i, (one, code) in other if i in differing},
-        "decision": [decisions[pair.row_class], decisions[pair.partner_class]],
-        "score": _scores(spec, pair),
-        "enough_alone": list(compress(names, pair.alone)),
-        "distance": distance,
-        "plausibility": plausibility,
-        "mark": pair.mark,
-        "note": pair.note,
     }
+    for member, names in _MEMBERS.items():
+        values = [_exported(spec, decisions, pair, name) for name in names]
+        members[member] = values if len(values) > 1 else values[0]
+    return members

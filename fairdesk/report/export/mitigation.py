@@ -36,7 +36,7 @@ from fairdesk.report.writing import write_error
 from fairdesk.results.events import Rows
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Trial
 from fairdesk.results.trials import change_of, repair_of, source_of_labels, trial_of, trials_of
-from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
 
 CSV, PARQUET, SPREADSHEET = (
     *("augmented.csv", "augmented.parquet"),
@@ -51,10 +51,10 @@ NAMES = (
     *(*MODELS, MODEL_CARD, BEFORE_AFTER, TRIALS),
 )
 _WHAT = {
-    CSV: "**exact**, to train with: CSV, written as the data file is",
-    PARQUET: "**exact**, to train with: Parquet, the same rows",
-    SPREADSHEET: "**for spreadsheets**, to read: the same rows, with guarded cells",
-    PROVENANCE: "where each added row comes from; for spreadsheets",
+    CSV: "**exact**, for training: CSV, written like the data file",
+    PARQUET: "**exact**, for training: Parquet, the same rows",
+    SPREADSHEET: "**for spreadsheets**, for reading: the same rows, with guarded cells",
+    PROVENANCE: "the origin of each augmentation row; for spreadsheets",
     BEFORE_AFTER: "the measures before and after; for spreadsheets",
     TRIALS: "every model that was measured; for spreadsheets",
     "model.keras": "the model, for Keras",
@@ -114,11 +114,12 @@ def write_repair(
     rows = wanted.added if repair.retrains else len(made.rows) if made else 0
     if made is None or not rows:
         raise ReportError(
-            f"“{mitigation_words.trial_name(wanted)}” adds no rows, so there are no data to write.",
-            why="It is there to compare with."
+            f"“{trial_words.trial_name(wanted)}” has no augmentation rows, so there are no data to "
+            "write.",
+            why="It is there for comparison."
             if repair.retrains
-            else "The repair made no rows to add.",
-            remedy="Choose a model that rows were added for.",
+            else "The mitigation made no augmentation rows.",
+            remedy="Choose a model that has augmentation rows.",
         )
     new = not folder.exists()
     try:
@@ -147,8 +148,8 @@ def _found(store: Store, run_id: int, number: int) -> tuple[RunRecord, Repair, T
     repair = repair_of(run.figures) if run is not None else None
     if run is None or repair is None:
         raise ReportError(
-            f"Run {run_id} is no repair of which anything is known.",
-            remedy="Choose a repair that has come to something.",
+            f"Run {run_id} is not a mitigation run with results.",
+            remedy="Choose a mitigation run with results.",
         )
     trial = trial_of(run.figures, number)
     if trial is None:
@@ -291,9 +292,12 @@ def _labels(spec: AuditSpec, table: Table, classes: NDArray[np.int64]) -> list[s
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
         raise ReportError(
-            "The added rows have labels that the data do not.",
-            why="A class of the model means no value of the label column.",
-            remedy="Repair again, with a model that decides between the values of the label.",
+            "The augmentation rows have labels that do not occur in the data.",
+            why="A class of the model does not correspond to any value of the recorded outcome.",
+            remedy=(
+                "Run the mitigation again with a model whose decisions are values of the "
+                "recorded outcome."
+            ),
         )
     return known
 
@@ -315,7 +319,7 @@ def _before_after(
 
     def rows() -> Iterator[Sequence[str]]:
         for measure in chosen.measures if chosen is not None else ():
-            cells = [guarded(mitigation_words.measure_name(spec, measure)), measure.rows]
+            cells = [guarded(trial_words.measure_name(spec, measure)), measure.rows]
             for trial in trials.values():
                 same = None if trial is None else _same(trial.measures, measure)
                 cells += [plain(getattr(same, end, None)) for end in ("estimate", "low", "high")]
@@ -348,7 +352,7 @@ def _trials(
     def rows() -> Iterator[Sequence[str]]:
         for each in trials_of(run.figures):
             about = [
-                *(str(each.number), guarded(mitigation_words.trial_name(each))),
+                *(str(each.number), guarded(trial_words.trial_name(each))),
                 *(plain(each.percent), str(each.added), each.verdict, plain(each.front)),
                 *(plain(each.number == repair.chosen), guarded(each.failed)),
                 f"{each.seconds:.3f}",
@@ -356,10 +360,10 @@ def _trials(
             for measure in each.measures:
                 yield [
                     *about,
-                    *(guarded(mitigation_words.measure_name(spec, measure)), measure.rows),
+                    *(guarded(trial_words.measure_name(spec, measure)), measure.rows),
                     *(plain(end) for end in (measure.estimate, measure.low, measure.high)),
                     # what is proven was asked of nobody
-                    "" if mitigation_words.known(measure) == "proven" else str(measure.people),
+                    "" if trial_words.known(measure) == "proven" else str(measure.people),
                 ]
             if not each.measures:
                 yield [*about, *[""] * 6]

@@ -275,9 +275,10 @@ def _write(
         except UnicodeEncodeError as error:
             raise ReportError(
                 f"“{path.name}” cannot be written in the encoding of the data.",
-                why=f"{encoding} has no letter “{error.object[error.start]}”, which an added text "
+                why=f"{encoding} has no character “{error.object[error.start]}”, which an "
+                f"added text "
                 "has.",
-                remedy="Save the data in UTF-8 and audit them anew.",
+                remedy="Save the data in UTF-8 and audit them again.",
             ) from error
 
 
@@ -330,7 +331,7 @@ class _Spelling:
         if number + 1 != self._count:
             raise ReportError(
                 "The data file changed while it was read.",
-                remedy="Export again when no other program writes to it.",
+                remedy="Export again when no other program is writing to it.",
             )
 
     def text(self, place: int, code: float, column: Column) -> str:

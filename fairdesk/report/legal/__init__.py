@@ -31,8 +31,8 @@ _STATUS: dict[Status, str] = fixed(
 )
 #: What stands below the notes, always.
 NO_ADVICE = fixed(
-    "These are notes, no legal advice. Whether a rule applies, and whether it is kept, this report "
-    "does not say."
+    "These notes are not legal advice. This report does not say whether a rule applies or "
+    "whether it is complied with."
 )
 
 
@@ -103,4 +103,4 @@ def note(key: str) -> Note:
 def section(material: Material) -> Section:
     """Print the notes of a template in a section of their own."""
     held = notes(material.choice.template)
-    return Section("What rules and standards say", (Text(NO_ADVICE), *held))
+    return Section("Rules and standards", (Text(NO_ADVICE), *held))

@@ -21,7 +21,7 @@ from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs import mapping_file
-from fairdesk.models.inputs.mapping import propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording.decisions import good_answers
 from fairdesk.wording.language import moment_text, say
@@ -106,19 +106,19 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
     ]
     if every:
         names = ", ".join(every)
-        said.append(say("Other values than usual were compared of: {names}.", names=names))
+        said.append(say("Values other than the default were tested for: {names}.", names=names))
     if _repairs(run):
         said.append(
             say(
-                "A repair is asked of the audit file itself, for which audit.fairdesk stands here: "
-                "it works with what is kept in it."
+                "A mitigation is run on the audit file itself, named audit.fairdesk here: it "
+                "works with what is stored in it."
             )
         )
     if run.budget.seconds is not None or run.budget.queries is not None:
         said.append(
             say(
-                "A budget that a run had is no part of its command: without it the search goes on "
-                "until it is done."
+                "The budget of a run is not part of its command: without it the run "
+                "continues until it is complete."
             )
         )
     return tuple(said)

@@ -26,9 +26,6 @@ from fairdesk.files import sha256
 from fairdesk.report.content.material import Material
 from fairdesk.report.provenance import evidence
 
-#: What it is called where it is attached, and beside all exports of an audit.
-NAME = "manifest.json"
-
 T = TypeVar("T", Column, Attribute)
 
 
@@ -203,8 +200,8 @@ def sidecar(store: Store, files: Mapping[str, Path]) -> bytes:
     except OSError as error:
         raise ReportError(
             f"The exported file “{error.filename}” cannot be read.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Export it once more.",
+            why=f"System message: {error.strerror or error}.",
+            remedy="Export it again.",
         ) from error
     details = details_facts(store.details())
     made = _made(store.spec, store.table(), store.runs(), store.log_entries(), details)

@@ -126,7 +126,7 @@ class Key:
         except (PdfError, SigningError, ValueError) as error:
             raise ReportError(
                 "The document could not be signed.",
-                why=f"It is no PDF that a signature fits into ({error}).",
+                why=f"It is not a PDF that can be signed ({error}).",
                 remedy="Export it again, then sign that.",
             ) from error
         return bytes(out.getbuffer())
@@ -152,14 +152,14 @@ def read_key(path: Path) -> bytes:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ReportError(
-                "The key could not be opened.",
-                why=f"“{path.name}” is too large for a key.",
+                "The signing certificate could not be opened.",
+                why=f"“{path.name}” is too large for a signing certificate.",
                 remedy="Choose the file that ends in .p12 or .pfx.",
             )
         return path.read_bytes()
     except OSError as error:
         raise ReportError(
-            "The key could not be opened.",
+            "The signing certificate could not be opened.",
             why=f"“{path.name}” cannot be read: {error.strerror or error}.",
             remedy="Choose the file that ends in .p12 or .pfx.",
         ) from error
@@ -182,23 +182,25 @@ def open_key(archive: bytes, passphrase: str) -> Key:
         key, certificate, _others = pkcs12.load_key_and_certificates(archive, word)
     except ValueError as error:
         raise ReportError(
-            "The key could not be opened.",
-            why="The passphrase is wrong, or the file is no PKCS#12 file (.p12, .pfx).",
-            remedy="Try the passphrase again; ask whoever issued the certificate for such a file.",
+            "The signing certificate could not be opened.",
+            why="The passphrase is wrong, or the file is not a PKCS#12 file (.p12, .pfx).",
+            remedy=(
+                "Try the passphrase again, or ask the issuer of the certificate for a PKCS#12 file."
+            ),
         ) from error
     if key is None or certificate is None:
         raise ReportError(
-            "The file cannot sign.",
-            why="It holds no private key with its certificate.",
+            "The file cannot be used for signing.",
+            why="It does not contain a private key with its certificate.",
             remedy="Export the certificate together with its private key.",
         )
     now = datetime.now(UTC)
     if not certificate.not_valid_before_utc <= now <= certificate.not_valid_after_utc:
         raise ReportError(
-            "The certificate cannot sign now.",
-            why=f"It holds from {certificate.not_valid_before_utc:%Y-%m-%d} to "
+            "The signing certificate is not valid now.",
+            why=f"It is valid from {certificate.not_valid_before_utc:%Y-%m-%d} to "
             f"{certificate.not_valid_after_utc:%Y-%m-%d} only.",
-            remedy="Ask whoever issued it for a new one.",
+            remedy="Ask its issuer for a new one.",
         )
     signer = SimpleSigner.load_pkcs12_data(archive, (), word)
     assert signer.signing_cert is not None, "it was just read"  # noqa: S101 - mypy
@@ -251,8 +253,8 @@ def check_pdf(document: bytes, roots: Sequence[bytes] = ()) -> tuple[Signature, 
         log.warning("a PDF's signatures could not be read: %r", error)
         raise ReportError(
             "The signatures of the document could not be read.",
-            why=f"It is no PDF, or it is damaged ({error}).",
-            remedy="Take the file from where it was made.",
+            why=f"It is not a PDF, or it is damaged ({error}).",
+            remedy="Get the original file from where it was created.",
         ) from error
     return tuple(checked)
 
@@ -279,9 +281,9 @@ def check_file(content: bytes, signature: bytes, roots: Sequence[bytes] = ()) ->
         return _refused(certificates[0] if certificates else None, str(error))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReportError(
-            "The signature beside the file could not be read.",
-            why=f"It is no CMS signature, or it is damaged ({error}).",
-            remedy=f"Take the file that ends in {SUFFIX} from where it was made.",
+            "The file’s companion signature could not be read.",
+            why=f"It is not a CMS signature, or it is damaged ({error}).",
+            remedy=f"Get the original file that ends in {SUFFIX} from where it was created.",
         ) from error
     return _signature(status, status.signer_reported_dt, whole=True)
 
@@ -320,8 +322,8 @@ def _trusting(roots: Sequence[bytes]) -> ValidationContext:
     except (ValueError, TypeError) as error:
         raise ReportError(
             "A certificate to trust could not be read.",
-            why="It is no X.509 certificate (PEM or DER).",
-            remedy="Ask whoever issued it for the certificate’s own file.",
+            why="It is not an X.509 certificate (PEM or DER).",
+            remedy="Ask its issuer for the certificate file.",
         ) from error
     return ValidationContext(trust_roots=trusted, allow_fetching=False)
 
@@ -355,14 +357,16 @@ def _signature(status: SignatureStatus, when: datetime | None, *, whole: bool) -
     if not intact:
         said = f"Changed since it was signed, or not signed with the key of {name}."
     elif not whole:
-        said = f"Signed by {name}, but something was added to it since."
+        said = f"Signed by {name}, but changed by an addition since."
     else:
         said = f"Unchanged since it was signed by {name}."
     said += (
-        " The certificate goes back to one that is trusted here."
+        " Its certificate chain ends in a certificate that is trusted here."
         if trusted
-        else " Whether the certificate is theirs was not checked: it goes back to none that is "
-        "trusted here."
+        else (
+            " Whether the certificate belongs to them was not verified: its chain does not end "
+            "in a certificate that is trusted here."
+        )
     )
     return Signature(
         name,

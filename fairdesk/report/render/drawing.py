@@ -11,8 +11,13 @@ from fairdesk.charts.type import LEAD, extent
 #: The width of every chart: the text width of the report's page.
 WIDTH = 460.0
 
-#: What charts are laid out on.
-PAPER = Paper(WIDTH, LEAD, lambda text, size, bold: extent(text, size, bold=bold))
+#: The width of the small charts of the summary, beside its sentences.
+NARROW = 210.0
+
+
+def paper(width: float = WIDTH) -> Paper:
+    """Return what charts are laid out on."""
+    return Paper(width, LEAD, lambda text, size, bold: extent(text, size, bold=bold))
 
 
 class Shown(Protocol):
@@ -32,7 +37,7 @@ class Picture(NamedTuple):
     alt: str
 
 
-def drawn(chart: Shown, alt: str = "") -> Picture:
+def drawn(chart: Shown, alt: str = "", width: float = WIDTH) -> Picture:
     """Draw a chart; ``alt`` says it in other words than its own."""
-    laid, described = chart.lay_out(PAPER), alt or chart.alt()
-    return Picture(svg.document(WIDTH, laid.height, svg.drawn(laid.shapes), described), described)
+    laid, described = chart.lay_out(paper(width)), alt or chart.alt()
+    return Picture(svg.document(width, laid.height, svg.drawn(laid.shapes), described), described)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -17,7 +16,7 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from fairdesk.report.blocks import Report
+from fairdesk.report.blocks import Report, evidence_in
 from fairdesk.report.render.pdf import printable
 from fairdesk.wording.language import frame
 from fairdesk.wording.statements import Evidence
@@ -51,6 +50,7 @@ _FORMULAS = """
 def page(report: Report) -> str:
     """Make the HTML: the same text for the same report."""
     content: Any = printable(msgspec.to_builtins(report))
+    used = evidence_in(report)
     style = (_LOOK / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     sections = [_section(i, each) for i, each in enumerate(content["sections"], start=1)]
@@ -59,7 +59,7 @@ def page(report: Report) -> str:
         sections=sections,
         places={section["key"]: section for section in sections if section["key"]},
         words=frame(report.language),
-        marks=[kind for kind in get_args(Evidence) if kind and kind in _kinds(sections)],
+        marks=[kind for kind in get_args(Evidence) if kind and kind in used],
         draft=report.status != "Final",
         style=style,
         policy=_POLICY.format(style=f"sha256-{digest}"),
@@ -80,11 +80,6 @@ def _template() -> Template:
     return environment.get_template("page.html.j2")
 
 
-def _kinds(sections: Sequence[dict[str, Any]]) -> set[str]:
-    """Return what the report's statements, tables and charts rest on."""
-    return {block.get("evidence", "") for section in sections for block in section["blocks"]}
-
-
 def _section(number: int, section: dict[str, Any]) -> dict[str, Any]:
     """Return each part of a section a number or a name that no other has."""
     blocks = [
@@ -97,8 +92,10 @@ def _section(number: int, section: dict[str, Any]) -> dict[str, Any]:
         match block["type"]:
             case "chart":
                 block["drawing"] = _inline(block["svg"], block["id"])
+            case "answer" if block["chart"] is not None:
+                block["drawing"] = _inline(block["chart"]["svg"], block["id"])
             case "formula":
-                block["math"] = _formula(block["key"], block["alt"])
+                block["math"] = formula(block["key"], block["alt"])
     return {
         **section,
         "id": f"section-{number}",
@@ -148,7 +145,7 @@ def _inline(svg: str, name: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def _formula(key: str, alt: str) -> str:
+def formula(key: str, alt: str) -> str:
     """Return a formula as MathML; empty where the look has none of that name."""
     from markupsafe import escape  # noqa: PLC0415 - comes with Jinja
 

@@ -79,7 +79,7 @@ def _checked(content: bytes) -> str:
         raise _NoPictureError(what)
     kind = _kind(content)
     if not kind:
-        raise _NoPictureError("It is no SVG, PNG or JPEG.")
+        raise _NoPictureError("It is not an SVG, PNG or JPEG picture.")
     if kind == _SVG:
         _check_svg(content)
     elif (size := _size(content, kind)) is None:
@@ -131,7 +131,7 @@ def _check_svg(content: bytes) -> None:
         nonlocal depth
         depth += 1
         if depth > _MOST_DEPTH:
-            raise _NoPictureError(f"The SVG has groups in more than {_MOST_DEPTH} others.")
+            raise _NoPictureError(f"The SVG has groups nested more than {_MOST_DEPTH} deep.")
         _check_element(name, attributes)
 
     def leave(_name: str) -> None:
@@ -151,11 +151,11 @@ def _check_svg(content: bytes) -> None:
 def _check_element(name: str, attributes: dict[str, str]) -> None:
     tag = name.rpartition("}")[2]
     if tag in _PROGRAMS:
-        raise _NoPictureError(f"The SVG holds a “{tag}”, so it is more than a picture.")
+        raise _NoPictureError(f"The SVG contains a “{tag}”, so it is more than a picture.")
     for attribute, value in attributes.items():
         local = attribute.rpartition("}")[2].lower()
         if local.startswith("on"):
-            raise _NoPictureError("The SVG holds a program, so it is more than a picture.")
+            raise _NoPictureError("The SVG contains code, so it is more than a picture.")
         if local == "href" and not value.startswith("#"):
             _check_embedded(value)
         _check_reference(value)
@@ -170,7 +170,7 @@ def _check_embedded(uri: str) -> None:
             except binascii.Error:
                 size = None
             if size is None or not 0 < size.width * size.height <= MOST_PIXELS:
-                raise _NoPictureError("The SVG holds a picture that is broken or too large.")
+                raise _NoPictureError("The SVG contains a picture that is broken or too large.")
             return
     raise _NoPictureError("The SVG refers to another file or address.")
 

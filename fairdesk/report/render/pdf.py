@@ -17,7 +17,7 @@ import msgspec
 
 from fairdesk.audit.store.details import Standard
 from fairdesk.files import resources
-from fairdesk.report.blocks import Chart, Grid, Report, Statement
+from fairdesk.report.blocks import Report, evidence_in
 from fairdesk.report.render import logo
 from fairdesk.report.render.lettering import parted
 from fairdesk.wording import language
@@ -189,12 +189,7 @@ def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
     with language.using(report.language):
         signs = language.language()
     attached = standard != "a-2a"
-    used = {
-        block.evidence
-        for section in report.sections
-        for block in section.blocks
-        if isinstance(block, Statement | Grid | Chart)
-    }
+    used = evidence_in(report)
     left_out = words["left out"].format(parts="; ".join(report.left_out))
     remarks = (
         left_out if report.left_out else "",
@@ -227,9 +222,10 @@ def _content(report: Report) -> object:
     content: dict[str, Any] = msgspec.to_builtins(report)
     for section in content["sections"]:
         for block in section["blocks"]:
-            if block["type"] == "chart":
-                block["svg"], letters = parted(printable(block["svg"]))
-                block["letters"] = msgspec.to_builtins(letters)
+            chart = block.get("chart") if block["type"] == "answer" else block
+            if chart is not None and "svg" in chart:
+                chart["svg"], letters = parted(printable(chart["svg"]))
+                chart["letters"] = msgspec.to_builtins(letters)
     return printable(content)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from fairdesk.report.blocks import Block, Fact, Facts, PairCard, Report
+from fairdesk.report.blocks import Answer, Block, Fact, Facts, PairCard, Report
 from fairdesk.wording.language import fixed_texts
 
 #: Which texts of a block may be fixed ones. Cells, values, and what a person wrote, are not.
@@ -69,6 +69,10 @@ def _block(block: Block, translate: Callable[[str], str]) -> Block:
     match block:
         case Facts():
             changes["facts"] = tuple(_fact(fact, translate) for fact in block.facts)
+        case Answer():
+            changes["question"] = translate(block.question)
+            changes["said"] = _block(block.said, translate)
+            changes["chart"] = None if block.chart is None else _block(block.chart, translate)
         case PairCard():
             changes["outcome"] = tuple(
                 msgspec.structs.replace(row, name=translate(row.name)) for row in block.outcome

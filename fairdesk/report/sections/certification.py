@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import margin_sentence
+from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.icicle import Tree
-from fairdesk.charts.kinds.lines import Drawing, Line
 from fairdesk.charts.kinds.proof import Spaces, space_of
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.report.blocks import (
@@ -24,6 +20,7 @@ from fairdesk.report.blocks import (
     Section,
     Statement,
     Text,
+    appended,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
@@ -38,22 +35,28 @@ from fairdesk.wording import rules as rule_words
 from fairdesk.wording.language import localised, say
 
 _STATISTICAL = (
-    "What is estimated of the undecided part comes from people drawn at random from it. It is "
-    "statistical, not certified, and never part of the proven shares."
+    "The estimate for the undecided share comes from a random sample of it. It is "
+    "statistical, not certified, and never part of the certified or falsified share."
 )
 _NOT_PROVEN = (
-    "a method that proves (Certify, FairQuant or Fairify). It would have told for which share of "
-    "all possible people it is proven that no change of protected values changes the decision, and "
-    "for which that one does."
+    "a certification method (Certification, FairQuant or Fairify). It would show for which "
+    "share of the input domain it is proven that no change of protected values changes the "
+    "decision, and for which share it is proven that one does."
 )
 _NO_MODEL = (
-    "every method that proves, for no model is at hand. It would have told for which share of all "
-    "possible people it is proven that no change of protected values changes the decision."
+    "every certification method, because no model is available. It would show for which "
+    "share of the input domain it is proven that no change of protected values changes the "
+    "decision."
 )
 _OF_WHOM = (
-    "A proof speaks of people who could be: every combination of allowed values counts once, "
-    "whatever the protected values, and most of them are unlike anybody real. How many are proven "
-    "where every value is as common as in the data, each by itself, is told beside it."
+    "Certification covers the input domain, not real individuals: every combination of "
+    "allowed values counts once, whatever its protected values, and most do not resemble any "
+    "data row. A combination for which only one set of protected values is permitted counts "
+    "as certified, because there is nothing to compare it with. A protected number with more "
+    "than 20 values is by default compared only at the midpoints of 10 bins of equal width; "
+    "nothing is certified for its other values. The data-weighted share multiplies the "
+    "shares that each value has in the data, as if the attributes were independent; it is "
+    "not the share of a real population."
 )
 #: Regions of each kind that are listed.
 _REGIONS = 10
@@ -68,23 +71,22 @@ def certification(material: Material) -> Section:
     for run in material.proofs:
         blocks += _run_blocks(material, run)
     blocks += [
-        Heading("Of whom a proof speaks"),
+        Heading("What the certification covers"),
         Text(_whom(material)),
         Text(_OF_WHOM),
-        _whom_grid(material),
+        appended(_whom_grid(material)),
     ]
     return Section("Certification", tuple(blocks), fresh=True)
 
 
-def statements(spec: AuditSpec, run: RunRecord, details: Sequence[str]) -> list[Statement]:
+def _statements(spec: AuditSpec, run: RunRecord) -> list[Statement]:
     """Say what came of a proof, its number large; apart from it what is estimated of the rest."""
-    place = "certification" if details else ""
     proven = proof_words.proven_of(run.figures)
     if proven is None:
-        return [stated(figures.headline(spec, run), details, place=place)]
-    said = proof_words.proven_statement(spec, proven).with_more(words.ending(run))
-    rest = proof_words.remainder_statement(spec, proven)
-    return [stated(each, more, place=place) for each, more in ((said, details), (rest, ())) if each]
+        return [stated(figures.headline(spec, run))]
+    said = proof_words.proven_statement(proven).with_more(words.ending(run))
+    rest = proof_words.remainder_statement(proven)
+    return [stated(each) for each in (said, rest) if each]
 
 
 def _whom(material: Material) -> str:
@@ -92,12 +94,12 @@ def _whom(material: Material) -> str:
     domain = material.spec.domain
     names = words.listed(words.protected_names(domain))
     count = len(domain.combinations)
-    ruled = "; the constraints say who there can be" if domain.has_constraints else ""
+    ruled = " that fulfil the constraints" if domain.has_constraints else ""
     return say(
-        "All {people} whom the allowed values below make{ruled}. Each is compared "
-        "under all {count} combinations of values of {names} that may be, {pairs} "
-        "pairs in all: who gets the same decision under all of them is treated alike, "
-        "and else unlike.",
+        "The input domain consists of all combinations of the allowed values{ruled}. "
+        "Each is tested with all {count} permitted combinations of values of {names} "
+        "({pairs} pairs in all): its decision is unchanged when it is the same with all of "
+        "them, and changes otherwise.",
         people=material.people,
         ruled=ruled,
         count=words.number(count),
@@ -110,7 +112,7 @@ def _whom_grid(material: Material) -> Grid:
     """List the input domain: every attribute's values or range, and how many there are."""
     domain = material.spec.domain
     return Grid(
-        header=("Attribute", "", "Values or range", "How many"),
+        header=("Attribute", "", "Values or range", "Number"),
         rows=tuple(
             (
                 attribute.name,
@@ -124,7 +126,7 @@ def _whom_grid(material: Material) -> Grid:
         ),
         widths=(1.2, 0.7, 2.4, 0.9),
         right=(3,),
-        caption="The input domain of the proofs",
+        caption="The input domain of the certification",
         key="domain",
     )
 
@@ -142,7 +144,7 @@ def _how_many(attribute: Attribute, *, compared: bool) -> str:
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     """Describe a run: what is proven, a chart, tables, and how it was obtained."""
     spec = material.spec
-    blocks: list[Block] = [Heading(material.run_name(run)), *statements(spec, run, ())]
+    blocks: list[Block] = [Heading(material.run_name(run)), *_statements(spec, run)]
     proven = proof_words.proven_of(run.figures)
     if proven is None:
         shares = [each for each in run.figures if isinstance(each, Share)]
@@ -153,14 +155,14 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks += [
         Text(
             figures.share_statement(spec, each).sentence,
-            lead=say("The data’s own {people}.", people=material.people),
+            lead=say("The {people} in the data.", people=material.people),
         )
         for each in rows
     ]
     blocks += _bars(proven, of_people, run.id)
     blocks += [*_course(run, proven), *_division(run)]
     blocks += _alone(run, proven)
-    blocks += _pairs(spec, run)
+    blocks += map(appended, _pairs(spec, run))
     blocks += _regions(spec, run)
     blocks.append(Facts(tuple(_facts(run, proven, of_people))))
     blocks += [Text(note) for note in proven.notes]
@@ -169,10 +171,10 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         Text(_counterexamples(proven), lead="Counterexamples."),
         Text(margin_sentence(proven.margin), lead="Rounding."),
         Text(
-            "The certificate file holds every box with its verdict. “fairdesk verify” checks it "
-            "again by other means: its sums, the model’s answers for people drawn at random, and "
-            "a solver that looks for somebody of whom the opposite is true.",
-            lead="To check it.",
+            "The proof certificate file contains every region with its verdict. “fairdesk "
+            "verify” verifies it by other means: its sums, the model’s outputs for instances "
+            "drawn at random, and a solver that searches for counterexamples.",
+            lead="How to verify it.",
         ),
     ]
 
@@ -181,12 +183,14 @@ def _counterexamples(proven: Proven) -> str:
     """Say what a falsified person rests on."""
     if not int(proven.falsified_people or 0):
         return say(
-            "Nobody is proven to be treated unlike, so there is no counterexample to ask again."
+            "No counterexample was established. Instances in an undecided share may still be "
+            "counterexamples."
         )
     return say(
-        "Whoever is counted as falsified is proven to get two different decisions: by asking the "
-        "model itself, or by bounds of its two answers that lie apart by more than its rounding. "
-        "“fairdesk verify” asks the model again about people drawn from these boxes."
+        "Every falsified combination is proven to receive two different decisions: by "
+        "querying the model itself, or by bounds of its two outputs that are further apart "
+        "than its rounding. “fairdesk verify” re-queries the model for instances drawn from "
+        "these regions."
     )
 
 
@@ -194,17 +198,10 @@ def _course(run: RunRecord, proven: Proven) -> list[Block]:
     """Draw how the proof came, where the auditor asks for it."""
     if len(proven.course) < 2:
         return []
-    seconds, certified, falsified = np.array([each[:3] for each in proven.course]).T
-    lines = (
-        Line(say("certified"), seconds, 100 * certified, "series 0"),
-        Line(say("falsified"), seconds, 100 * falsified, "series 1"),
-    )
-    titles = say("seconds"), say("share of the domain, proven")
-    chart = Drawing("", *titles, lines, y_digits=2, y_unit=f"{words.NBSP}%")
     return [
         Chart(
-            *drawn(chart),
-            caption="How the proof came",
+            *drawn(course_of_proof(proven, whole=False)),
+            caption="Progress of the certification",
             key=f"course-{run.id}",
             optional=True,
             evidence="proven",
@@ -220,8 +217,10 @@ def _division(run: RunRecord) -> list[Block]:
     return [
         Chart(
             *drawn(Tree(found[0].parts)),
-            caption="How the domain was divided: the larger boxes, each below the one that it is "
-            "part of",
+            caption=(
+                "How the input domain was divided: the larger regions, each below the region "
+                "that it is part of"
+            ),
             key=f"boxes-{run.id}",
             optional=True,
             evidence="proven",
@@ -229,29 +228,14 @@ def _division(run: RunRecord) -> list[Block]:
     ]
 
 
-def strip(run: RunRecord) -> list[Chart]:
-    """Draw what is proven in one strip, for the summary."""
-    proven = proof_words.proven_of(run.figures)
-    if proven is None or not (proven.certified or proven.falsified):
-        return []
-    return [
-        Chart(
-            *drawn(Spaces((space_of("", proven),))),
-            caption="What is proven of everybody who could be, and what is not",
-            key=f"proof-{run.id}",
-            evidence="proven",
-        )
-    ]
-
-
 def _bars(proven: Proven, of_people: Proven | None, run: int) -> list[Block]:
     """Draw the shares: solid what is proven, hatched what is estimated, grey what is left."""
-    spaces = [space_of(say("Of the domain, everybody as likely"), proven)]
+    spaces = [space_of(say("Input domain, all combinations equally likely"), proven)]
     if of_people is not None:
-        spaces.append(space_of(say("With every value as common as in the data"), of_people))
+        spaces.append(space_of(say("Data-weighted (attributes assumed independent)"), of_people))
     chart = Chart(
         *drawn(Spaces(tuple(spaces))),
-        caption="What is proven, and what is not",
+        caption="Certified, falsified and undecided shares",
         key=f"bars-{run}",
         evidence="proven",
     )
@@ -270,7 +254,7 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
             proof_words.percent_down(discriminatory, digits),
         ),
     }
-    facts = [Fact("Everybody", _exactly(int(proven.total or 0)))]
+    facts = [Fact("Combinations in the input domain", _exactly(int(proven.total or 0)))]
     facts += [
         Fact(
             name,
@@ -293,11 +277,11 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
         )
         facts.append(
             Fact(
-                "Of these, estimated",
+                "Of the undecided, estimated",
                 say(
-                    "{share} ({ends}) are treated unlike; statistical, not certified: of {people} "
-                    "people drawn at random from the undecided boxes {unlike} are, and what is "
-                    "proven of these boxes is taken off",
+                    "the decision changes for {share} ({ends}); statistical, not certified: "
+                    "it changed for {unlike} of {people} instances drawn at random from the "
+                    "undecided regions, and what is proven of these regions is subtracted",
                     share=words.shown_percent(estimate.estimate, 1),
                     ends=ends,
                     people=words.number(estimate.people),
@@ -306,15 +290,19 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
             )
         )
     if of_people is not None:
-        facts.append(Fact("As common as in the data", proof_words.standing_of(of_people)))
+        facts.append(
+            Fact(
+                "Data-weighted (attributes assumed independent)", proof_words.standing_of(of_people)
+            )
+        )
     return [
         *facts,
         Fact("How", METHODS[run.spec.method].sentence),
         Fact("State", words.state_word(run.state)),
-        Fact("Boxes looked at", words.number(proven.boxes)),
-        Fact("Rows sent to the model", words.number(run.queries)),
+        Fact("Regions examined", words.number(proven.boxes)),
+        Fact("Queries", words.number(run.queries)),
         Fact("Time", words.duration(proven.seconds)),
-        Fact("Began", evidence.date_text(evidence.moment(run.started))),
+        Fact("Started", evidence.date_text(evidence.moment(run.started))),
     ]
 
 
@@ -332,11 +320,14 @@ def _alone(run: RunRecord, proven: Proven) -> list[Block]:
     rows = tuple((words.listed(each.attributes), *_shares(each)) for each in alone)
     return [
         Grid(
-            header=("Changed alone", "Alike, at least", "Unlike, at least", "Undecided"),
+            header=("Changed alone", "Certified, at least", "Falsified, at least", "Undecided"),
             rows=rows,
             widths=(1.6, 1, 1, 1),
             right=(1, 2, 3),
-            caption="Each protected attribute by itself, the others being part of who somebody is",
+            caption=(
+                "Each protected attribute alone; the others are treated like attributes that are "
+                "not protected"
+            ),
             key=f"alone-{run.id}",
             evidence="proven",
         )
@@ -371,12 +362,14 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
     )
     return [
         Grid(
-            header=("One", "Another", "Unlike", "Alike", ""),
+            header=("First values", "Second values", "Different", "Same", ""),
             rows=rows,
             widths=(1.6, 1.6, 0.8, 0.8, 0.7),
             right=(2, 3),
-            caption="Pairs of protected values: those decided differently most often among random "
-            "people",
+            caption=(
+                "Shares of the input domain whose decision differs, and is the same, between two "
+                "sets of protected values: those that differed most often in a random sample"
+            ),
             key=f"values-{run.id}",
             evidence="proven",
         )
@@ -387,8 +380,8 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
     """List the largest boxes that are of one kind, as rules."""
     blocks: list[Block] = []
     for verdict, what in (
-        ("discriminatory", "is treated unlike"),
-        ("consistent", "is treated alike"),
+        ("discriminatory", "the decision changes"),
+        ("consistent", "the decision is unchanged"),
     ):
         found = [
             each for each in run.figures if isinstance(each, Region) and each.verdict == verdict
@@ -406,11 +399,11 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
         )
         blocks.append(
             Grid(
-                header=("Rule", "People", "Of all", "As in the data"),
+                header=("Rule", "Combinations", "Share of domain", "Data-weighted"),
                 rows=rows,
                 widths=(2.6, 1.8, 0.8, 0.9),
                 right=(1, 2, 3),
-                caption=say("The largest boxes in which everybody {what}", what=what),
+                caption=say("The largest regions where, for every combination, {what}", what=what),
                 key=f"{verdict}-{run.id}",
                 evidence="proven",
             )

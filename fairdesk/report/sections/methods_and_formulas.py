@@ -41,16 +41,16 @@ def limits(material: Material) -> Section:
     """Say what this audit cannot tell."""
     known = tuple(
         Text(fact.value, lead=f"{say(fact.name)}.")
-        for fact in material.filled("Limits")
+        for fact in material.filled("Limitations")
         if fact.value
     )
     hidden = material.shown.sentence
     return Section(
-        "Limits",
+        "Limitations",
         (
             *_known_limits(material),
-            *([Text(hidden, lead="Left out of this report.")] if hidden else ()),
-            *([Heading("What the auditor adds"), *known] if known else ()),
+            *([Text(hidden, lead="Omitted from this report.")] if hidden else ()),
+            *([Heading("Limitations stated by the auditor"), *known] if known else ()),
         ),
         fresh=True,
     )
@@ -69,7 +69,7 @@ def _known_limits(material: Material) -> Iterator[Text]:
         yield from passages.limits("proofs", people=material.people)
     if material.repairs and has("mitigation"):
         place = str(material.number("mitigation") or "")
-        where = " What that does not show stands at the end of section {place}."
+        where = " For what this does not show, see the end of section {place}."
         yield from passages.limits("mitigation", where=say(where, place=place) if place else "")
     yield from passages.limits("all")
 
@@ -78,9 +78,9 @@ def method(material: Material) -> Section:
     """Say how it was searched: each run's settings; and what each quantity is."""
     blocks: list[Block] = method_blocks(material)
     if "formulas" in material.chapters:
-        return Section("Method and settings", tuple(blocks), fresh=True)
+        return Section("Methods and settings", tuple(blocks), fresh=True)
     blocks += [Heading("Quantities and formulas"), *_definitions(material)]
-    return Section("Method", tuple(blocks), fresh=True)
+    return Section("Methods and settings", tuple(blocks), fresh=True)
 
 
 def formulas(material: Material) -> Section:
@@ -114,13 +114,14 @@ def appendix(material: Material) -> Section:
     log = lasting(material.log)
     blocks: list[Block] = [
         Text(
-            "Whoever has the audit file, the data and the model can check all of this: “fairdesk "
-            "verify” compares the fingerprints below, follows the log’s chain, asks the model "
-            "again and counts again; “fairdesk reproduce” makes every run anew. The file "
-            "“manifest.json” attached to this document holds the same for machines: the whole "
-            "question, all runs and settings, versions, fingerprints, and the log."
+            "Anyone who has the audit file, the data and the model can verify all of this: "
+            "“fairdesk verify” compares the SHA-256 hashes below, checks the hash chain of "
+            "the audit log, re-queries the model and counts again; “fairdesk reproduce” "
+            "repeats every run. The file “manifest.json” attached to this document contains "
+            "the same in machine-readable form: the whole audit plan, all runs and settings, "
+            "versions, hashes and the audit log."
         ),
-        Heading("Fingerprints"),
+        Heading("Identity and SHA-256 hashes"),
         Facts(
             (
                 Fact("Audit", evidence.identity(spec), exact=True),
@@ -140,7 +141,7 @@ def appendix(material: Material) -> Section:
                     for each in spec.model.companions
                 ),
                 Fact(
-                    "Head of the log’s chain",
+                    "Last hash of the audit log’s chain",
                     log[-1].link if log else hash_chain.GENESIS,
                     exact=True,
                 ),
@@ -151,30 +152,31 @@ def appendix(material: Material) -> Section:
     ]
     blocks += _runs(material)
     blocks += _to_repeat(material)
-    blocks.append(Heading("Log of the auditor’s decisions"))
+    blocks.append(Heading("Audit log of the auditor’s decisions"))
     if log:
         blocks += [
             Text(
-                "Each entry’s fingerprint holds that of the entry before it: who changes, removes "
-                "or inserts one changes all that follow. The first twelve digits of each are "
-                "shown, the last one whole above. What only looks at the audit (an export, a "
-                "check) is in the audit file and the manifest beside exported files, not here: so "
-                "the report stays the same."
+                "Each entry’s hash includes that of the entry before it: changing, removing "
+                "or inserting an entry changes all hashes that follow. The first twelve "
+                "digits of each are shown; the last hash is given in full above. Entries "
+                "that do not change the audit (an export, a verification) are in the audit "
+                "file and in the manifest exported with the report, not here, so the report "
+                "stays the same."
             ),
             Grid(
-                header=("Time (UTC)", "What", "Fingerprint"),
+                header=("Time (UTC)", "Entry", "Hash"),
                 rows=tuple(
                     (evidence.clock(entry.at), entry.what, entry.link[:_LINK]) for entry in log
                 ),
                 widths=(1.15, 3, 0.95),
-                caption="The log",
+                caption="Audit log",
                 key="log",
             ),
             *_set_back(log),
         ]
     else:
-        blocks.append(Text("The log is empty."))
-    return Section("Evidence", tuple(blocks), fresh=True)
+        blocks.append(Text("The audit log is empty."))
+    return Section("Evidence appendix", tuple(blocks), fresh=True)
 
 
 def _set_back(log: Sequence[LogEntry]) -> list[Block]:
@@ -186,10 +188,11 @@ def _set_back(log: Sequence[LogEntry]) -> list[Block]:
         Text(
             say_many(
                 len(earlier),
-                "{n} entry has an earlier time than the entry before it ({time}): the clock was "
-                "set back in between. The order of the entries is that of the chain.",
-                "{n} entries have an earlier time than the entry before them (the first {time}): "
-                "the clock was set back in between. The order of the entries is that of the chain.",
+                "{n} entry has an earlier time than the entry before it ({time}): the clock "
+                "was set back in between. The entries are in the order of the hash chain.",
+                "{n} entries have an earlier time than the entry before them (the first "
+                "{time}): the clock was set back in between. The entries are in the order of "
+                "the hash chain.",
                 time=evidence.clock(log[earlier[0]].at),
             )
         )
@@ -208,7 +211,7 @@ def _runs(material: Material) -> list[Block]:
     return [
         Heading("Runs"),
         Grid(
-            header=("Run", "Method", "Seed", "Began (UTC)", "Ended (UTC)", "Rows sent", "State"),
+            header=("Run", "Method", "Seed", "Started (UTC)", "Ended (UTC)", "Queries", "State"),
             rows=tuple(
                 (
                     str(run.id),
@@ -224,11 +227,11 @@ def _runs(material: Material) -> list[Block]:
             widths=(0.4, 1.3, 0.6, 1.3, 1.3, 0.9, 0.9),
             right=(0, 2, 5),
             caption=say(
-                "The runs; their settings stand in section {place}, and in the manifest",
+                "The runs; for their settings see section {place} and the manifest",
                 place=str(material.number("method")),
             )
             if material.number("method")
-            else "The runs; their settings stand in the manifest",
+            else "The runs; for their settings see the manifest",
             key="runs",
         ),
     ]
@@ -242,7 +245,7 @@ def _to_repeat(material: Material) -> list[Block]:
     if not asked:
         return []
     blocks: list[Block] = [
-        Heading("To repeat it"),
+        Heading("Commands to repeat the runs"),
         *(Code(material.shown.words(each)) for each in asked),
     ]
     beyond = [sentence for run in runs for sentence in evidence.beyond_command(spec, run.spec)]
@@ -261,14 +264,14 @@ def _file(name: str, held: str) -> list[Block]:
         return [
             Text(
                 say(
-                    "with a file {name}: it is long, and stands in the manifest as “{key}”.",
+                    "with a file {name}: it is too long to print; see “{key}” in the manifest.",
                     name=name,
                     key=key,
                 )
             )
         ]
     return [
-        Text(say("with a file {name} that holds:", name=name)),
+        Text(say("with a file {name} that contains:", name=name)),
         Code(held),
     ]
 
@@ -278,7 +281,7 @@ def method_blocks(material: Material) -> list[Block]:
     spec = material.spec
     blocks: list[Block] = []
     if not material.runs:
-        blocks.append(Text("No search has been run yet."))
+        blocks.append(Text("No method has been run yet."))
     seen: set[str] = set()
     for run in material.runs:
         used = METHODS[run.spec.method]
@@ -290,8 +293,8 @@ def method_blocks(material: Material) -> list[Block]:
                 Facts(
                     (
                         Fact("Source", used.paper),
-                        Fact("Can tell", used.tells),
-                        Fact("Cannot tell", used.cannot),
+                        Fact("Shows", used.tells),
+                        Fact("Does not show", used.cannot),
                     )
                 ),
             ]
@@ -299,14 +302,18 @@ def method_blocks(material: Material) -> list[Block]:
         limits = [
             *([words.duration(budget.seconds)] if budget.seconds is not None else []),
             *(
-                [say("{queries} rows", queries=words.number(budget.queries))]
+                [say("{queries} queries", queries=words.number(budget.queries))]
                 if budget.queries is not None
                 else []
             ),
         ]
         settings = [
-            ("seed", str(run.spec.seed), "the start of all randomness; the same gives the same"),
-            ("budget", " or ".join(limits) or "none", "when the run ends by itself"),
+            (
+                "seed",
+                str(run.spec.seed),
+                "the random seed; the same seed gives the same random numbers",
+            ),
+            ("budget", " or ".join(limits) or "none", "the limit at which the run ends"),
             *_near_rows(run),
             *option_rows(run),
             *_group_rows(run),
@@ -314,11 +321,11 @@ def method_blocks(material: Material) -> list[Block]:
         ]
         blocks.append(
             Grid(
-                header=("Setting", "Value", "What it is"),
+                header=("Setting", "Value", "Description"),
                 rows=tuple(settings),
                 widths=(1.1, 0.7, 2.6),
                 right=(1,),
-                caption="Settings; the names are those of the paper",
+                caption="Settings, named as in the paper",
                 key=f"settings-{run.id}",
             )
         )
@@ -329,11 +336,14 @@ def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Return what a search was told beside its options: how near, and what it goes on with."""
     rows = []
     if run.spec.near is not None:
-        text = "only people at most so far from a real one were asked about (0 alike, 1 unlike)"
+        text = (
+            "maximum Gower distance of a tested instance to the nearest data row (0: identical; "
+            "1: different in every attribute)"
+        )
         rows.append(("near", words.short(run.spec.near), text))
     if run.spec.continues:
-        text = "what that run had found is not found again"
-        rows.append(("goes on with run", str(run.spec.continues), text))
+        text = "pairs that this earlier run found are not reported again"
+        rows.append(("continues run", str(run.spec.continues), text))
     return rows
 
 
@@ -341,23 +351,23 @@ def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Return what a run about groups was told beside its options: edges of bins, texts, terms."""
     rows = [
         (
-            say("edges of {name}", name=words.quoted(name)),
+            say("bin boundaries of {name}", name=words.quoted(name)),
             ", ".join(words.short(edge) for edge in edges),
-            "where the bins of this number meet, instead of bins of equal width",
+            "boundaries between the bins of this number, instead of bins of equal width",
         )
         for name, edges in run.spec.edges.items()
     ]
     if run.spec.text:
-        rows.append(("text", run.spec.text, "the column of texts in which terms are compared"))
+        rows.append(("text", run.spec.text, "the text column in which identity terms are compared"))
         listed = [
             (
-                say("terms of {category}", category=words.quoted(category)),
+                say("identity terms of {category}", category=words.quoted(category)),
                 words.number(len(terms)),
-                say("what names somebody: {terms}", terms=", ".join(terms)),
+                say("the identity terms: {terms}", terms=", ".join(terms)),
             )
             for category, terms in run.spec.terms.items()
         ]
-        rows += listed or [("terms", "as in the paper", "what names somebody, by category")]
+        rows += listed or [("terms", "as in the paper", "the identity terms, by category")]
     return rows
 
 
@@ -370,20 +380,20 @@ def _repair_rows(spec: AuditSpec, run: RunRecord) -> list[tuple[str, str, str]]:
         )
         return [
             (
-                "rule set",
+                "subgroup",
                 rule_phrase(spec, asked.rule),
-                say("what is repaired{decision}", decision=decision),
+                say("the target of the mitigation{decision}", decision=decision),
             )
         ]
     if method_named(asked.method).answers is not QuestionKind.REPAIR:
         return []
     runs = words.joined([str(number) for number in asked.pairs_of]) or "all"
-    text = "only those that the auditor flagged" if asked.flagged else "flagged ones first"
+    text = "only pairs that the auditor flagged" if asked.flagged else "flagged pairs first"
     return [
         (
             "pairs of runs",
             runs,
-            say("whose pairs are repaired; {told}", told=text),
+            say("the runs whose pairs are used; {told}", told=text),
         )
     ]
 

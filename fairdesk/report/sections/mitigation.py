@@ -19,7 +19,6 @@ from fairdesk.report.blocks import (
     Grid,
     Heading,
     Section,
-    Statement,
     Text,
     stated,
 )
@@ -36,37 +35,41 @@ from fairdesk.results.trials import (
     trials_of,
 )
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.rules import rule_phrase
 
 #: What a repair is, and what it is not.
 WHAT = (
-    "A repair makes rows of what was found, labels them anew, adds them to the training data and "
-    "trains the model again. The system that was audited is not changed by it: what is said here "
-    "is of models that were trained in this audit, to learn whether that helps and what it costs."
+    "A mitigation makes augmentation rows from what was found, relabels them, adds them to "
+    "the training data and retrains the model. The audited system is not changed: the "
+    "results below describe models that were trained in this audit, to measure whether this "
+    "helps and what it costs."
 )
 _NOT_REPAIRED = (
-    "a repair. It would have told whether the model, trained again with rows made of what was "
-    "found, discriminates less, and what that costs, measured on rows that it was not trained on."
+    "a mitigation. It would show whether retraining the model with rows made from what was "
+    "found reduces discrimination, and what that costs, measured on rows that the model was "
+    "not trained on."
 )
 _NO_MODEL = (
-    "every repair, for no model is at hand that could be trained again. It would have told whether "
-    "training with other rows makes it discriminate less, and what that costs."
+    "every mitigation, because no model is available to retrain. It would show whether "
+    "training with other rows reduces discrimination, and what that costs."
 )
 _KINDS = (
-    "Three kinds of statement are kept apart. What is observed was counted on the test rows, which "
-    "no model of this audit was trained on. What is estimated comes from invented {people}, "
-    "the same ones for every model. What is proven holds for everybody. Intervals are of 95 %; a "
-    "change whose interval holds nought may be chance."
+    "Three types of evidence are kept apart. Observed figures were counted on the test rows, "
+    "which no model of this audit was trained on. Estimated figures come from random "
+    "samples, the same ones for every model. Proven figures cover the whole input domain. "
+    "Intervals are 95 % confidence intervals; a change whose interval contains zero may be "
+    "sampling error."
 )
 _CHOICE = (
-    "That is a choice, and it matters: other labels make other data and another model. Whoever "
-    "trains with these rows takes it over."
+    "This is a choice, and it matters: other labels give other data and another model. "
+    "Anyone who trains with these rows adopts it."
 )
 _NO_CHOICE = (
-    "The method is published so. Whoever trains with these rows takes it over: the labels are "
-    "wrong wherever the model was right."
+    "The method was published in this form. Anyone who trains with these rows adopts this "
+    "choice: the labels are wrong wherever the model was right."
 )
 #: An interval in the cell of a table.
 _INTERVAL = re.compile(r"\([−\d][^)]*\)")
@@ -79,37 +82,30 @@ def mitigation(material: Material) -> Section:
     """Show what each repair tried, what came of it, and what that does not show."""
     if not material.repairs:
         what = _NO_MODEL if material.spec.predictions else _NOT_REPAIRED
-        return Section("Mitigation trial", (not_run(what),))
+        return Section("Mitigation", (not_run(what),))
     blocks: list[Block] = []
     for run in material.repairs:
         blocks += _run_blocks(material, run)
     blocks += [
-        Heading("What a repair is"),
+        Heading("What a mitigation is"),
         Text(WHAT),
         Text(_KINDS.format(people=material.people)),
     ]
     blocks += _not_shown(material)
-    return Section("Mitigation trial", tuple(blocks), fresh=True)
-
-
-def statement(material: Material, run: RunRecord, details: Sequence[str]) -> Statement:
-    """Say what came of a repair, by how much it fell large."""
-    said = mitigation_words.headline(material.spec, run.figures)
-    which = f"{_repaired(material, run)}." if run.spec.rule else ""
-    return stated(said, (which, words.ending(run), *details), place="mitigation")
+    return Section("Mitigation", tuple(blocks), fresh=True)
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     spec, repair = material.spec, repair_of(run.figures)
     blocks: list[Block] = [Heading(material.run_name(run))]
     if ended := words.ending(run):
-        blocks.append(Callout("Not to the end.", ended))
-    blocks.append(stated(mitigation_words.headline(spec, run.figures)))
+        blocks.append(Callout("Incomplete.", ended))
+    blocks.append(stated(mitigation_words.headline(run.figures)))
     if repair is None:
         return [*blocks, Facts(tuple(_facts(material, run, repair)))]
     chosen = chosen_of(run.figures)
     if chosen is not None and (worse := mitigation_words.worse_sentence(spec, run.figures, chosen)):
-        blocks.append(Callout("Not all is better.", worse))
+        blocks.append(Callout("Some measures are worse.", worse))
     if repair.retrains:
         blocks += _chart(spec, run, repair)
     blocks += _before_after(spec, run)
@@ -118,7 +114,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks += [
         Text(
             each.failed,
-            lead=say("{name}: there is no such model.", name=mitigation_words.trial_name(each)),
+            lead=say("{name}: no model was made.", name=trial_words.trial_name(each)),
         )
         for each in trials_of(run.figures)
         if each.failed
@@ -128,50 +124,51 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if repair.rows:
         labels = mitigation_words.labels_sentence(source_of_labels(repair))
         matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE
-        blocks.append(Text(f"{labels} {matters}", lead="How they are labelled."))
+        blocks.append(Text(f"{labels} {matters}", lead="How the augmentation rows are labelled."))
     if repair.retrains:
-        blocks.append(Text(mitigation_words.split_sentence(spec, repair), lead="Kept apart."))
+        blocks.append(Text(mitigation_words.split_sentence(spec, repair), lead="Held-out data."))
     if repair.ended:
-        blocks.append(Text(repair.ended, lead="What ended the search."))
+        blocks.append(Text(repair.ended, lead="Why the search ended."))
     return blocks + [Text(note, lead="Note.") for note in repair.notes]
 
 
 def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterable[Fact]:
-    yield Fact("What is repaired", _repaired(material, run))
+    yield Fact("Target of the mitigation", repaired(material, run))
     yield Fact("How", METHODS[run.spec.method].sentence)
     if repair is not None:
         yield Fact(
-            "Rows to add",
+            "Augmentation rows",
             say(
-                "{rows} at most, from a stock of {stock}",
+                "at most {rows}, made from {stock}",
                 rows=words.number(repair.rows),
                 stock=mitigation_words.stock_text(repair),
             ),
         )
         if repair.retrains:
-            points = "point" if repair.allowance == 1 else "points"
+            points = "percentage point" if repair.allowance == 1 else "percentage points"
             yield Fact(
-                "Accuracy it may cost",
+                "Permitted accuracy loss",
                 say(
-                    "{allowance} {points}, on the validation rows: what costs more is not chosen",
+                    "{allowance} {points}, on the validation rows; a model that loses more "
+                    "is not chosen",
                     allowance=words.short(repair.allowance),
                     points=points,
                 ),
             )
     yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
-    yield Fact("Rows sent to models", words.number(run.queries))
+    yield Fact("Queries", words.number(run.queries))
     yield Fact("Time", words.duration(run.elapsed))
-    yield Fact("Began", evidence.date_text(evidence.moment(run.started)))
+    yield Fact("Started", evidence.date_text(evidence.moment(run.started)))
 
 
-def _repaired(material: Material, run: RunRecord) -> str:
+def repaired(material: Material, run: RunRecord) -> str:
     """Say what a repair is about: a rule set, or pairs of which runs."""
     if run.spec.rule:
         outcome = (
             say("; the decision “{outcome}”", outcome=run.spec.outcome) if run.spec.outcome else ""
         )
         return say(
-            "The rule set {rule}{outcome}",
+            "The subgroup {rule}{outcome}",
             rule=rule_phrase(material.spec, run.spec.rule),
             outcome=outcome,
         )
@@ -188,7 +185,7 @@ def _repaired(material: Material, run: RunRecord) -> str:
     return (
         say("All flagged pairs")
         if run.spec.flagged
-        else say("All {flagged}, but for dismissed ones", flagged=flagged)
+        else say("All {flagged} except dismissed ones", flagged=flagged)
     )
 
 
@@ -202,9 +199,12 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
     rule = repair.target == "rule_score"
     front = Front(
         points,
-        x_title=say("gap of the rule set, estimated, points")
+        x_title=say("estimated gap of the subgroup, percentage points")
         if rule
-        else say("share of discriminatory {people}, estimated", people=words.plural(spec.person)),
+        else say(
+            "estimated share of the input domain whose decision changes",
+            people=words.plural(spec.person),
+        ),
         y_title=say("accuracy on the validation rows"),
         floor=None
         if plain is None or plain.estimate is None
@@ -214,9 +214,12 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
     return [
         Chart(
             *drawn(front),
-            caption="What the search goes by: up is more accurate, left less discriminatory; lines "
-            "are 95 % intervals. Strong marks, joined, are the front: no other model is as good in "
-            "both; + tells how much was added. None of this is measured on the test rows",
+            caption=(
+                "The figures by which the search chooses: higher is more accurate, further left "
+                "is less discriminatory; lines are 95 % confidence intervals. The strong, joined "
+                "marks are the Pareto front: no other model is as good in both; + gives the "
+                "augmentation size. None of this is measured on the test rows"
+            ),
             key=f"front-{run.id}",
             evidence="estimated",
         )
@@ -229,10 +232,10 @@ def _point(trial: Trial, repair: Repair) -> FrontPoint | None:
     y = _span(measure_of(trial, "accuracy", "validation"))
     if x is None or y is None:
         return None
-    name = mitigation_words.trial_name(trial)
+    name = trial_words.trial_name(trial)
     if trial.kind == "portion":
         # short ones find room in a crowd
-        name = f"+{mitigation_words.portion_text(trial)}"
+        name = f"+{trial_words.portion_text(trial)}"
     if trial.number == repair.chosen:
         name = say("{name}, chosen", name=name)
     return FrontPoint(name, trial.kind, x, y, trial.front)
@@ -250,21 +253,21 @@ def _trials(spec: AuditSpec, run: RunRecord, repair: Repair) -> Grid:
     """List every model that was tried."""
     people = words.plural(spec.person)
     whom = (
-        "test rows moved a little"
+        "perturbed test rows"
         if repair.target == "rule_score"
-        else say("{people} drawn afresh for this table", people=people)
+        else say("an independent sample drawn for this table", people=people)
     )
     return Grid(
-        header=mitigation_words.TRIAL_HEADS,
-        rows=_held(mitigation_words.trial_rows(spec, run.figures)),
+        header=trial_words.TRIAL_HEADS,
+        rows=_held(trial_words.trial_rows(spec, run.figures)),
         widths=_TRIAL_WIDTHS,
-        right=mitigation_words.TRIAL_NUMBERS,
+        right=trial_words.TRIAL_NUMBERS,
         caption=say(
-            "All that was tried. Accuracy is observed on the test rows; discrimination is "
-            "estimated from {whom}; its change is that from nothing added, of the same "
-            "{people}. What came of a portion was judged by the validation rows and other "
-            "{people}, beside the best before it, with an interval that is widened for as "
-            "many portions as may be tried",
+            "All models. Accuracy is observed on the test rows; discrimination is estimated "
+            "from {whom}; its change is relative to the retrained baseline, on the same "
+            "instances. The result of an augmentation size was judged on the validation rows "
+            "and other instances, compared with the best size before it, with an interval "
+            "widened for the number of sizes that may be tested",
             whom=whom,
             people=people,
         ),
@@ -278,25 +281,28 @@ def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
     chosen = chosen_of(figures)
     if chosen is None or chosen.number < 1:
         return []
-    name = mitigation_words.trial_name(chosen)
+    name = trial_words.trial_name(chosen)
     blocks: list[Block] = []
-    for how in get_args(mitigation_words.Known):
+    for how in get_args(trial_words.Known):
         for by_group in (False, True):
-            rows = mitigation_words.before_after(
-                spec, figures, chosen.number, how, by_group=by_group
-            )
+            rows = trial_words.before_after(spec, figures, chosen.number, how, by_group=by_group)
             if rows:
-                text = mitigation_words.known_text(spec, how) + (", by group" if by_group else "")
+                text = trial_words.known_text(spec, how) + (", by group" if by_group else "")
                 blocks.append(
                     Grid(
-                        header=mitigation_words.BEFORE_AFTER,
+                        header=trial_words.BEFORE_AFTER,
                         rows=_held(rows),
                         widths=_BEFORE_AFTER_WIDTHS,
-                        right=mitigation_words.BEFORE_AFTER_NUMBERS,
+                        right=trial_words.BEFORE_AFTER_NUMBERS,
                         caption=say("{told}. Before and after: {name}", told=text, name=name)
-                        + ("" if how == "proven" else "; the change is that from nothing added"),
+                        + (
+                            ""
+                            if how == "proven"
+                            else "; the change is relative to the retrained baseline"
+                        ),
                         key=f"{'groups' if by_group else 'after'}-{how}-{run.id}",
                         evidence=how,
+                        appended=by_group,
                     )
                 )
     return blocks
@@ -315,12 +321,12 @@ def _held(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
 def _files(material: Material, run: RunRecord) -> list[Block]:
     """List the files of the retrained models, by which they are known again."""
     made = material.made.get(run.id, ())
-    names = {trial.number: mitigation_words.trial_name(trial) for trial in trials_of(run.figures)}
+    names = {trial.number: trial_words.trial_name(trial) for trial in trials_of(run.figures)}
     if not made:
         return []
     return [
         Grid(
-            header=("Model", "File", "How it was checked", "Bytes", "SHA-256"),
+            header=("Model", "File", "How the file was checked", "Bytes", "SHA-256"),
             rows=tuple(
                 (
                     names.get(each.trial, str(each.trial)),
@@ -335,6 +341,7 @@ def _files(material: Material, run: RunRecord) -> list[Block]:
             right=(3,),
             caption="Files of the retrained models, kept in the audit file",
             key=f"files-{run.id}",
+            appended=True,
         )
     ]
 
@@ -345,39 +352,44 @@ def _not_shown(material: Material) -> list[Block]:
     return [
         Heading("What this does not show"),
         Text(
-            lead="That the labels are right.",
+            lead="Whether the labels are right.",
             text=say(
-                "Nobody knows how an invented {person} would have fared. The added labels are "
-                "made by a rule, and can carry on what is unfair in the data or in the model.",
+                "The outcome that an augmentation row would have had in reality is not "
+                "known. The added labels are made by a rule, and can carry on unfairness in "
+                "the data or in the model.",
                 person=person,
             ),
         ),
         Text(
-            lead=say("How real {people} fare.", people=people),
+            lead=say("The effect on real {people}.", people=people),
             text=say(
-                "The added rows are invented, and so are the {people} of the estimated share: "
-                "each that the allowed values make is as likely as any other. The lines “in "
-                "the data” are of real rows.",
+                "The augmentation rows are not new real cases. Estimated shares of the input "
+                "domain count every combination of allowed values as equally likely. The "
+                "lines “in the data” are of data rows.",
                 people=people,
             ),
         ),
         Text(
-            lead="What the imported model had seen.",
-            text="It may have been trained on rows that are test rows here, which flatters it. So "
-            "every change is told against the same model, trained anew on the same rows with "
-            "nothing added.",
+            lead="What the original model was trained on.",
+            text=(
+                "It may have been trained on rows that are test rows here, which would make it "
+                "look more accurate. Every change is therefore reported against the retrained "
+                "baseline: the same model, retrained on the same rows without augmentation rows."
+            ),
         ),
         Text(
-            lead="That no other group fares worse.",
-            text="Only the groups in the tables were looked at. After a repair the audit is to be "
-            "made again, with the retrained model.",
+            lead="Whether other groups do worse.",
+            text=(
+                "Only the groups in the tables were examined. After a mitigation, repeat the "
+                "audit with the retrained model."
+            ),
         ),
         Text(
-            lead="That it holds elsewhere.",
+            lead="Whether the results are valid elsewhere.",
             text=say(
-                "What was measured is of these data. Of other {people}, of a later time or of "
-                "training with other settings nothing is shown, and nothing is certified "
-                "beyond what stands under “Proven”.",
+                "The results were measured on these data. Nothing is shown for other "
+                "{people}, for a later time or for training with other settings, and nothing "
+                "is certified beyond the figures under “Proven”.",
                 people=people,
             ),
         ),

@@ -20,6 +20,7 @@ from fairdesk.report.blocks import (
     Heading,
     Section,
     Text,
+    appended,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
@@ -47,7 +48,7 @@ _DRAWN = 25
 #: Values of an attribute up to which two of them make a map that can be read.
 _MAP_ROWS, _MAP_COLUMNS = 16, 7
 _TITLES = {
-    "label": "Outcomes in the data",
+    "label": "Recorded outcomes",
     "decisions": "Decisions",
     "scores": "Scores",
 }
@@ -58,14 +59,15 @@ _CROSSED = 12
 #: With more tables than this the others are in the file “groups.csv” only.
 _MOST_TABLES = 60
 _NOT_MEASURED = (
-    "Group figures. The run would have told how often the model’s own decisions are favourable in "
-    "each group and each intersection of groups, with impact ratios, tests and intervals, and "
-    "scoring rates. What the labels of the data tell is counted below."
+    "Group metrics. The run would show how often the model’s own decisions are favourable in "
+    "each group and each intersectional subgroup, with impact ratios, tests and intervals, "
+    "and scoring rates. The recorded outcomes in the data are counted below."
 )
 _NOT_JUDGED = (
-    "error rates. They take a run of “Group figures” about decisions, and labels to judge these "
-    "by. They would have told how often each group is decided about otherwise than its labels say: "
-    "true and false positive rates, precision, accuracy, and calibration by bin."
+    "error rates. They need a run of “Group metrics” on decisions, and recorded outcomes to "
+    "compare these with. They would show how often decisions differ from the recorded "
+    "outcomes in each group: true and false positive rates, precision, accuracy, and "
+    "calibration by bin."
 )
 
 
@@ -75,15 +77,15 @@ def outcomes(material: Material) -> Section:
     if run is None:
         blocks: list[Block] = [not_run(_NOT_MEASURED)]
         blocks += groups.blocks(material) or [
-            Text("No attribute is protected, so there are no groups of people.")
+            Text("No attribute is protected, so there are no groups to compare.")
         ]
-        return Section("Group outcomes", tuple(blocks), fresh=True)
+        return Section("Group metrics", tuple(blocks), fresh=True)
     blocks = [
         Text(
             say(
-                "Observed: {rows} of the data were counted by {run_name}. The favourable "
-                "outcome of a group is compared with that of the group with the highest rate. "
-                "Intervals are Wilson’s ({percent}).",
+                "Observed: {run_name} counted {rows} of the data. The rate of each group is "
+                "compared with that of the reference group, which has the highest rate. "
+                "Intervals are Wilson confidence intervals ({percent}).",
                 rows=words.counted(spec.data.rows, "row"),
                 run_name=material.run_name(run),
                 percent=words.percent_of("95"),
@@ -91,18 +93,26 @@ def outcomes(material: Material) -> Section:
         )
     ]
     if ended := words.ending(run):
-        blocks.append(Callout("Not to the end.", ended))
+        blocks.append(Callout("Incomplete.", ended))
     for of, tables in groupby(material.group_tables, key=lambda table: table.of):
         held = list(tables)
         shown = _shown(held, _TOGETHER[of])
         blocks += [Heading(_TITLES[of]), Text(_what(material, shown[0]))]
         for table in held:
             if table in shown or len(held) <= _MOST_TABLES:
-                blocks += _table(material, table, optional=table not in shown)
+                made = _table(material, table, optional=table not in shown)
+                main = of == _main(material)
+                blocks += made if main and len(table.attributes) == 1 else map(appended, made)
     asked = notes(material.choice.template)
     if asked and "rules" not in material.chapters:
-        blocks += [Heading("What rules ask for"), *asked, Text(NO_ADVICE)]
-    return Section("Group outcomes", tuple(blocks), fresh=True)
+        blocks += [Heading("What rules require"), *asked, Text(NO_ADVICE)]
+    return Section("Group metrics", tuple(blocks), fresh=True)
+
+
+def _main(material: Material) -> str:
+    """Return of what tables are in the section itself, and not in the appendix."""
+    measured = {table.of for table in material.group_tables}
+    return next(of for of in ("decisions", "label", "scores") if of in measured)
 
 
 def errors(material: Material) -> Section:
@@ -121,23 +131,23 @@ def errors(material: Material) -> Section:
         if said := errors_statement(table):
             blocks.append(stated(said, (say("By {by}.", by=by), *_uncertain(table))))
         keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
-        blocks.append(
-            _grid(
-                table,
-                keys,
-                say("{title}, beside the labels", title=title),
-                (_named(table), 0.7, 0.8, 0.8, 0.85, 0.85, 1.1, 1.1),
-                _key("errors", table),
-            )
+        grid = _grid(
+            table,
+            keys,
+            say("{title}, compared with the recorded outcomes", title=title),
+            (_named(table), 0.7, 0.8, 0.8, 0.85, 0.85, 1.1, 1.1),
+            _key("errors", table),
         )
-    blocks += _calibration(material)
+        blocks.append(grid if len(table.attributes) == 1 else appended(grid))
+    blocks += map(appended, _calibration(material))
     blocks.append(
         Text(
             say(
-                "The decisions about the {people} of the data beside their labels ({label}). "
-                "What is true of a label is true of these figures: where past decisions were "
-                "unjust, so is what counts as an error here. Differences are to the group with "
-                "the highest rate of favourable decisions.",
+                "The decisions for the {people} in the data are compared with their recorded "
+                "outcomes ({label}). These figures share the flaws of the recorded outcomes: "
+                "where past decisions were unjust, so is what counts as an error here. "
+                "Differences are to the reference group, which has the highest rate of "
+                "favourable decisions.",
                 people=material.people,
                 label=words.quoted(material.spec.label),
             ),
@@ -162,9 +172,10 @@ def _uncertain(table: GroupTable) -> Iterator[str]:
         ends = (words.signed(100 * end, 1) for end in (low, high))
         yield (
             say(
-                "{widest} and {best} people with the favourable label; the "
-                "difference lies within {ends} points ({percent}, by itself: of several groups "
-                "it is the widest).",
+                "{widest} and {best} individuals have the favourable recorded outcome. The "
+                "{percent} confidence interval of the difference is {ends} percentage "
+                "points; it covers this difference alone, although it is the largest of "
+                "several.",
                 widest=words.number(widest.positives),
                 best=words.number(best.positives),
                 ends=words.ends(*ends),
@@ -200,8 +211,8 @@ def _what(material: Material, table: GroupTable) -> str:
     match table.of:
         case "label":
             return say(
-                "How often the label {label} is “{outcome}”. This describes the data, not the "
-                "model.",
+                "How often the recorded outcome {label} is “{outcome}”. This describes the "
+                "data, not the model.",
                 label=words.quoted(material.spec.label),
                 outcome=outcome,
             )
@@ -213,15 +224,15 @@ def _what(material: Material, table: GroupTable) -> str:
                     outcome=outcome,
                 )
             return say(
-                "How often the model’s own answer about the {people} of the data is “{outcome}”.",
+                "How often the model’s own decision for the {people} in the data is “{outcome}”.",
                 people=material.people,
                 outcome=outcome,
             )
         case "scores":
             return say(
                 "How often the model’s score for “{outcome}” is above the median of all: the "
-                "scoring rate (6 RCNY 5-301(c)). SMD is the difference of mean scores in "
-                "standard deviations of all people.",
+                "scoring rate (6 RCNY 5-301(c)). SMD is the difference in mean scores, in "
+                "standard deviations of all scores.",
                 outcome=outcome,
             )
 
@@ -274,7 +285,7 @@ def _ratio_ends(table: GroupTable) -> Iterator[str]:
     if ends is not None:
         low, high = (words.number(end, 2) for end in ends)
         yield say(
-            "The ratio lies within {ends} ({percent}, by itself).",
+            "The {percent} confidence interval of this ratio alone is {ends}.",
             ends=words.ends(low, high),
             percent=words.percent_of("95"),
         )
@@ -308,16 +319,17 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
         widths=(_named(table) - 0.5, 1.35, 0.95, 1.75, 0.95, 0.9, 0.95),
         right=(1, 2, 3, 4, 5, 6),
         caption=say(
-            "{title}: against the reference, the group with the highest rate "
-            "({reference}). Difference in percentage points, with Newcombe’s interval; "
-            "that of AIR is of the logarithm of both rates’ ratio; p corrected by Holm for "
-            "all groups of the table",
+            "{title}: compared with the reference group, which has the highest rate "
+            "({reference}). Difference in percentage points, with Newcombe’s interval; that "
+            "of AIR is calculated on the logarithm of the ratio of both rates; p-values are "
+            "Holm-corrected for all groups of the table",
             title=title,
             reference=reference,
         ),
         key=_key("against", table),
         optional=optional or len(table.attributes) > 1 or table.of == "label",
         evidence="observed",
+        appended=True,
     )
 
 
@@ -362,25 +374,25 @@ def _grid(
     lines = table.lines[:_SHOWN]
     if len(table.lines) > len(lines):
         caption += say(
-            "; the first {shown} of {groups} groups, all in the file “groups.csv”",
+            "; the first {shown} of {groups} groups; all are in the file “groups.csv”",
             shown=words.number(len(lines)),
             groups=words.number(len(table.lines)),
         )
     if "impact" in keys:
         caption += say(
-            "; {people} of known group, {unknown} of unknown group",
+            "; group recorded: {people}; group not recorded: {unknown}",
             people=words.number(table.people),
             unknown=words.number(table.unknown),
         )
         if any(line.excluded for line in lines):
             caption += say(
-                "; “too few” is under {percent} of those of known group",
+                "; “too few” is under {percent} of those whose group is recorded",
                 percent=words.percent_of("2"),
             )
         if any(line.below for line in lines):
-            caption += "; * below four fifths of the highest rate"
+            caption += "; * below the four-fifths threshold"
         if any(line.flips for line in lines):
-            caption += "; † one person more or fewer would change that"
+            caption += "; † one individual more or fewer would change this"
     return Grid(
         header=(words.listed(table.attributes), *(column.head for column in chosen)),
         rows=tuple(
@@ -408,7 +420,7 @@ def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:
 def _forest(table: GroupTable, title: str, share: str) -> list[Block]:
     if all(line.rate is None for line in table.lines):
         return []
-    caption = say("{title}: rates with their intervals", title=title)
+    caption = say("{title}: rates with confidence intervals", title=title)
     return [_observed(Forest(table, title, counts=share, most=_DRAWN), caption, "forest", table)]
 
 
@@ -421,7 +433,7 @@ def _ratios(table: GroupTable, title: str) -> list[Block]:
     ]
     if not drawn:
         return []
-    caption = say("{title}: impact ratios with their intervals", title=title)
+    caption = say("{title}: impact ratios with confidence intervals", title=title)
     return [_observed(Ratios(drawn), caption, "ratios", table, optional=True)]
 
 
@@ -430,7 +442,7 @@ def _map(table: GroupTable, title: str) -> list[Block]:
     heat = Heat(table, title)
     if len(heat.rows) > _MAP_ROWS or len(heat.columns) > _MAP_COLUMNS:
         return []
-    return [_observed(heat, say("{title}: rates and numbers of people", title=title), "map", table)]
+    return [_observed(heat, say("{title}: rates and group sizes", title=title), "map", table)]
 
 
 def _observed(
@@ -465,10 +477,10 @@ def _calibration(material: Material) -> list[Block]:
         Text(
             say(
                 "Whether a score means the same in every group. The columns are bins of "
-                "scores; a cell is the share with the favourable label less the mean score of "
-                "the people in it, in percentage points: above nought more of them had the "
-                "favourable label than their scores said. In brackets where fewer than {few} "
-                "people are in it, – where nobody is.",
+                "scores; a cell is the share with the favourable recorded outcome minus the "
+                "mean score of its members, in percentage points: above zero, more of them "
+                "had the favourable recorded outcome than their scores predicted. Cells with "
+                "fewer than {few} individuals are in brackets; – marks an empty cell.",
                 few=words.number(_FEW),
             )
         ),
@@ -497,7 +509,8 @@ def _curves(table: GroupTable) -> list[Chart]:
         farthest = max(bins, key=lambda one: abs(one.expected - one.observed))
         said.append(
             say(
-                "{name}: farthest apart {share} at a score of {score}, of {n}",
+                "{name}: largest difference at a mean score of {score}, where the share is "
+                "{share} (n = {n})",
                 name=name,
                 share=words.percent(farthest.observed, 1.0),
                 score=words.percent(farthest.expected, 1.0),
@@ -507,15 +520,15 @@ def _curves(table: GroupTable) -> list[Chart]:
     if not lines:
         return []
     whole, unit = np.array([0.0, 100.0]), f"{words.NBSP}%"
-    lines.append(Line(say("score and share agree"), whole, whole, "quiet", dashed=True))
-    axes = say("mean score"), say("share with the favourable label")
+    lines.append(Line(say("perfect calibration"), whole, whole, "quiet", dashed=True))
+    axes = say("mean score"), say("share with the favourable recorded outcome")
     chart = Drawing("", *axes, tuple(lines), y_unit=unit, y_high=100.0, x_unit=unit)
     alt = say("{y} against {x}, by group. {said}.", x=axes[0], y=axes[1], said="; ".join(said))
     return [
         Chart(
             *drawn(chart, alt),
             caption=say(
-                "Calibration by {attributes}; bins with fewer than {few} people are left out",
+                "Calibration by {attributes}; bins with fewer than {few} individuals are omitted",
                 attributes=words.listed(table.attributes),
                 few=words.number(_FEW),
             ),
@@ -544,7 +557,7 @@ def _calibrated(table: GroupTable) -> Grid:
         widths=(1.9, 0.9, *(0.8 for _ in ends)),
         right=tuple(range(1, len(ends) + 2)),
         caption=say(
-            "Labels less scores by {attributes}, in percentage points",
+            "Recorded outcomes minus scores by {attributes}, in percentage points",
             attributes=words.listed(table.attributes),
         ),
         key=_key("calibration", table),

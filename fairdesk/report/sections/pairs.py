@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fairdesk.audit.store.records import Pair
+from fairdesk.audit.store.pair import Pair
 from fairdesk.data.profiling.nearest import nearest
-from fairdesk.models.decisions.rule import score_name
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -13,17 +12,22 @@ from fairdesk.report.blocks import (
     PairRow,
     Section,
     Text,
+    appended,
 )
 from fairdesk.report.content.material import Material
 from fairdesk.results.events import Rows
 from fairdesk.wording import words
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.language import say
+from fairdesk.wording.pairs import entitled, outcomes
+
+#: Pairs in the section itself; the others are in the appendix.
+_IN_SECTION = 4
 
 
 def pairs(material: Material) -> Section:
     """Show pairs in full: those that the auditor flagged, then the widest differences."""
-    return Section("Examples", tuple(pair_blocks(material)), fresh=True)
+    return Section("Discriminatory pairs", tuple(pair_blocks(material)), fresh=True)
 
 
 def pair_blocks(material: Material) -> list[Block]:
@@ -33,9 +37,9 @@ def pair_blocks(material: Material) -> list[Block]:
     total = sum(gathered.marks.values())
     hidden: list[Block] = []
     if not material.shown.whole:
-        hidden.append(Callout("Left out.", material.shown.sentence))
+        hidden.append(Callout("Omitted.", material.shown.sentence))
     if not shown:
-        return [Text("There are no pairs to show."), *hidden]
+        return [Text("There are no discriminatory pairs to show."), *hidden]
     flagged = sum(pair.mark == "flagged" for pair in shown)
     order = []
     if flagged:
@@ -45,12 +49,17 @@ def pair_blocks(material: Material) -> list[Block]:
                 flagged=words.number(flagged) if flagged > 1 else "one",
             )
         )
-    if flagged < len(shown):
-        order.append("those whose scores differ most, unlike people before near copies")
+    else:
+        order.append(say("first the clearest"))
+    if max(flagged, 1) < len(shown):
+        order.append(
+            "those with the largest difference in scores, diverse pairs before near-duplicates"
+        )
     intro = say(
-        "{shown} of {total} pairs: {order}. The whole list is in the findings file (CSV "
-        "or JSON) and in the audit file. The two people of a pair are equal in "
-        "everything but the lines marked “≠”. Scores are those of the favourable "
+        "Discriminatory pairs shown: {shown} of {total}, {order}. All are in the findings "
+        "file (CSV or JSON) and in the audit file. The two instances of a pair are identical "
+        "except for the lines marked “≠” and receive different decisions; “discriminatory "
+        "pair” is a technical term, not a legal finding. Scores are those of the favourable "
         "outcome.",
         shown=words.number(len(shown)),
         total=words.number(total),
@@ -58,7 +67,8 @@ def pair_blocks(material: Material) -> list[Block]:
     )
     people = material.spec.domain.people(material.table)
     cards = [_card(material, pair, people) for pair in shown]
-    return [Text(intro), *hidden, *cards, *_more_pairs(material)]
+    further = map(appended, cards[_IN_SECTION:])
+    return [Text(intro), *hidden, *cards[:_IN_SECTION], *further, *_more_pairs(material)]
 
 
 def _more_pairs(material: Material) -> list[Grid]:
@@ -79,12 +89,14 @@ def _more_pairs(material: Material) -> list[Grid]:
         rows.append((words.number(pair.id), ", ".join(changes), *scores))
     return [
         Grid(
-            header=("Finding", "What changes", "Score before", "Score after"),
+            header=("Pair", "Change", "Score before", "Score after"),
             rows=tuple(rows),
             widths=(0.7, 3, 0.9, 0.9),
             right=(0, 2, 3),
-            caption="More pairs, those whose scores differ most first; everything else in each is "
-            "equal",
+            caption=(
+                "More pairs, largest difference in scores first; all other attributes of a pair "
+                "are equal"
+            ),
             key="more",
             optional=True,
             evidence="example",
@@ -102,19 +114,11 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
             zip(spec.domain.names, pair.row.tolist(), pair.partner.tolist(), strict=True)
         )
     )
-    outcome = (
-        PairRow(
-            "Decision",
-            f"{decisions[pair.row_class]} ({words.decision_word(spec, pair.row_class)})",
-            f"{decisions[pair.partner_class]} ({words.decision_word(spec, pair.partner_class)})",
-            changed=True,
-        ),
-        PairRow(
-            score_name(spec.model),
-            words.score(spec, pair.row_score),
-            words.score(spec, pair.partner_score),
-            changed=True,
-        ),
+    outcome = tuple(
+        PairRow(entitled(spec, field.title), one, other, changed=True)
+        for field, one, other in outcomes(
+            spec, pair, lambda each: f"{decisions[each]} ({words.decision_word(spec, each)})"
+        )
     )
     run = next(run for run in material.runs if run.id == pair.run)
     detail = [material.run_name(run)]
@@ -124,12 +128,12 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
         _, distance = nearest(spec.domain, people, pair.row)
         detail.append(
             say(
-                "distance to the nearest real {person} {distance}",
+                "Gower distance to the nearest data row: {distance}",
                 person=spec.person,
                 distance=words.number(distance, 3),
             )
         )
-    title = say("Finding {n}", n=words.number(pair.id)) + (
+    title = say("Pair {n}", n=words.number(pair.id)) + (
         say(", flagged") if pair.mark == "flagged" else ""
     )
     person = spec.person[:1].upper() + spec.person[1:]
@@ -137,8 +141,8 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
         title,
         "; ".join(detail),
         pair.note if shown.whole else "",
-        say("{Person} A", Person=person),
-        say("{Person} B", Person=person),
+        say("Instance A", Person=person),
+        say("Instance B", Person=person),
         rows,
         outcome,
         key=f"pair-{pair.id}",

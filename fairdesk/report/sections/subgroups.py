@@ -18,6 +18,7 @@ from fairdesk.report.blocks import (
     Heading,
     Section,
     Text,
+    appended,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
@@ -41,24 +42,26 @@ _NEIGHBOURS = 5
 #: Terms that are listed, and texts that are shown.
 _TERMS, _EXAMPLES = 60, 10
 _NOT_SEARCHED = (
-    "a search for subtle groups (TestSGD and others). It would have told which groups that several "
-    "protected attributes describe together are decided about otherwise than everybody else, with "
+    "subgroup discovery (TestSGD and others). It would show for which subgroups, defined by "
+    "several protected attributes together, decisions differ from those for all others, with "
     "their support, rates, intervals and corrected p-values."
 )
-_DIRECTION = "Whether a lower rate is a worse one depends on the decision."
+_DIRECTION = "Whether a lower rate is worse depends on the decision."
 
 
 def subtle(material: Material) -> Section:
     """Show what each method found of groups that nobody named beforehand."""
     if not material.subtle:
-        return Section("Subtle groups", (not_run(_NOT_SEARCHED),))
+        return Section("Subgroup discovery", (not_run(_NOT_SEARCHED),))
     blocks: list[Block] = []
     if len(material.subtle) > 1:
         blocks.append(_side_by_side(material))
     for run in material.subtle:
         blocks += _run_blocks(material, run)
-    blocks.append(Text(f"{say(words.ESTIMATED_GROUPS)} {say(_DIRECTION)}", lead="What these are."))
-    return Section("Subtle groups", tuple(blocks), fresh=True)
+    blocks.append(
+        Text(f"{say(words.ESTIMATED_GROUPS)} {say(_DIRECTION)}", lead="How to read these figures.")
+    )
+    return Section("Subgroup discovery", tuple(blocks), fresh=True)
 
 
 def _side_by_side(material: Material) -> Grid:
@@ -76,12 +79,14 @@ def _side_by_side(material: Material) -> Grid:
             )
         )
     return Grid(
-        header=("Method", "Points apart", "Whom", "Rows sent", "Time"),
+        header=("Method", "Gap, percentage points", "Subgroup", "Queries", "Time"),
         rows=tuple(rows),
         widths=(1.1, 0.7, 2.6, 0.8, 0.6),
         right=(1, 3, 4),
-        caption="The widest difference of favourable rates that each method found. They ask about "
-        "different people, so they are no measure of each other",
+        caption=(
+            "The largest difference in selection rates that each method found. The methods test "
+            "different instances, so these figures do not rank the methods"
+        ),
         key="methods",
         evidence="estimated",
     )
@@ -98,7 +103,7 @@ def _widest(spec: AuditSpec, run: RunRecord) -> tuple[str, str]:
     gaps = [
         (
             each.gap,
-            " beside ".join(
+            " compared with ".join(
                 combination_text(spec, each.attributes, codes) for codes in (each.worst, each.best)
             ),
         )
@@ -111,14 +116,14 @@ def _widest(spec: AuditSpec, run: RunRecord) -> tuple[str, str]:
         if isinstance(each, LinearGroup)
     ]
     apart, who = max((*rules, *gaps, *lines), default=(0.0, ""))
-    return (who, words.number(100 * apart, 1)) if who else ("nobody", "–")
+    return (who, words.number(100 * apart, 1)) if who else ("none", "–")
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     spec = material.spec
     blocks: list[Block] = [Heading(material.run_name(run))]
     if ended := words.ending(run):
-        blocks.append(Callout("Not to the end.", ended))
+        blocks.append(Callout("Incomplete.", ended))
     said = group_words.headline(spec, run.figures)
     blocks.append(stated(said))
     for place, (mined, sets) in enumerate(subgroup_words.mined_with(run.figures), start=1):
@@ -145,8 +150,8 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
                 "Rate",
                 "Lowest",
                 "Rate",
-                "Points apart",
-                say("{confidence} interval", confidence=confidence),
+                "Gap, percentage points",
+                say("{confidence} CI", confidence=confidence),
             ),
             rows=tuple(
                 (
@@ -162,10 +167,11 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
             widths=(2.2, 0.7, 2.2, 0.7, 0.7, 1.1),
             right=(1, 3, 4, 5),
             caption=say(
-                "By each set of attributes the groups with the highest and the lowest "
-                "favourable rate, among {people} invented at random. The sampling ends when the "
-                "widest interval is as narrow as was asked for (the error bound): intervals are no "
-                "wider than that unless the most people, or a budget, ended it before",
+                "For each set of attributes, the groups with the highest and the lowest "
+                "selection rate, among {people} drawn at random from the input domain. "
+                "Sampling ends when the widest interval is as narrow as requested (the error "
+                "bound): intervals are no wider than that unless the maximum sample size or "
+                "a budget ended it earlier",
                 people=words.plural(spec.person),
             ),
             key=f"gaps-{run}",
@@ -177,10 +183,10 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
 def _facts(run: RunRecord) -> Iterable[Fact]:
     yield Fact("How", METHODS[run.spec.method].sentence)
     yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
-    yield Fact("Asked about", words.number(run.tried))
-    yield Fact("Rows sent to the model", words.number(run.queries))
+    yield Fact("Instances tested", words.number(run.tried))
+    yield Fact("Queries", words.number(run.queries))
     yield Fact("Time", words.duration(run.elapsed))
-    yield Fact("Began", evidence.date_text(evidence.moment(run.started)))
+    yield Fact("Started", evidence.date_text(evidence.moment(run.started)))
 
 
 def _rules(
@@ -202,14 +208,14 @@ def _rules(
         text = subgroup_words.evidence_sentence(spec, first, mined)
         blocks.append(Text(words.capital(text), lead=f"{words.capital(rule)}."))
     examined.append(
-        Text(subgroup_words.margin_sentence(first), lead="The paper’s confidence beside it.")
+        Text(subgroup_words.margin_sentence(first), lead="For comparison: the paper’s margin.")
     )
     if mined.outcome:
         blocks.append(_chart(spec, leaders[:_DRAWN], key))
     blocks.append(_listed(spec, mined, leaders[:_LISTED], sets, key))
-    blocks += _lattice(spec, first, key)
+    blocks += map(appended, _lattice(spec, first, key))
     if len(mined.sweep) > 1:
-        blocks.append(_sweep(spec, mined, key))
+        blocks.append(appended(_sweep(spec, mined, key)))
     if len(sets) > min(len(leaders), _LISTED):
         blocks.append(_all_rules(spec, mined, sets, key))
     return [*blocks, *examined]
@@ -222,7 +228,7 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
                 rule_phrase(spec, each.conditions),
                 each.phi_in,
                 each.phi_out,
-                say("{n} points", n=words.signed(100 * (each.phi_in - each.phi_out), 1)),
+                say("{n} percentage points", n=words.signed(100 * (each.phi_in - each.phi_out), 1)),
             )
             for each in leaders
         ],
@@ -230,7 +236,7 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
     )
     return Chart(
         *drawn(chart),
-        caption="The rate in each group and that of all others",
+        caption="The rate in each subgroup and that of all others",
         key=f"apart-{key}",
         evidence="estimated",
     )
@@ -259,32 +265,37 @@ def _listed(
     many = len(subgroup_words.leaders(sets))
     shown = (
         say(
-            "The first {rows} of {many} rule sets",
+            "The first {rows} of {many} subgroups",
             rows=words.number(len(rows)),
             many=words.number(many),
         )
         if many > len(rows)
-        else "Rule sets"
+        else "Subgroups"
     )
     return Grid(
         header=(
-            *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
             *(
-                say("{percent} interval", percent=words.percent_of("95")),
+                "Subgroup",
+                "Inside",
+                "Outside",
+                "Gap, percentage points" if mined.outcome else "Gap",
+            ),
+            *(
+                say("{percent} CI", percent=words.percent_of("95")),
                 "Corrected p",
                 "Support",
-                "Untouched rows",
-                "Variants",
+                "Original data rows",
+                "Near-duplicates",
             ),
         ),
         rows=tuple(rows),
         widths=(2.3, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0, 0.9),
         right=(1, 2, 3, 4, 5, 6, 7, 8),
         caption=say(
-            "{shown} that stand for themselves, the highest score first; variants describe "
-            "nearly the same people. Intervals and p-values are corrected for all "
-            "{rule_sets} rule sets examined. Untouched rows: the difference among the rows "
-            "as they are; † these do not show it",
+            "{shown} that are not near-duplicates of another, highest score first; "
+            "near-duplicates have nearly the same members. Intervals and p-values are "
+            "corrected for all {rule_sets} subgroups tested. Original data rows: the "
+            "difference among the rows without perturbation; † not seen there",
             shown=shown,
             rule_sets=words.number(mined.rule_sets),
         ),
@@ -299,12 +310,17 @@ def _all_rules(
     """List every rule set that was kept, variants too: it can be thousands."""
     return Grid(
         header=(
-            *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
             *(
-                say("{percent} interval", percent=words.percent_of("95")),
+                "Subgroup",
+                "Inside",
+                "Outside",
+                "Gap, percentage points" if mined.outcome else "Gap",
+            ),
+            *(
+                say("{percent} CI", percent=words.percent_of("95")),
                 "Corrected p",
                 "Support",
-                "Untouched rows",
+                "Original data rows",
             ),
         ),
         rows=tuple(
@@ -321,7 +337,8 @@ def _all_rules(
         widths=(2.4, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0),
         right=(1, 2, 3, 4, 5, 6, 7),
         caption=say(
-            "All {sets} rule sets that were kept, variants too", sets=words.number(len(sets))
+            "All {sets} subgroups that were kept, near-duplicates included",
+            sets=words.number(len(sets)),
         ),
         key=f"all-rules-{key}",
         optional=True,
@@ -341,16 +358,18 @@ def _lattice(spec: AuditSpec, first: RuleSet, key: str) -> list[Block]:
     own = Variant(first.conditions, first.score, first.phi_in, first.support)
     rows.insert(
         min(len(first.broader), _NEIGHBOURS),
-        ("the widest", rule_phrase(spec, first.conditions), *_variant_cells(first, own)),
+        ("largest gap", rule_phrase(spec, first.conditions), *_variant_cells(first, own)),
     )
     return [
         Grid(
-            header=("", "Rule set", "Score", "Inside", "Support"),
+            header=("", "Subgroup", "Score", "Inside", "Support"),
             rows=tuple(rows),
             widths=(1.0, 3.0, 0.7, 0.7, 0.7),
             right=(2, 3, 4),
-            caption="Which part of it carries the difference: rule sets one step more general and "
-            "more specific than the widest",
+            caption=(
+                "Which condition accounts for the difference: subgroups one step more general "
+                "and more specific than the one with the largest gap"
+            ),
             key=f"lattice-{key}",
             evidence="estimated",
         )
@@ -366,7 +385,7 @@ def _variant_cells(first: RuleSet, each: Variant) -> tuple[str, str, str]:
 def _sweep(spec: AuditSpec, mined: RuleSearchSummary, key: str) -> Grid:
     """List what another least support would give (TestSGD, Table 6)."""
     return Grid(
-        header=("Least support", "Rule sets", "Highest score", "Which"),
+        header=("Minimum support", "Subgroups", "Highest score", "Which"),
         rows=tuple(
             (
                 words.percent_of(f"{100 * each.theta:g}"),
@@ -380,7 +399,7 @@ def _sweep(spec: AuditSpec, mined: RuleSearchSummary, key: str) -> Grid:
         ),
         widths=(0.9, 0.8, 0.9, 3.0),
         right=(0, 1, 2),
-        caption="What would be found with another least support",
+        caption="Results with another minimum support",
         key=f"sweep-{key}",
         evidence="estimated",
     )
@@ -400,7 +419,7 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
         ),
         Grid(
             header=(
-                *("Category", "Term", "Texts with it in the data", "Texts asked"),
+                *("Category", "Term", "Texts in the data with the term", "Texts queried"),
                 *(f"“{subgroup_words.favourable(spec)}”", "Compared", "Changed"),
             ),
             rows=tuple(
@@ -418,8 +437,9 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
             widths=(1.0, 1.3, 1.1, 0.8, 0.9, 0.9, 0.8),
             right=(2, 3, 4, 5, 6),
             caption=say(
-                "Terms: the share with the favourable decision of texts in which the term stands "
-                "for another of its category, and how many of them change the decision"
+                "Identity terms: the share of favourable decisions for texts in which the "
+                "term replaces another of its category, and how many of them change the "
+                "decision"
             )
             + (
                 say(
@@ -438,8 +458,9 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
     if examples:
         blocks.append(
             Text(
-                "Some of the texts that get another decision. Each is an individual discriminatory "
-                "instance, asked again: an example, and no rate among texts that people write."
+                "Some of the texts whose decision changes. Each is an individual "
+                "discriminatory instance that was re-queried: an example, not a rate among "
+                "real texts."
             )
         )
     return blocks + examples[:_EXAMPLES]

@@ -11,16 +11,17 @@ from fairdesk.report.content.material import Material
 from fairdesk.wording.language import fixed, say
 
 _SYSTEM = fixed("System and use")
-_WHO = fixed("Who made this audit")
+_WHO = fixed("About the auditor")
 #: An independence statement that is longer than this stands in its section alone.
 _COVER = 260
 _TOLD = fixed(
-    "What stands here was told by people. This audit has not measured it, and none of its figures "
-    "rests on it."
+    "This information was supplied by the auditor. It was not measured or verified in this "
+    "audit and does not affect any figure."
 )
 _SIGNED = fixed(
-    "Who signs here stands by what this report says of the system, its use and its data, and by "
-    "the decisions in its log. The figures can be checked without them, by the evidence above."
+    "The signatory vouches for what this report states about the system, its use and its "
+    "data, and for the decisions in its audit log. The figures can be verified without the "
+    "signatory, from the evidence above."
 )
 
 
@@ -73,7 +74,7 @@ def system(material: Material) -> Section:
 
 
 def _facts(known: tuple[Fact, ...]) -> list[Block]:
-    return [Facts(known)] if known else [Text("Nothing was filled in here.")]
+    return [Facts(known)] if known else [Text("No information was supplied.")]
 
 
 def sign_off(material: Material) -> Section:
@@ -83,11 +84,11 @@ def sign_off(material: Material) -> Section:
     if unsigned(material.choice.template, material.details):
         blocks.append(
             Callout(
-                "Nobody is named yet.",
-                "This kind of report cannot be final before somebody is named to sign it.",
+                "No signatory yet.",
+                "This type of report cannot be final without a named signatory.",
             )
         )
     elif not named:
-        blocks.append(Text("Nobody was named to sign."))
+        blocks.append(Text("No signatory was named."))
     lines = [SignatureLine(each.name, each.role, each.date) for each in named]
     return Section("Sign-off", (*blocks, *lines))

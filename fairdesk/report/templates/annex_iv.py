@@ -21,7 +21,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.content.material import Material
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections import system
+from fairdesk.report.sections import summary, system
 from fairdesk.report.templates import shared
 from fairdesk.wording import words
 from fairdesk.wording.decisions import class_texts
@@ -34,7 +34,7 @@ _OUTSIDE = fixed("Not part of this audit:")
 def _filled(material: Material, *keys: str) -> Block:
     """Return what people told; in a draft also what they have not told yet."""
     known = system.facts_of(material, *keys)
-    return Facts(known) if known else Text("Nothing was filled in here.")
+    return Facts(known) if known else Text("No information was supplied.")
 
 
 def general(material: Material) -> Section:
@@ -43,11 +43,11 @@ def general(material: Material) -> Section:
         "General description of the system",
         (
             Text(
-                "This is what an audit for discrimination can contribute to the technical "
-                "documentation that Annex IV of the AI Act lists. Sections 1 to 9 have the numbers "
-                "of its points, and their headings name its letters. What is outside an audit is "
-                "said in one line, and is for the provider to add. The sections after them are the "
-                "test report."
+                "This is what a discrimination audit can contribute to the technical "
+                "documentation that Annex IV of the AI Act lists. Sections 1 to 9 have the "
+                "numbers of its points, and their headings name its letters. Each point "
+                "outside the audit is stated in one line, for the provider to add. The "
+                "sections after them are the test report."
             ),
             Heading("Intended purpose, provider and version (a)"),
             _filled(
@@ -64,7 +64,7 @@ def general(material: Material) -> Section:
                 "for use.",
                 lead=_OUTSIDE,
             ),
-            Heading("Who made this audit"),
+            Heading("About the auditor"),
             _filled(material, "auditor", "organisation", "commissioner", "independence"),
         ),
         fresh=True,
@@ -94,7 +94,7 @@ def elements(material: Material) -> Section:
             ),
             Text(
                 say(
-                    "The training data were not examined. What this audit tells is of the audited "
+                    "The training data were not examined. This audit describes the audited "
                     "rows{place}.",
                     place=material.see("data"),
                 )
@@ -117,16 +117,20 @@ def _design(material: Material) -> list[Block]:
     given = words.protected_names(spec.domain)
     unseen = [attribute.name for attribute in spec.domain.unseen]
     facts = [
-        Fact(say("One row is"), say("one {person}", person=spec.person)),
+        Fact(say("Each row is"), say("one {person}", person=spec.person)),
         Fact(say("Favourable decision"), _favourable(material)),
-        *([Fact(say("Protected, and given to the model"), words.listed(given))] if given else []),
         *(
-            [Fact(say("Protected, and not given to the model"), words.listed(unseen))]
+            [Fact(say("Protected, and an input of the model"), words.listed(given))]
+            if given
+            else []
+        ),
+        *(
+            [Fact(say("Protected, and not an input of the model"), words.listed(unseen))]
             if unseen
             else []
         ),
     ]
-    return [Text("", lead="As this audit found it."), Facts(tuple(facts))]
+    return [Text("", lead="As found in this audit."), Facts(tuple(facts))]
 
 
 def _favourable(material: Material) -> str:
@@ -145,7 +149,9 @@ def _architecture(material: Material) -> list[Block]:
     card = material.spec.model
     if material.spec.predictions:
         return [
-            Text("the architecture: the model was not at hand, only its decisions.", lead=_OUTSIDE)
+            Text(
+                "the architecture: the model was not available, only its decisions.", lead=_OUTSIDE
+            )
         ]
     return [
         Facts(
@@ -157,7 +163,7 @@ def _architecture(material: Material) -> list[Block]:
         ),
         Text(
             say(
-                "How it is fed and decides stands with the model{place}.",
+                "For the input mapping and the decision rule, see the section on the model{place}.",
                 place=material.see("model"),
             )
         ),
@@ -186,20 +192,21 @@ def _testing(material: Material) -> list[Block]:
                 ),
             )
         ),
-        Text("", lead="The procedures, and the log of the tests."),
+        Text("", lead="The procedures and the test log."),
     ]
     if material.runs:
         blocks.append(_tests(material))
     else:
         blocks.append(Text("No test has been run yet."))
     blocks.append(shared.metrics(material))
-    found = shared.statements(material)
+    found = summary.statements(material)
     if found:
         blocks.append(
             Text(
-                "What the tests found of potentially discriminatory impacts, and of robustness "
-                "against a change of protected attributes alone. These are findings, each with "
-                "what it rests on, and no verdict. Accuracy stands under point 3.",
+                "What the tests found on potentially discriminatory impacts, and on "
+                "robustness against changes of protected attributes alone. These are "
+                "findings, each with its evidence type, and not a legal conclusion. For "
+                "accuracy see point 3.",
                 lead="The results.",
             )
         )
@@ -207,8 +214,9 @@ def _testing(material: Material) -> list[Block]:
     blocks.append(
         Text(
             say(
-                "The log of every decision and run, and the fingerprints of all files, stand with "
-                "the evidence{evidence}; dates and signatures at the end{signed}.",
+                "For the audit log of every decision and run, and the SHA-256 hashes of all "
+                "files, see the evidence appendix{evidence}; dates and signatures are at the "
+                "end{signed}.",
                 evidence=material.see("evidence"),
                 signed=material.see("sign-off"),
             ),
@@ -221,7 +229,7 @@ def _testing(material: Material) -> list[Block]:
 def _tests(material: Material) -> Grid:
     """List the runs, with the time at which each began and ended."""
     return Grid(
-        header=("Run", "Test", "Began (UTC)", "Ended (UTC)", "State", "Section"),
+        header=("Run", "Test", "Started (UTC)", "Ended (UTC)", "State", "Section"),
         rows=tuple(
             (
                 str(run.id),
@@ -270,8 +278,8 @@ def functioning(material: Material) -> Section:
     else:
         blocks.append(
             Text(
-                "the accuracy by group. A run of “Group figures” over rows with labels would tell "
-                "it.",
+                "the accuracy by group. A run of “Group metrics” on rows with a recorded "
+                "outcome would show it.",
                 lead="Not measured in this audit:",
             )
         )
@@ -280,16 +288,16 @@ def functioning(material: Material) -> Section:
         _filled(material, "unintended"),
         Text(
             say(
-                "What this audit found of discrimination stands under point 2 (g); what it cannot "
-                "tell among its limits{place}.",
+                "For what this audit found on discrimination see point 2 (g); for what it "
+                "cannot show see the limitations{place}.",
                 place=material.see("limits"),
             )
         ),
         Heading("Human oversight, and the input data"),
-        Text("Measures of oversight stand under point 2 (e)."),
+        Text("For measures of oversight see point 2 (e)."),
         Text(
             say(
-                "Which inputs the model takes, and what each is made from, stands with the "
+                "For the model’s inputs and the source of each, see the section on the "
                 "model{place}.",
                 place=material.see("model"),
             )
@@ -305,11 +313,12 @@ def appropriate(material: Material) -> Section:
         (
             _filled(material, "metrics_chosen"),
             Text(
-                "No single figure says whether people are treated alike: equal rates of groups and "
-                "equal error rates can exclude each other, and neither says anything of single "
-                "people. So rates, errors, single people and proofs stand beside each other here, "
-                "each with the number of people and its uncertainty. Which of them matters most "
-                "for this system is a question of its purpose, and not of numbers."
+                "No single figure shows whether individuals and groups are treated equally: "
+                "equal selection rates and equal error rates can exclude each other, and "
+                "neither says anything about individuals. This document therefore reports "
+                "group rates, error rates, individual discrimination and certification side "
+                "by side, each with its sample size and uncertainty. Which of them matters "
+                "most for this system depends on its purpose, not on numbers."
             ),
         ),
     )
@@ -337,8 +346,8 @@ def changes(material: Material) -> Section:
         _filled(material, "changes"),
         Text(
             say(
-                "What is said here is of one state of the system: that of the file with the "
-                "fingerprint {sha256}. After a change the audit is to be made again.",
+                "This document describes one state of the system: that of the file with the "
+                "SHA-256 hash {sha256}. Repeat the audit after a change.",
                 sha256=which.sha256,
             )
         ),
@@ -347,8 +356,8 @@ def changes(material: Material) -> Section:
         blocks.append(
             Text(
                 say(
-                    "Models were trained again in this audit to try repairs{place}. None of them "
-                    "is the audited system.",
+                    "Models were retrained in this audit to test mitigations{place}. None of "
+                    "them is the audited system.",
                     place=material.see("mitigation"),
                 )
             )
@@ -364,8 +373,8 @@ def standards(material: Material) -> Section:
             _filled(material, "standards"),
             Text(
                 say(
-                    "What this document goes by, and where it can be read, stands among the notes "
-                    "on rules{place}.",
+                    "For the rules and standards that this document follows, and their "
+                    "sources, see the notes on rules{place}.",
                     place=material.see("rules"),
                 )
             ),

@@ -43,9 +43,10 @@ from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Statement
 
 _NOT_MEASURED = (
-    "Group figures. The run would have told the numbers of people, the rates and the impact ratios "
-    "by sex, by race or ethnicity, and by both together. Run “Group figures” with both "
-    "attributes protected (on the command line “fairdesk audit --method groups”)."
+    "Group metrics. The run would show the numbers of individuals, the rates and the impact "
+    "ratios by sex, by race or ethnicity, and by both together. To make them, run the method "
+    "“Group metrics” with both attributes protected (on the command line: “fairdesk audit "
+    "--method groups”)."
 )
 _TITLES = fixed({"sex": "Sex", "race": "Race/Ethnicity", "both": "Intersectional"})
 _CATEGORIES = fixed(
@@ -59,7 +60,7 @@ _SELECTED = ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio")
 _SCORED = ("# of Applicants", "Scoring Rate", "Impact Ratio")
 #: What the columns of a table are called in a sentence.
 _RATES = fixed({"decisions": "selection rate", "scores": "scoring rate"})
-_EXCLUDED = "left out †"
+_EXCLUDED = "excluded †"
 
 
 def categories_of(material: Material) -> Categories:
@@ -94,8 +95,9 @@ def about(material: Material) -> Section:
         blocks.append(not_run(_NOT_MEASURED))
     blocks.append(
         Text(
-            "This summary gives the figures that the rule asks for. It does not say whether the "
-            "rule applies to the tool, nor whether it is kept. The rule sets no pass mark."
+            "This summary gives the figures that the rule requires. It does not say whether "
+            "the rule applies to the tool, or whether it is complied with. The rule does not "
+            "set a pass mark."
         )
     )
     return Section("The tool and the audit", tuple(blocks), fresh=True)
@@ -108,7 +110,7 @@ def _statement(material: Material, table: Published) -> Block | None:
         return None
     ratio = words.number(float(worst.ratio), 3)
     said = say(
-        "{ratio} is the lowest impact ratio by {by}{outcome}: a {rate} of {low} for {worst} "
+        "The lowest impact ratio by {by}{outcome} is {ratio}: a {rate} of {low} for {worst} "
         "({people}), against {high} for {best} ({others}).",
         ratio=ratio,
         by=words.listed(table.attributes),
@@ -163,12 +165,13 @@ def _decided(material: Material) -> str:
     good = outcome_text(spec, spec.decisions[spec.mapping.favourable_class])
     if spec.predictions:
         return say(
-            "a person is selected where the column “{column}” has “{good}”, as the tool decided",
+            "a person is selected where the column “{column}”, with the tool’s decisions, "
+            "has “{good}”",
             good=good,
             column=spec.predictions,
         )
     return say(
-        "a person is selected where the tool, asked about the row, decides “{good}”", good=good
+        "a person is selected where the tool, queried with the row, decides “{good}”", good=good
     )
 
 
@@ -210,19 +213,19 @@ def _explained(spec: AuditSpec, table: Published) -> str:
     """Say what is counted; of scores the median of the full sample."""
     if table.of == "decisions":
         outcome = outcome_text(spec, table.outcome)
-        return say("Selected is who gets the decision “{outcome}”.", outcome=outcome)
+        return say("A person is selected when the decision is “{outcome}”.", outcome=outcome)
     if table.median is None:
         return say("The scoring rate is the share with a score above the median of the sample.")
     ties = ""
     if table.ties:
         ties = say(
-            " {share} of them have exactly this score, and do not count as above it, so that the "
-            "scoring rate of all may be far below a half.",
+            " {share} of the sample have exactly this score and do not count as above it, so "
+            "the scoring rate of all may be far below one half.",
             share=words.percent(table.ties, 1.0),
         )
     return say(
-        "{median} is the median score of the full sample; the scoring rate is the share with a "
-        "score above it.{ties}",
+        "The median score of the full sample is {median}; the scoring rate is the share with "
+        "a score above it.{ties}",
         median=words.short(table.median, 6),
         ties=ties,
     )
@@ -254,11 +257,14 @@ def _table(material: Material, table: Published) -> list[Block]:
         unknown=words.number(table.unknown),
     )
     if table.without:
-        caption += say("; nor are {count} without an outcome", count=words.number(table.without))
+        caption += say(
+            "; {count} without an outcome are not in the table either",
+            count=words.number(table.without),
+        )
     if any(line.excluded for line in table.lines):
         caption += say(
-            "; † under {share} of the {people} people of known category, left out of the impact "
-            "ratios",
+            "; † under {share} of the {people} people of known category, excluded from the "
+            "impact ratios",
             share=words.percent(_least_share(material), 1.0, 0),
             people=words.number(table.people),
         )
@@ -306,18 +312,18 @@ def _absent(material: Material, made: tuple[Published, ...]) -> Iterator[Block]:
     there = {table.by for table in made}
     if not named.sex:
         yield not_run(
-            "the tables by sex, for no attribute tells it. Mark the column as protected, or name "
-            "it in the report’s details."
+            "the tables by sex, because no attribute contains it. Mark the column as "
+            "protected, or name it in the report’s details."
         )
     if not named.race:
         yield not_run(
-            "the tables by race or ethnicity, for no attribute tells it. Mark the column as "
-            "protected, or name it in the report’s details."
+            "the tables by race or ethnicity, because no attribute contains it. Mark the "
+            "column as protected, or name it in the report’s details."
         )
     if named.sex and named.race and "both" not in there:
         yield not_run(
-            "the intersectional table. Run “Group figures” anew with both attributes marked as "
-            "protected."
+            "the intersectional table. Run “Group metrics” again with both attributes marked "
+            "as protected."
         )
 
 
@@ -327,20 +333,22 @@ def _unsettled(material: Material) -> Iterator[Block]:
     if not (names.sex or names.race):
         yield Callout(
             "Proposed categories.",
-            "The auditor has not said which attributes tell sex and race or ethnicity, nor what "
-            "their values are called. What stands here was proposed by their names.",
+            "The auditor has not stated which attributes contain sex and race or ethnicity, "
+            "nor the categories of their values. The categories shown were proposed from the "
+            "names.",
         )
 
 
 def _calculated(material: Material) -> str:
     person = words.plural(material.spec.person)
     return say(
-        "The selection rate of a category is the number of its {person} who were selected, by the "
-        "number of its {person}; the scoring rate is the number of those with a score strictly "
-        "above the median of the full sample, by the same. The impact ratio is the rate of a "
-        "category by that of the category with the highest rate. Categories with less than {share} "
-        "of the {person} of known category in the table are shown with their number and rate, and "
-        "are not compared (6 RCNY 5-301).",
+        "The selection rate of a category is the number of its {person} who were selected, "
+        "divided by the number of its {person}; the scoring rate is the number of those with "
+        "a score strictly above the median of the full sample, divided by the same number. "
+        "The impact ratio is the rate of a category divided by that of the category with the "
+        "highest rate. Categories with less than {share} of the {person} of known category "
+        "in the table are shown with their number and rate, and are not compared (6 RCNY "
+        "5-301).",
         person=person,
         share=words.percent(_least_share(material), 1.0, 0),
     )
@@ -356,13 +364,13 @@ def unknown(material: Material) -> Section:
     small = [line for table in made for line in table.lines if line.excluded]
     if small:
         blocks += [
-            Heading("Categories left out of the impact ratios"),
+            Heading("Categories excluded from the impact ratios"),
             _small_grid(material.spec, made),
         ]
     blocks += [Facts(filled)] if (filled := system.facts_of(material, "small_categories")) else []
     blocks += _mapping(material)
     if not blocks:
-        blocks.append(Text("Nothing was counted yet, so nothing is known of categories."))
+        blocks.append(Text("Nothing has been counted yet, so nothing is known about categories."))
     return Section("Unknown, small and merged categories", tuple(blocks))
 
 
@@ -383,7 +391,7 @@ def _unknown_grid(made: tuple[Published, ...]) -> Grid:
         ),
         widths=(1.4, 1, 1, 1),
         right=(1, 2, 3),
-        caption="People whom the tool assessed and who are of unknown category: not in the tables",
+        caption="People assessed by the tool whose category is unknown: not in the tables",
         key="unknown",
         evidence="observed",
     )
@@ -440,9 +448,9 @@ def _mapping(material: Material) -> list[Block]:
     return [
         Heading("From the data’s values to categories"),
         Text(
-            "Which values are one category is a decision of the auditor, and stands in the log."
+            "The auditor decided which values form one category; the decision is in the audit log."
             if material.details.categories.names
-            else "Each value is its own category, or is called as was proposed by its name."
+            else "Each value is its own category, or has the category proposed from its name."
         ),
         Grid(
             header=(say("Attribute"), say("Value in the data"), say("Category"), say("Rows"), ""),

@@ -20,7 +20,7 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.fields import seen
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections import group_tables, system
+from fairdesk.report.sections import group_tables, summary, system
 from fairdesk.report.templates import shared
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
@@ -30,8 +30,8 @@ from fairdesk.wording.language import say
 #: Groups listed of an intersection, those that fare worst first; the card is to stay short.
 _SHOWN = 12
 _NOT_MEASURED = (
-    "Group figures. The run would have told the model’s own rates and errors by group and by "
-    "intersection; what follows is of the data’s labels."
+    "Group metrics. The run would show the model’s own rates and errors by group and by "
+    "intersectional subgroup; the figures below describe the recorded outcomes in the data."
 )
 
 
@@ -63,7 +63,7 @@ def use(material: Material) -> Section:
 
 
 def _facts(known: tuple[Fact, ...]) -> tuple[Block, ...]:
-    return (Facts(known),) if known else (Text("Nothing was filled in here."),)
+    return (Facts(known),) if known else (Text("No information was supplied."),)
 
 
 def factors(material: Material) -> Section:
@@ -77,8 +77,8 @@ def factors(material: Material) -> Section:
         blocks.append(
             Text(
                 say(
-                    "The figures of this card are by {names}: what the data hold and the auditor "
-                    "has marked as protected.",
+                    "The figures of this card are by {names}: the attributes in the data "
+                    "that the auditor has marked as protected.",
                     names=words.listed(names),
                 ),
                 lead="Evaluated by.",
@@ -87,7 +87,7 @@ def factors(material: Material) -> Section:
     if texts:
         blocks.append(
             Text(
-                say("Terms in {names} that name somebody’s group.", names=words.listed(texts)),
+                say("Identity terms in {names}.", names=words.listed(texts)),
                 lead="Evaluated by.",
             )
         )
@@ -101,9 +101,9 @@ def metrics(material: Material) -> Section:
         (
             shared.metrics(material, repairs=False),
             Text(
-                "Rates of groups have Wilson’s interval (95\u00a0%); shares that are estimated "
-                "from people drawn at random have an exact one (Clopper and Pearson); what is "
-                "proven has none, for it holds for everybody it speaks of.",
+                "Group rates have Wilson confidence intervals (95\u00a0%); shares estimated "
+                "from random samples have exact ones (Clopper and Pearson); proven figures "
+                "have none, because they cover every combination that they refer to.",
                 lead="Uncertainty.",
             ),
         ),
@@ -138,8 +138,9 @@ def training(material: Material) -> Section:
         (
             *_facts(known),
             Text(
-                "The audit has not seen the training data. Rows that the model was trained on may "
-                "be among those that it was evaluated on, which flatters it."
+                "The training data were not available to the audit. Rows that the model was "
+                "trained on may be among those that it was evaluated on, which would make it "
+                "look more accurate."
             ),
         ),
     )
@@ -169,11 +170,10 @@ def figures(material: Material) -> Section:
             blocks.append(not_run(_NOT_MEASURED))
         blocks += group_tables.blocks(material)
     # the tables above are of groups, and what was repaired is another model
-    found = [
-        each for each in shared.statements(material) if each.place not in ("outcomes", "mitigation")
-    ]
+    elsewhere = ("outcomes", "mitigation")
+    found = [each for each in summary.statements(material) if each.place not in elsewhere]
     if found:
-        blocks += [Heading("Single people, subtle groups, proofs"), *found]
+        blocks += [Heading("Individual discrimination, subgroup discovery, certification"), *found]
     return Section("Quantitative analyses", tuple(blocks))
 
 
@@ -205,8 +205,8 @@ def caveats(material: Material) -> Section:
             *([Facts(known)] if known else []),
             *(Text(each) for each in said),
             Text(
-                "This card is short. What was asked and how, every table, and the evidence to "
-                "check it by stand in the audit’s own report, which has the same id."
+                "This card is short. For the audit plan, every table and the evidence to "
+                "verify them, see the audit report with the same id."
             ),
             *(SignatureLine(each.name, each.role, each.date) for each in signers),
         ),

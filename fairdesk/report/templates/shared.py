@@ -7,21 +7,14 @@ from collections.abc import Iterator
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.report.blocks import Grid, Statement, stated
 from fairdesk.report.content.material import Material
-from fairdesk.report.sections import findings
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.trials import measure_of, trial_of
 from fairdesk.wording import figures, words
-from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
 from fairdesk.wording.groups import columns as group_columns
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.tables import accuracy_statement
 from fairdesk.wording.language import say
-
-
-def statements(material: Material) -> tuple[Statement, ...]:
-    """Return the summary's findings, each with its number and what it rests on."""
-    blocks = findings.summary(material).blocks
-    return tuple(block for block in blocks if isinstance(block, Statement))
 
 
 def decided(material: Material) -> list[GroupTable]:
@@ -47,7 +40,7 @@ def metrics(material: Material, *, repairs: bool = True) -> Grid:
         (name, meaning, say(rests), str(material.number(chapter) or "–"))
         for name, meaning, rests, chapter in found
     ]
-    header = ("Metric", "What it says", "Rests on", "Section")
+    header = ("Metric", "What it shows", "Evidence", "Section")
     widths = (1.5, 2.6, 0.9, 0.6)
     # a short report has no sections to refer to
     columns = 4 if any(material.number(each[3]) for each in found) else 3
@@ -66,16 +59,22 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
     of_model = material.measured is not None or bool(material.spec.predictions)
     yield (
         say("Rate and impact ratio"),
-        say("How often each group gets the favourable decision, beside the group that does most")
+        say(
+            "How often each group receives the favourable decision, compared with the reference "
+            "group (highest rate)"
+        )
         if of_model
-        else say("How often each group has the favourable label; nothing of the model"),
+        else say(
+            "How often each group has the favourable recorded outcome; this does not describe "
+            "the model"
+        ),
         "observed",
         "outcomes",
     )
     if material.judged:
         yield (
             say("Error rates, precision, accuracy, calibration"),
-            say("How often each group is decided about otherwise than its labels say"),
+            say("How often decisions differ from the recorded outcomes in each group"),
             "observed",
             "errors",
         )
@@ -83,7 +82,7 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
         yield (
             say("Individual discrimination"),
             say(
-                "Single {people} who get another decision when only a protected attribute changes",
+                "Instances whose decision changes when only a protected attribute changes",
                 people=people,
             ),
             "example",
@@ -94,28 +93,34 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
         whole = any(share is not None and share.exact for share in shares)
         yield (
             say("Share of individual discrimination"),
-            say("How common that is among all possible {people}", people=people),
+            say("The share of the input domain whose decision changes", people=people),
             "proven" if whole else "estimated",
             "results",
         )
     if material.subtle:
         yield (
             say("Group fairness score"),
-            say("How far a group that rules describe is from all others in its favourable rate"),
+            say(
+                "How far the selection rate of a rule-defined subgroup differs from that of all "
+                "others"
+            ),
             "estimated",
             "subtle",
         )
     if material.proofs:
         yield (
             say("Certified share"),
-            say("How many of all possible {people} are treated alike, proven", people=people),
+            say(
+                "The share of the input domain whose decision is proven to be unchanged",
+                people=people,
+            ),
             "proven",
             "certification",
         )
     if material.repairs:
         yield (
-            say("Before and after a repair"),
-            say("What of the above changes, and the accuracy, when the model is trained again"),
+            say("Before and after a mitigation"),
+            say("How the measures above and the accuracy change when the model is retrained"),
             "observed",
             "mitigation",
         )
@@ -130,7 +135,9 @@ def accuracy(material: Material) -> Statement | None:
             said = accuracy_statement(
                 words.percent(right, people), words.counted(people, material.spec.person)
             )
-            ends = say("Interval: {ends} (Wilson).", ends=words.interval(low, high, 0.95, 1))
+            ends = say(
+                "Wilson confidence interval: {ends}.", ends=words.interval(low, high, 0.95, 1)
+            )
             return stated(said, (ends,), place=_there(material, "errors"))
     return _tested(material)
 
@@ -151,8 +158,8 @@ def _tested(material: Material) -> Statement | None:
         imported = trial_of(run.figures, 0)
         measure = measure_of(imported, "accuracy", "test")
         if measure is not None and measure.estimate is not None:
-            value, ends = mitigation_words.measure_parts(measure)
-            interval = say("Interval: {ends}, 95 %.", ends=ends) if ends else ""
+            value, ends = trial_words.measure_parts(measure)
+            interval = say("95 % confidence interval: {ends}.", ends=ends) if ends else ""
             place = _there(material, "mitigation")
             return stated(accuracy_statement(value), (interval,), place=place)
     return None
@@ -173,7 +180,7 @@ def by_group(
         compared = [line for line in lines if line.known and line.rate is not None]
         lines = tuple(sorted(compared, key=lambda line: line.rate or 0.0)[:most])
         caption = say(
-            "{caption}; those {n} of {all} groups with the lowest rates",
+            "{caption}; the {n} of {all} groups with the lowest rates",
             caption=caption,
             n=words.number(len(lines)),
             all=words.number(len(table.lines)),

@@ -20,7 +20,7 @@ from fairdesk.audit.verify.files import base_name
 from fairdesk.audit.verify.record import Anchor
 from fairdesk.audit.verify.reproducing import other_versions
 from fairdesk.audit.verify.tally import Tally
-from fairdesk.certify.proof.verify import Check
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.report.document import Format, make_pdf, make_report
@@ -31,10 +31,10 @@ from fairdesk.report.render import html
 from fairdesk.report.render.json_format import FORMAT, structured
 from fairdesk.report.verified.manifests import compare_manifest
 
-FILES = "Exported files are those that the log tells of"
-SIGNATURES = "Signatures hold"
-ATTACHED = "Manifests are of this audit, and tell what it holds"
-REMADE = "Reports made from the audit once more are the same to the byte"
+FILES = "Exported files match the audit log"
+SIGNATURES = "Signatures are valid"
+ATTACHED = "Manifests belong to this audit and match its content"
+REMADE = "Reports made again from the audit are identical to the byte"
 
 #: How reports begin.
 _STARTS: dict[bytes, Format] = {
@@ -166,16 +166,16 @@ def _read(manifest: Path) -> _Sidecar:
     content = _manifest_bytes(manifest)
     if content is None:
         raise ReportError(
-            f"“{manifest.name}” has no manifest in it.",
-            remedy="Give the manifest that was exported beside the report.",
+            f"“{manifest.name}” does not contain a manifest.",
+            remedy="Choose the manifest that was exported with the report.",
         )
     try:
         return msgspec.json.decode(content, type=_Sidecar)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ReportError(
-            f"“{manifest.name}” is no manifest of an audit.",
+            f"“{manifest.name}” is not a manifest of an audit.",
             why=f"{error}.",
-            remedy="Give the manifest that was exported beside the report.",
+            remedy="Choose the manifest that was exported with the report.",
         ) from error
 
 
@@ -203,10 +203,14 @@ def _found(files: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
     """Look for exported files beside the audit, and where they were written."""
     latest = {(each.name, each.path): each for each in files}
     for each in latest.values():
+        others = {file.sha256 for file in latest.values() if file.path != each.path}
         places = (audit.parent / base_name(each.path), audit.parent / each.name, Path(each.path))
-        place = next((path for path in places if path.is_file()), None)
-        if place is not None:
-            yield _Given(place, _fingerprint(place), each)
+        for place in filter(Path.is_file, places):
+            digest = _fingerprint(place)
+            # what was written elsewhere under the same name is compared as that
+            if place == Path(each.path) or digest not in others - {each.sha256}:
+                yield _Given(place, digest, each)
+                break
 
 
 def _given(recorded: Sequence[ExportedFile], given: Sequence[Path]) -> Iterator[_Given]:
@@ -236,40 +240,42 @@ def _compared(
     tally = Tally(FILES)
     for file in strange:
         tally.differ(
-            f"The manifest tells of “{file.name}” with the fingerprint {file.sha256[:12]}…, and "
-            "the log does not."
+            f"The manifest lists “{file.name}” with the SHA-256 hash {file.sha256[:12]}…, and "
+            "the audit log does not."
         )
     of_manifest = {each.name: each for each in listed}
     for each in there:
         meant = of_manifest.get(each.path.name)
         if meant is not None and not _is(each, meant):
             tally.differ(
-                f"“{each.path.name}” is not the one that the manifest tells of: that has the "
-                f"fingerprint {meant.sha256[:12]}…."
+                f"“{each.path.name}” is not the one that the manifest lists: that has the "
+                f"SHA-256 hash {meant.sha256[:12]}…."
             )
         if each.recorded is None:
             if each.path in named and not _accompanies(each.path):
-                tally.differ(f"“{each.path.name}” is no file that the log tells of.")
+                tally.differ(f"“{each.path.name}” is not recorded in the audit log.")
         elif each.same:
             tally.agree()
         elif not _begins_as(each.path, each.recorded):
             tally.differ(
-                f"“{each.path.name}” was exported with the fingerprint "
+                f"“{each.path.name}” was exported with the SHA-256 hash "
                 f"{each.recorded.sha256[:12]}…; it is {each.sha256[:12]}… now."
             )
         elif _signed_since(_content(each.path), each.recorded.size):
             tally.agree()
-            tally.remark(f"“{each.path.name}” is as it was exported, and was signed since.")
+            tally.remark(
+                f"“{each.path.name}” is unchanged since it was exported, and was signed since."
+            )
         else:
             tally.differ(
-                f"“{each.path.name}” begins as it was exported; what was added to it is more than "
-                "signatures that hold and cannot be seen: it may show something else."
+                f"“{each.path.name}” begins as it was exported, but more was added to it than "
+                "valid, invisible signatures: it may show something else."
             )
     names = {each.recorded.name for each in there if each.recorded is not None}
     for name in sorted({each.name for each in files} - names) if not only else ():
-        tally.leave(f"“{name}” was exported, and is not here.")
+        tally.leave(f"“{name}” was exported, but is missing here.")
     if not files:
-        tally.remark("The log tells of no file that was exported.")
+        tally.remark("The audit log does not record any exported file.")
     return tally.check()
 
 
@@ -329,7 +335,7 @@ def _signatures(
             except ReportError as error:
                 tally.differ(f"“{beside.name}”: {error}")
         else:
-            tally.remark(f"No signature “{beside.name}” stands beside the manifest.")
+            tally.remark(f"The manifest has no companion signature “{beside.name}”.")
     check = tally.check()
     if check.tried or check.remarks:
         yield check
@@ -345,7 +351,7 @@ def _attached(
     for each in reports:
         found = _manifest_in(each.content, each.form)
         if found is None:
-            tally.leave(f"“{each.name}” has no manifest in it.")
+            tally.leave(f"“{each.name}” does not contain a manifest.")
         elif each.given.recorded is not None or _sidecar(found) is not None:
             # what came of a check is a report, too, and no report of the audit
             compare_manifest(tally, each.name, found, store, entries)
@@ -359,11 +365,11 @@ def _remade(store: Store, entries: Sequence[LogEntry], reports: Sequence[_Read])
     for each in reports:
         name, content, recorded = each.name, each.content, each.given.recorded
         if recorded is None:
-            tally.leave(f"“{name}” is no report that the log tells of.")
+            tally.leave(f"“{name}” is not a report recorded in the audit log.")
             continue
         inside = _sidecar(_manifest_in(content, each.form) or b"")
         if _went_on(entries, recorded, inside):
-            tally.leave(f"The audit has gone on since “{name}” was made.")
+            tally.leave(f"The audit has changed since “{name}” was made.")
             continue
         choice = (inside.choice if inside is not None else None) or store.choice()
         try:
@@ -376,9 +382,11 @@ def _remade(store: Store, entries: Sequence[LogEntry], reports: Sequence[_Read])
         ):
             tally.agree()
         elif other:
-            tally.leave(f"“{name}” comes out otherwise, of other versions: {', '.join(other)}.")
+            tally.leave(
+                f"“{name}” comes out differently, with different versions: {', '.join(other)}."
+            )
         else:
-            tally.differ(f"“{name}” is not the report that the audit gives now.")
+            tally.differ(f"“{name}” differs from the report that the audit gives now.")
     return tally.check()
 
 
@@ -463,7 +471,7 @@ def _form(path: Path) -> Format | None:
 def _content(path: Path) -> bytes:
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise ReportError(f"“{path.name}” is too large to be looked into.")
+            raise ReportError(f"“{path.name}” is too large to be read.")
         return path.read_bytes()
     except OSError as error:
         raise _unreadable(path, error) from error
@@ -479,6 +487,6 @@ def _fingerprint(path: Path) -> str:
 def _unreadable(path: Path, error: OSError) -> ReportError:
     return ReportError(
         f"“{path}” cannot be read.",
-        why=f"The system says: {error.strerror or error}.",
-        remedy="Check its name, and that you may read it.",
+        why=f"System message: {error.strerror or error}.",
+        remedy="Check its name and your permission to read it.",
     )

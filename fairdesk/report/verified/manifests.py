@@ -19,17 +19,17 @@ from fairdesk.report.provenance.manifest import Manifest, RunOf, as_of
 
 #: What a manifest tells, and what that is.
 _TOLD = {
-    "title": "another title",
-    "moment": "another time at which it was changed last",
-    "data": "another data’s file",
-    "model": "another model’s file",
-    "companions": "other files beside the model",
-    "question_sha256": "another question’s fingerprint",
-    "table_sha256": "another table’s fingerprint",
-    "spec": "another question",
-    "versions": "other versions",
-    "details": "other details of the report",
-    "log": "other entries of the log",
+    "title": "a different title",
+    "moment": "a different time of its last change",
+    "data": "a different data file",
+    "model": "a different model file",
+    "companions": "different companion files of the model",
+    "question_sha256": "a different SHA-256 hash of the audit plan",
+    "table_sha256": "a different SHA-256 hash of the table",
+    "spec": "a different audit plan",
+    "versions": "different versions",
+    "details": "different details of the report",
+    "log": "different audit log entries",
 }
 #: What another version may write otherwise of the same audit.
 _WRITTEN = ("commands", "domain_file", "map_file")
@@ -66,20 +66,20 @@ def compare_manifest(
     identity = evidence.identity(store.spec)
     if not tally.compare(
         manifest.audit == identity,
-        f"“{name}” is of the audit {manifest.audit}, and this is {identity}.",
+        f"“{name}” belongs to the audit {manifest.audit}, and this is {identity}.",
     ):
         return
     if not tally.compare(
         0 < manifest.log.entries <= len(entries)
         and hash_chain.head(entries[: manifest.log.entries]) == manifest.log.head,
-        f"“{name}” was made of another log than the audit has.",
+        f"“{name}” was made from a different audit log.",
     ):
         return
     again = as_of(store, manifest.log.entries)
     if sentence := document.get("redacted"):
         kind = next((key for key, said in SENTENCES.items() if said == sentence), None)
         if kind is None:
-            tally.leave(f"What “{name}” leaves out is told in words that are not known here.")
+            tally.leave(f"The statement in “{name}” of what it omits is not known to this version.")
             return
         again = RedactedJson(Shown(kind, store.spec, store.table())).manifest(again)
     _compare(tally, name, manifest, msgspec.json.decode(again, type=Manifest), store)
@@ -87,23 +87,21 @@ def compare_manifest(
 
 def _compare(tally: Tally, name: str, manifest: Manifest, again: Manifest, store: Store) -> None:
     for member, what in _TOLD.items():
-        tally.compare(
-            getattr(manifest, member) == getattr(again, member), f"“{name}” tells of {what}."
-        )
+        tally.compare(getattr(manifest, member) == getattr(again, member), f"“{name}” has {what}.")
     runs = {run.id: run for run in again.runs}
     had = {run.id for run in again.runs if run.sha256 is not None}
     for number in sorted(had - {run.id for run in manifest.runs}):
-        tally.differ(f"“{name}” does not tell of run {number}.")
+        tally.differ(f"“{name}” does not list run {number}.")
     for run in manifest.runs:
         tally.compare(
             run.id in runs and _same_run(run, runs[run.id]),
-            f"“{name}” tells of run {run.id} otherwise.",
+            f"“{name}” describes run {run.id} differently.",
         )
     written = all(getattr(manifest, member) == getattr(again, member) for member in _WRITTEN)
     if written or not other_versions(store.spec):
-        tally.compare(written, f"“{name}” has other command lines that ask the same again.")
+        tally.compare(written, f"“{name}” has different command lines to repeat the runs.")
     else:
-        tally.leave(f"The command lines in “{name}” are those of other versions.")
+        tally.leave(f"The command lines in “{name}” are those of different versions.")
 
 
 def _same_run(run: RunOf, again: RunOf) -> bool:

@@ -13,7 +13,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest, recheck
 from fairdesk.audit.verify.reproducing import ReproduceRequest, reproduce
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof.verify import Check
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import ReportError
 from fairdesk.report.blocks import Callout, Fact, Facts, Grid, Report, Section, Text
 from fairdesk.report.content.status import check_marks
@@ -26,16 +26,17 @@ from fairdesk.wording import words
 
 #: What a check can show, and what not; stands in every form of it.
 LIMITS = (
-    "This check compares what the audit file says with itself, with what was handed over with it, "
-    "and with what data and model say now. That everything agrees means that nothing was changed "
-    "since; it does not say that the right questions were asked, nor what the findings mean. "
-    "Whoever writes an audit anew from its first entry gets one that agrees with itself: only a "
-    "manifest or report that was given away before shows that."
+    "This verification compares what the audit file states with itself, with the files "
+    "handed over with it, and with the current results of data and model. Full agreement "
+    "means that nothing was changed since; it does not show that the audit plan was right, "
+    "nor what the findings mean. An audit that is rewritten from its first entry agrees with "
+    "itself: only a manifest or report issued earlier can reveal that."
 )
 _AGAIN = (
-    "Every run was made again with the same seeds, options, budgets and edges, and compared with "
-    "what the audit says of it. What is measured by the clock is left out. That two runs agree "
-    "says that the findings follow from question, data and model; it does not say what they mean."
+    "Every run was repeated with the same random seeds, options, budgets and bin boundaries, "
+    "and compared with what the audit states about it. Measured times are excluded. "
+    "Agreement of two runs shows that the findings follow from the audit plan, the data and "
+    "the model; it does not show what they mean."
 )
 #: By the endings of files.
 _FORMATS = (".json", ".html", ".pdf", ".txt")
@@ -111,7 +112,7 @@ def verify(
             anchor = None  # of another audit, which is told with the files
         checks = list(recheck(worker, store, asked, say, anchor))
         checks += check_marks(store.log_entries())
-        say("Looking at exported files")
+        say("Verifying exported files")
         checks += check_files(store, asked.audit.absolute(), files, manifest, vouching)
         return _account("verified", store.spec, asked.audit, checks)
 
@@ -156,25 +157,25 @@ def summary(verification: VerificationReport) -> str:
     bad = sum(1 for each in verification.checks if each.failed)
     left = sum(1 for each in verification.checks if each.unknown)
     said = (
-        f"{words.number(failed)} of {words.number(tried)} comparisons "
-        f"{'differs' if failed == 1 else 'differ'}, in {bad} of {len(verification.checks)} checks."
+        f"Mismatch in {words.number(failed)} of {words.number(tried)} comparisons, "
+        f"in {bad} of {len(verification.checks)} checks."
         if failed
-        else f"Nothing differs, in {words.number(tried)} comparisons."
+        else f"No mismatch in {words.number(tried)} comparisons."
     )
     if not left:
-        return f"{said} Everything could be checked."
-    return f"{said} {left} of the checks could not be made, or only in part."
+        return f"{said} All checks were made."
+    return f"{said} Incomplete: {left} of the checks could not be made, or only partly."
 
 
 def state(check: Check) -> str:
     """Say in a word or two how a check came out."""
     if check.failed:
-        return "DIFFERS"
+        return "MISMATCH"
     if check.unknown and check.unknown >= check.tried:
         return "not checked"
     if check.unknown:
-        return "in part"
-    return "agrees" if check.tried else "nothing there"
+        return "partly checked"
+    return "agrees" if check.tried else "not applicable"
 
 
 def counts(check: Check) -> str:
@@ -182,7 +183,7 @@ def counts(check: Check) -> str:
     compared = check.tried - check.unknown if check.tried else 0
     parts = [f"{words.number(compared)} compared"] if compared else []
     if check.failed:
-        parts.append(f"{words.number(check.failed)} of them other")
+        parts.append(f"{words.number(check.failed)} mismatched")
     if check.unknown and check.tried:
         parts.append(f"{words.number(check.unknown)} not checked")
     return ", ".join(parts)
@@ -202,7 +203,7 @@ def text(verification: VerificationReport) -> str:
         lines += [f"{'':<{width}}{said}" for said in each.remarks]
     changed = _changed(verification)
     if changed:
-        lines += ["", "Versions that are others than then:"]
+        lines += ["", "Versions that changed:"]
         lines += [f"{'':<{width}}{name}: {was}, now {there}" for name, was, there in changed]
     return "\n".join((*lines, "", summary(verification)))
 
@@ -233,10 +234,10 @@ def report(verification: VerificationReport) -> Report:
         Section(
             "Result",
             (
-                Callout("In short", summary(verification)),
+                Callout("Summary", summary(verification)),
                 Text(LIMITS if verification.what == "verified" else _AGAIN),
-                *(_check_texts("Differs", differing)),
-                *(_check_texts("Could not be checked", left)),
+                *(_check_texts("Mismatch", differing)),
+                *(_check_texts("Not or only partly checked", left)),
             ),
             key="result",
         ),
@@ -260,7 +261,7 @@ def report(verification: VerificationReport) -> Report:
             Fact("Made with", f"FairDesk {verification.then.get('FairDesk', '')}".strip()),
             Fact("Checked with", f"FairDesk {verification.now.get('FairDesk', '')}".strip()),
         ),
-        promise="What was compared, how it came out, and what could not be compared.",
+        promise="What was compared, the results, and what could not be compared.",
         sections=tuple(each for each in sections if each.blocks),
         manifest=_json(verification).decode(),
         moment=verification.at,
@@ -277,9 +278,9 @@ def check_ending(path: Path) -> None:
     """
     if path.suffix.lower() not in _FORMATS:
         raise ReportError(
-            f"What came of the check cannot be written as “{path.name}”.",
-            why="The ending of the name says in which form.",
-            remedy=f"Let it end in one of: {', '.join(_FORMATS)}.",
+            f"The results cannot be written as “{path.name}”.",
+            why="The ending of the name determines the format.",
+            remedy=f"Use one of these endings: {', '.join(_FORMATS)}.",
         )
 
 
@@ -310,7 +311,7 @@ def _json(verification: VerificationReport) -> bytes:
 
 
 def _kind(verification: VerificationReport) -> str:
-    return "Audit checked again:" if verification.what == "verified" else "Audit run again:"
+    return "Audit verified:" if verification.what == "verified" else "Audit reproduced:"
 
 
 def _check_texts(head: str, checks: list[Check]) -> list[Text]:
@@ -345,11 +346,11 @@ def _grid(verification: VerificationReport) -> Grid:
         for each in verification.checks
     )
     return Grid(
-        ("Check", "Result", "Compared", "Other", "Not checked"),
+        ("Check", "Result", "Compared", "Mismatches", "Not checked"),
         rows,
         (4.0, 1.2, 0.0, 0.0, 0.0),
         (2, 3, 4),
-        "What was compared, and how it came out.",
+        "What was compared, and the results.",
         key="checks",
     )
 
@@ -363,11 +364,11 @@ def _versions(verification: VerificationReport) -> Grid | Facts:
         (name, verification.then.get(name, "–"), verification.now.get(name, "–")) for name in names
     )
     return Grid(
-        ("Of", "Then", "Now"),
+        ("Component", "At the audit", "Now"),
         rows,
         (1.0, 2.0, 2.0),
         (),
-        "What made the audit, and what checked it.",
+        "Versions that made the audit, and versions that checked it.",
     )
 
 

@@ -13,7 +13,7 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.tables import group_text, outcome_of, points_of, rate_of, reference_of
 from fairdesk.wording.language import say
-from fairdesk.wording.words import UNDEFINED, p_text, signed
+from fairdesk.wording.words import UNDEFINED, p_is, p_text, signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _screened(table: GroupTable, line: GroupLine) -> str:
     if line.below is None:
         return _impact(table, line) if line.impact_ratio is None else say(UNDEFINED)
     if line.flips:
-        return say("below, by one person" if line.below else "not below, by one person")
+        return say("below, by one individual" if line.below else "not below, by one individual")
     return say("below" if line.below else "not below")
 
 
@@ -161,9 +161,9 @@ def _divided(
     """Write a quotient with its formula; say why where it has none."""
     shown = f"{name} = {parts}"
     if part is None or whole is None:
-        return f"{shown}: undefined, for there are no labels."
+        return f"{shown}: undefined, because there are no labels."
     if not whole:
-        return f"{shown} = {words.number(part)} / 0: undefined, for {nought}."
+        return f"{shown} = {words.number(part)} / 0: undefined, because {nought}."
     return f"{shown} = {words.number(part)} / {words.number(whole)} = {result}"
 
 
@@ -175,7 +175,7 @@ def _share_formula(table: GroupTable, line: GroupLine) -> str:
         line.people,
         known,
         words.percent(line.share, 1.0),
-        "there is nobody",
+        "the group is empty",
     )
 
 
@@ -186,20 +186,18 @@ def _people_formula(_: GroupTable, line: GroupLine) -> str:
 def _favourable_formula(table: GroupTable, line: GroupLine) -> str:
     count = words.number(line.favourable)
     if table.of == "scores":
-        return (
-            f"Above = those of the people with a score strictly above the median of all = {count}"
-        )
-    return f"Favourable = those of the people with “{table.outcome}” = {count}"
+        return f"Above = members with a score strictly above the median of all = {count}"
+    return f"Favourable = members with “{table.outcome}” = {count}"
 
 
 def _rate_formula(table: GroupTable, line: GroupLine) -> str:
     return _divided(
         "Rate",
-        "favourable / people",
+        "favourable / members",
         line.favourable,
         line.people,
         rate_of(table, line),
-        "nobody is in the group",
+        "the group is empty",
     )
 
 
@@ -215,14 +213,14 @@ def _impact_formula(table: GroupTable, line: GroupLine) -> str:
     shown = "Impact ratio = rate / highest rate of the groups compared"
     best = reference_of(table)
     if not line.known:
-        return f"{shown}: not compared, for it is not known who is in the group."
+        return f"{shown}: not compared, because the group is not recorded."
     if line.impact_ratio is None or best is None:
-        why = "nobody has the favourable outcome"
+        why = "no member has the favourable outcome"
         if line.excluded:
-            why = "the group is too small a share of the people to be compared"
+            why = "the group is too small to be compared"
         elif not line.people:
-            why = "nobody is in the group"
-        return f"{shown}: undefined, for {why}."
+            why = "the group is empty"
+        return f"{shown}: undefined, because {why}."
     return (
         f"{shown} = {rate_of(table, line)} / {rate_of(table, best)} "
         f"({group_text(table, best)}) = "
@@ -238,21 +236,21 @@ def _screened_formula(_: GroupTable, line: GroupLine) -> str:
         ""
         if line.flips is None
         else (
-            " One person more, or fewer, with the favourable outcome would"
+            " One individual more or fewer with the favourable outcome would"
             f"{'' if line.flips else ' not'} change that."
         )
     )
     ratio = say(UNDEFINED) if line.impact_ratio is None else words.number(line.impact_ratio, 4)
     return (
         f"Is the impact ratio below 4/5 = 0.8 (29 CFR 1607.4(D))? {ratio}: {said}. A screening "
-        f"line, no verdict.{flips}"
+        f"rule, not a legal conclusion.{flips}"
     )
 
 
 def _shortfall_formula(table: GroupTable, line: GroupLine) -> str:
-    shown = "Shortfall = people × rate of all people − favourable"
+    shown = "Shortfall = members × rate of all − favourable"
     if line.shortfall is None:
-        return f"{shown}: undefined, for there is nobody."
+        return f"{shown}: undefined, because there are no members."
     return (
         f"{shown} = {words.number(line.people)} × {words.number(table.favourable)} / "
         f"{words.number(table.people)} − {words.number(line.favourable)} = "
@@ -275,15 +273,15 @@ def _test_formula(table: GroupTable, line: GroupLine) -> str:
             f"{_number_cell(line.z, 3)}; {counts}"
         )
     return (
-        "Fisher’s exact test with the mid-p value, where an expected count is below 5: p = "
-        f"{p_text(line.p)}; {counts}"
+        "Fisher’s exact test with the mid-p value, where an expected count is below 5: "
+        f"{p_is(line.p)}; {counts}"
     )
 
 
 def _p_formula(table: GroupTable, line: GroupLine) -> str:
     if line.p is None:
         return _test_formula(table, line)
-    return f"Two-sided p = {p_text(line.p)}. {_test_formula(table, line)}"
+    return f"Two-sided {p_is(line.p)}. {_test_formula(table, line)}"
 
 
 def _holm_formula(table: GroupTable, line: GroupLine) -> str:
@@ -291,9 +289,9 @@ def _holm_formula(table: GroupTable, line: GroupLine) -> str:
         return _test_formula(table, line)
     tests = sum(each.p is not None for each in table.lines)
     return (
-        f"p corrected by Holm’s method for the {words.number(tests)} "
+        f"p corrected by Holm’s method for {words.number(tests)} "
         f"{'test' if tests == 1 else 'tests'} of this table: {p_text(line.p)} becomes "
-        f"{p_text(line.holm)}; not for the choice of the best group as the one compared with"
+        f"{p_text(line.holm)}; not corrected for the choice of the reference group"
     )
 
 
@@ -301,7 +299,7 @@ def _difference_formula(table: GroupTable, line: GroupLine) -> str:
     best = reference_of(table)
     shown = "Difference = rate − rate of the reference (statistical parity difference)"
     if best is None or line.difference is None:
-        return f"{shown}: undefined, for there is nothing to compare with."
+        return f"{shown}: undefined, because there is nothing to compare with."
     return (
         f"{shown} = {rate_of(table, line)} − {rate_of(table, best)} "
         f"({group_text(table, best)}) = {_difference_cell(line)} percentage points; Newcombe’s "
@@ -320,7 +318,7 @@ def _smd_formula(table: GroupTable, line: GroupLine) -> str:
     best = reference_of(table)
     shown = "SMD = (mean score − mean score of the reference) / standard deviation of all scores"
     if best is None or line.smd is None:
-        return f"{shown}: undefined, for there is nothing to compare with, or no spread."
+        return f"{shown}: undefined, because there is nothing to compare with, or no spread."
     return (
         f"{shown} = ({_number_cell(line.mean_score, 4)} − {_number_cell(best.mean_score, 4)}) / "
         f"standard deviation of {words.number(table.people)} people = {_number_cell(line.smd, 3)}"
@@ -330,22 +328,22 @@ def _smd_formula(table: GroupTable, line: GroupLine) -> str:
 def _tpr_formula(_: GroupTable, line: GroupLine) -> str:
     return _divided(
         "True positive rate",
-        "decided favourably / people with the favourable label",
+        "decided favourably / members with the favourable recorded outcome",
         line.true_positives,
         line.positives,
         _percent_cell(line.true_positive_rate),
-        "nobody in the group has the favourable label",
+        "no member has the favourable recorded outcome",
     )
 
 
 def _fpr_formula(_: GroupTable, line: GroupLine) -> str:
     return _divided(
         "False positive rate",
-        "decided favourably / people with another label",
+        "decided favourably / members with another recorded outcome",
         line.false_positives,
         line.negatives,
         _percent_cell(line.false_positive_rate),
-        "nobody in the group has another label",
+        "no member has another recorded outcome",
     )
 
 
@@ -353,11 +351,11 @@ def _precision_formula(_: GroupTable, line: GroupLine) -> str:
     decided = _sum(line.true_positives, line.false_positives)
     return _divided(
         "Precision",
-        "decided favourably with the favourable label / decided favourably",
+        "decided favourably with the favourable recorded outcome / decided favourably",
         line.true_positives,
         decided,
         _percent_cell(line.precision),
-        "nobody in the group is decided favourably",
+        "no member is decided favourably",
     )
 
 
@@ -367,11 +365,11 @@ def _accuracy_formula(_: GroupTable, line: GroupLine) -> str:
         right = _sum(line.true_positives, line.negatives - line.false_positives)
     return _divided(
         "Accuracy",
-        "decided as labelled / people with a label",
+        "decided as recorded / members with a recorded outcome",
         right,
         _sum(line.positives, line.negatives),
         _percent_cell(line.accuracy),
-        "nobody in the group has a label",
+        "no member has a recorded outcome",
     )
 
 
@@ -379,7 +377,7 @@ def _equal_formula(table: GroupTable, line: GroupLine) -> str:
     best = reference_of(table)
     shown = "Equal opportunity = true positive rate − that of the reference"
     if best is None or line.equal_opportunity is None:
-        return f"{shown}: undefined, for one of them is."
+        return f"{shown}: undefined, because one of the two is undefined."
     return (
         f"{shown} = {_percent_cell(line.true_positive_rate)} − "
         f"{_percent_cell(best.true_positive_rate)} ({group_text(table, best)}) = "
@@ -391,7 +389,7 @@ def _odds_formula(table: GroupTable, line: GroupLine) -> str:
     best = reference_of(table)
     shown = "Average odds = ½ ((FPR − FPR of the reference) + (TPR − TPR of the reference))"
     if best is None or line.average_odds is None:
-        return f"{shown}: undefined, for one of them is."
+        return f"{shown}: undefined, because one of the two is undefined."
     false = f"{_percent_cell(line.false_positive_rate)} − {_percent_cell(best.false_positive_rate)}"
     true = f"{_percent_cell(line.true_positive_rate)} − {_percent_cell(best.true_positive_rate)}"
     return f"{shown} = ½ (({false}) + ({true})) = {points_of(line.average_odds)}"
@@ -416,11 +414,11 @@ _COUNTS = (
         lambda table, line: rate_of(table, line) if line.people else say(UNDEFINED),
         _rate_formula,
     ),
-    Column("interval", "95\u00a0% interval", _interval_cell, _wilson_formula),
+    Column("interval", "95\u00a0% CI", _interval_cell, _wilson_formula),
 )
 _COMPARED = (
     Column("impact", "Impact ratio", _impact, _impact_formula),
-    Column("screened", "Four fifths", _screened, _screened_formula),
+    Column("screened", "Four-fifths", _screened, _screened_formula),
     Column(
         "shortfall",
         "Shortfall",
@@ -428,7 +426,10 @@ _COMPARED = (
         _shortfall_formula,
     ),
     Column(
-        "difference", "Difference, points", _against_others(_difference_cell), _difference_formula
+        "difference",
+        "Difference, percentage points",
+        _against_others(_difference_cell),
+        _difference_formula,
     ),
     Column("test", "Test", _against_others(_test), _test_formula),
     Column("p", "p", _against_others(lambda line: p_text(line.p)), _p_formula),

@@ -36,7 +36,7 @@ from fairdesk.wording.statements import Statement, unmeasured
 
 #: So many rule sets are told in sentences.
 MOST_TOLD = 5
-_NOTHING = fixed("Nothing is known of groups yet.")
+_NOTHING = fixed("No group results yet.")
 
 
 def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement:
@@ -63,20 +63,20 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement:
         if not widest.score:
             none = say_many(
                 mined.rule_sets,
-                "0 of {n} rule set fare otherwise than all others.",
-                "0 of {n} rule sets fare otherwise than all others.",
+                "None of {n} subgroup differs from all others.",
+                "None of {n} subgroups differs from all others.",
             )
             said = Statement("estimated", say("Subgroups with a gap"), words.number(0), none)
             return said.with_more(*mined.notes[:1])
         return widest_statement(spec, mined, widest)
     tables = [figure for figure in figures if isinstance(figure, GroupTable)]
     if tables:
-        return _worst_table(spec, tables)
+        return worst_statement(spec, lowest(of_main_kind(spec, tables)))
     gaps = [figure for figure in figures if isinstance(figure, GroupGap)]
     if gaps:
         return gap_statement(spec, max(gaps, key=lambda gap: gap.gap))
     for mined, _ in mined_with(figures):
-        label, count = say("Rule sets examined"), words.number(mined.rule_sets)
+        label, count = say("Subgroups tested"), words.number(mined.rule_sets)
         return Statement("estimated", label, count, mined_sentence(spec, mined))
     others = [category_statement(spec, terms) for terms in by_category(figures)]
     others += [linear_statement(spec, each) for each in figures if isinstance(each, LinearGroup)]
@@ -105,7 +105,7 @@ def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
     out += [linear_statement(spec, each).sentence for each in lines]
     tables = [each for each in figures if isinstance(each, GroupTable)]
     shown = [each for each in tables if len(each.attributes) == 1]
-    together = [each for each in _of_main_kind(spec, tables) if len(each.attributes) > 1]
+    together = [each for each in of_main_kind(spec, tables) if len(each.attributes) > 1]
     shown += sorted(together, key=lambda each: -len(each.attributes))[:1]
     return (*out, *(worst_statement(spec, each).sentence for each in shown))
 
@@ -117,10 +117,10 @@ def looked_at(figures: Iterable[Metric]) -> str:
     if mined:
         # every outcome has the same rule sets
         most = max(each.rule_sets for each in mined)
-        return say_many(most, "{n} rule set examined", "{n} rule sets examined")
+        return say_many(most, "{n} subgroup tested", "{n} subgroups tested")
     tables = sum(isinstance(each, GroupTable) for each in figures)
     if tables:
-        return say_many(tables, "{n} table of groups counted", "{n} tables of groups counted")
+        return say_many(tables, "{n} group table counted", "{n} group tables counted")
     gaps = sum(isinstance(each, GroupGap) for each in figures)
     if gaps:
         return say_many(gaps, "{n} set of attributes compared", "{n} sets of attributes compared")
@@ -136,8 +136,8 @@ def best_so_far(figures: Iterable[Metric]) -> str:
     if scored:
         score, of_rates = max(scored)
         if of_rates:
-            return say("widest {n} points", n=words.number(100 * score, 1))
-        return say("widest {n} of score", n=words.number(score, 3))
+            return say("largest gap {n} percentage points", n=words.number(100 * score, 1))
+        return say("largest gap in mean score {n}", n=words.number(score, 3))
     ratios = [
         line.impact_ratio
         for each in figures
@@ -150,7 +150,7 @@ def best_so_far(figures: Iterable[Metric]) -> str:
     return say("lowest impact ratio {ratio}", ratio=words.number(min(ratios), 2))
 
 
-def _of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTable]:
+def of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTable]:
     """Return the tables of the favourable decision if there are any, else of labels, or scores."""
     order = ("decisions", "label", "scores")
     kind = min((table.of for table in tables), key=order.index, default="decisions")
@@ -158,13 +158,18 @@ def _of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTa
     return [table for table in of_kind if table.outcome == favourable(spec)] or of_kind
 
 
-def _worst_table(spec: AuditSpec, tables: Sequence[GroupTable]) -> Statement:
-    """Say the lowest impact ratio of single attributes, by decisions rather than by labels."""
-    counted = _of_main_kind(spec, tables)
-    single = [table for table in counted if len(table.attributes) == 1] or counted
+def lowest(tables: Sequence[GroupTable]) -> GroupTable:
+    """Return the table with the lowest impact ratio, of single attributes rather than of several.
+
+    Parameters
+    ----------
+    tables : sequence of GroupTable
+        At least one.
+    """
+    single = [table for table in tables if len(table.attributes) == 1] or tables
 
     def ratio(table: GroupTable) -> float:
         worst = worst_of(table)
         return 2.0 if worst is None or worst.impact_ratio is None else worst.impact_ratio
 
-    return worst_statement(spec, min(single, key=ratio))
+    return min(single, key=ratio)

@@ -16,7 +16,7 @@ from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_phrase
 from fairdesk.wording.statements import Statement
-from fairdesk.wording.words import UNDEFINED, digits_of, p_text, signed
+from fairdesk.wording.words import UNDEFINED, digits_of, p_is, signed
 
 #: A difference that chance makes more often than this is told as one that it may have made.
 CHANCE = 0.05
@@ -27,9 +27,9 @@ _WEIGHTS = 5
 #: What the rows as they are show of a difference.
 _ON_DATA = fixed(
     {
-        None: "the untouched rows cannot tell ({inside} against {outside})",
-        True: "the untouched rows show it too ({inside} against {outside})",
-        False: "the untouched rows do not show it ({inside} against {outside})",
+        None: "inconclusive in the original data rows ({inside} against {outside})",
+        True: "also seen in the original data rows ({inside} against {outside})",
+        False: "not seen in the original data rows ({inside} against {outside})",
     }
 )
 
@@ -76,21 +76,21 @@ def evidence_sentence(
         "who": _who(spec, rule_set),
         "share": words.percent(rule_set.support, 1.0),
         "whole": _whole(rule_set),
-        "p": p_text(rule_set.p),
+        "p": p_is(rule_set.p),
         "untouched": _untouched(rule_set),
     }
     if mined is None:
         return say(
-            "{difference} ({ends} for all rule sets together, {confidence}); {who}, {share} of "
-            "{whole}; corrected p {p}; {untouched}.",
+            "{difference} (corrected {confidence} CI {ends}); {who}, {share} of {whole}; "
+            "corrected {p}; {untouched}.",
             **values,
         )
     return say_many(
         mined.rule_sets,
-        "{difference} ({ends}, {confidence}); {who}, {share} of {whole}; corrected p {p}; "
+        "{difference} ({confidence} CI {ends}); {who}, {share} of {whole}; corrected {p}; "
         "{untouched}.",
-        "{difference} ({ends} for all {n} rule sets together, {confidence}); {who}, {share} of "
-        "{whole}; corrected p {p}; {untouched}.",
+        "{difference} (corrected {confidence} CI {ends}, {n} subgroups); {who}, {share} of "
+        "{whole}; corrected {p}; {untouched}.",
         **values,
     )
 
@@ -98,12 +98,17 @@ def evidence_sentence(
 def margin_sentence(rule_set: RuleSet) -> str:
     """Say the paper's own margin and confidence, and what they do not cover."""
     return say(
-        "The paper’s own margin is {margin} with {confidence} confidence (the product of that of "
-        "both rates): for this rule set alone, as if it were the only one examined."
+        (
+            "The paper’s own margin is {margin} with {confidence} confidence (the product of the "
+            "confidence levels of both rates). It covers this subgroup alone, as if no other had "
+            "been tested."
+        )
         if _about_texts(rule_set)
-        else "The paper’s own margin is {margin} with {confidence} confidence (the product of that "
-        "of both rates): for this rule set alone, as if it were the only one examined, and for the "
-        "rows of the data alone, however few they are.",
+        else (
+            "The paper’s own margin is {margin} with {confidence} confidence (the product of the "
+            "confidence levels of both rates). It covers this subgroup alone, as if no other had "
+            "been tested, and these data rows only, however few they are."
+        ),
         margin=_points(rule_set, rule_set.margin),
         confidence=_confidence(rule_set.confidence),
     )
@@ -116,13 +121,13 @@ def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
         "about": about,
         # a share that was asked for, written as it was
         "least": words.percent_of(f"{100 * mined.theta:g}"),
-        "data": say("the texts that name anybody") if mined.texts else say("the data"),
+        "data": say("the texts with an identity term") if mined.texts else say("the data"),
         "counted": words.number(mined.candidates),
     }
     if not mined.rule_sets:
         return say(
-            "0 rule sets about {about} describe at least {least} of {data}: of {counted} counted, "
-            "none does. A smaller least support may find some.",
+            "No subgroup defined by {about} reaches the minimum support of {least} of {data}, "
+            "of {counted} counted. A smaller minimum support may find some.",
             **values,
         )
     if mined.texts:
@@ -130,14 +135,14 @@ def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
         values["data"] = say("{data} ({texts})", data=values["data"], texts=texts)
         asked = say_many(mined.samples, "{n} text", "{n} texts")
     else:
-        asked = words.counted(mined.samples, spec.person)
+        asked = _instances(mined.samples)
     score = not mined.outcome
     return say_many(
         mined.rule_sets,
-        "{n} rule set about {about} describes at least {least} of {data} and was examined, of "
-        "{counted} counted{by}: {asked} asked about, the widest margin {margin}, {time}.",
-        "{n} rule sets about {about} describe at least {least} of {data} and were examined, of "
-        "{counted} counted{by}: {asked} asked about, the widest margin {margin}, {time}.",
+        "{n} subgroup defined by {about} with at least {least} of {data} was tested, of "
+        "{counted} counted{by}: {asked} queried, largest margin {margin}, {time}.",
+        "{n} subgroups defined by {about} with at least {least} of {data} were tested, of "
+        "{counted} counted{by}: {asked} queried, largest margin {margin}, {time}.",
         by=_counting(spec, mined.outcome),
         asked=asked,
         margin=words.number(mined.margin, 3) if score else _percentage_points(mined.margin),
@@ -218,30 +223,23 @@ def _apart(rule_set: RuleSet, value: float) -> str:
 
 def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Statement:
     """Say of the rule set with the highest score how far it is from all others."""
-    if mined.rule_sets == 1:
-        widest, whose = say("the only rule set"), ""
-    else:
-        widest = say("the widest difference of all {sets}", sets=count_text(mined.rule_sets))
-        whose = say(" for all of them together")
-    sentence = say(
-        "{points} lie between the {what} of {group} ({inside}) and of {others} ({outside}): "
-        "{widest} examined, estimated from samples; {ends}{together}, {confidence}; corrected p "
-        "{p}; {who}, {share} of {whole}; {untouched}."
-        if rule_set.outcome
-        else "{points} lies between the {what} of {group} ({inside}) and of {others} ({outside}): "
-        "{widest} examined, estimated from samples; {ends}{together}, {confidence}; corrected p "
-        "{p}; {who}, {share} of {whole}; {untouched}.",
+    sentence = say_many(
+        mined.rule_sets,
+        "The estimated gap of the only subgroup is {points}: {inside} for {group} against "
+        "{outside} for {others} ({what}; {confidence} CI {ends}; {p}). The subgroup contains "
+        "{who}, {share} of {whole}. The gap is {untouched}.",
+        "The largest estimated gap among {n} subgroups is {points}: {inside} for {group} against "
+        "{outside} for {others} ({what}; corrected {confidence} CI {ends}; corrected {p}). The "
+        "subgroup contains {who}, {share} of {whole}. The gap is {untouched}.",
         points=_points(rule_set, rule_set.score),
         what=_what(spec, rule_set),
         group=rule_phrase(spec, rule_set.conditions),
         inside=_rate(rule_set, rule_set.phi_in),
         others=_others(rule_set),
         outside=_rate(rule_set, rule_set.phi_out),
-        widest=widest,
         ends=_ends(rule_set),
-        together=whose,
         confidence=words.percent_of("95"),
-        p=p_text(rule_set.p),
+        p=p_is(rule_set.p),
         who=_who(spec, rule_set),
         share=words.percent(rule_set.support, 1.0),
         whole=_whole(rule_set),
@@ -256,7 +254,11 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     if rule_set.p <= CHANCE:
         return said
     return said.with_more(
-        say("After correction for how many were examined, chance alone may have made it.")
+        say_many(
+            mined.rule_sets,
+            "This is not statistically significant.",
+            "After correction for the number of subgroups, this is not statistically significant.",
+        )
     )
 
 
@@ -268,18 +270,18 @@ def _gap(value: float, sentence: str, digits: int = 1) -> Statement:
 
 def _others(rule_set: RuleSet) -> str:
     texts = _about_texts(rule_set)
-    return say("the same texts with other terms" if texts else "everybody else")
+    return say("the same texts with other terms" if texts else "all others")
 
 
 def _whole(rule_set: RuleSet) -> str:
-    return say("the texts that name anybody" if _about_texts(rule_set) else "the data")
+    return say("the texts with an identity term" if _about_texts(rule_set) else "the data")
 
 
 def _what(spec: AuditSpec, rule_set: RuleSet) -> str:
     if not rule_set.outcome:
         return say("mean scores of the favourable decision")
     if rule_set.outcome == favourable(spec):
-        return say("favourable rates")
+        return say("selection rates")
     return say("rates of “{outcome}”", outcome=rule_set.outcome)
 
 
@@ -314,7 +316,7 @@ def _ends(figure: RuleSet | LinearGroup) -> str:
     least, most = (words.number(each, digits) for each in sorted((abs(low), abs(high))))
     if low < 0 < high:
         return say(
-            "between {low} lower and {high} higher",
+            "{low} lower to {high} higher",
             low=words.number(-low, digits),
             high=words.number(high, digits),
         )
@@ -335,7 +337,7 @@ def _untouched(rule_set: RuleSet) -> str:
     """Say whether the rows as they are show the difference too."""
     inside, outside = rule_set.data_in, rule_set.data_out
     if inside is None or outside is None:
-        return say("the untouched rows cannot tell, for one side of it is empty")
+        return say("not testable in the original data rows, where one side is empty")
     both = {"inside": _rate(rule_set, inside), "outside": _rate(rule_set, outside)}
     return say(_ON_DATA[rule_set.holds_on_data], **both)
 
@@ -344,9 +346,13 @@ def _confidence(value: float) -> str:
     return words.percent_of(f"{100 * value:.4g}")
 
 
+def _instances(count: int) -> str:
+    return say_many(count, "{n} instance", "{n} instances")
+
+
 def count_text(count: int) -> str:
     """Write how many rule sets."""
-    return say_many(count, "{n} rule set", "{n} rule sets")
+    return say_many(count, "{n} subgroup", "{n} subgroups")
 
 
 def _terms_of(categories: Sequence[str]) -> str:
@@ -362,25 +368,25 @@ def term_sentence(spec: AuditSpec, term: TermRate) -> str:
         "what": say("“{term}” ({category})", term=term.term, category=term.category),
         "occurs": say_many(
             term.occurs,
-            "{n} text of the data holds it.",
-            "{n} texts of the data hold it.",
+            "{n} text of the data contains it.",
+            "{n} texts of the data contain it.",
         ),
     }
     if not term.texts:
-        return say("0 texts could name {what}. {occurs}", **values)
+        return say("No text could contain {what}. {occurs}", **values)
     values["fare"] = say(
-        "{rate} of {texts} get “{outcome}” with {what} put in",
+        "{rate} of {texts} receive “{outcome}” with {what} inserted",
         rate=words.percent(term.rate, 1.0),
         texts=say_many(term.texts, "{n} text", "{n} texts"),
         outcome=favourable(spec),
         what=values["what"],
     )
     if not term.tried:
-        return say("{fare}: {what} was compared with no other term. {occurs}", **values)
+        return say("{fare}; {what} was not compared with another term. {occurs}", **values)
     return say_many(
         term.flips,
-        "{fare}. {n} of {tried} gets another decision with some other term of {category}. {occurs}",
-        "{fare}. {n} of {tried} get another decision with some other term of {category}. {occurs}",
+        "{fare}. The decision changes for {n} of {tried} with another term of {category}. {occurs}",
+        "{fare}. The decision changes for {n} of {tried} with another term of {category}. {occurs}",
         tried=words.number(term.tried),
         category=term.category,
         **values,
@@ -411,29 +417,29 @@ def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
     low, high = (words.percent(each.rate, 1.0) for each in (terms[0], terms[-1]))
     flipped = say_many(
         most.flips,
-        "{n} of {texts} that name somebody by {category} gets another decision with another of its "
-        "terms.",
-        "{n} of {texts} that name somebody by {category} get another decision with another of its "
-        "terms.",
+        "The decision changes for {n} of {texts} with an identity term of {category} when "
+        "another is used.",
+        "The decision changes for {n} of {texts} with an identity term of {category} when "
+        "another is used.",
         texts=say_many(most.tried, "{n} text", "{n} texts"),
         category=most.category,
     )
     if low == high:
         fare = say(
-            "The share with “{outcome}” is {share} with each of them.",
+            "The share of “{outcome}” is {share} with every term.",
             outcome=favourable(spec),
             share=low,
         )
     else:
         fare = say(
-            "The share with “{outcome}” goes from {low} (“{first}”) to {high} (“{last}”).",
+            "The share of “{outcome}” ranges from {low} (“{first}”) to {high} (“{last}”).",
             outcome=favourable(spec),
             low=low,
             first=terms[0].term,
             high=high,
             last=terms[-1].term,
         )
-    label = say("Texts with another decision")
+    label = say("Texts whose decision changes")
     return Statement("estimated", label, words.number(most.flips), f"{flipped} {fare}")
 
 
@@ -467,13 +473,17 @@ def linear_statement(spec: AuditSpec, group: LinearGroup) -> Statement:
     """Say how a subgroup that weights describe fares."""
     apart = group.phi_in - group.phi_out
     said = say(
-        "{points} lower ({ends}, {confidence}) is the rate of “{outcome}” in a subgroup that "
-        "weights describe: {inside} against {outside}, among {people} held out, {share} of them in "
-        "it. In it is who weighs more than nought: {weights}."
+        (
+            "The rate of “{outcome}” in a linear subgroup is {points} lower ({confidence} CI "
+            "{ends}) than among all others: {inside} against {outside}, measured on {people} "
+            "held out, {share} of them in the subgroup. Members score above zero: {weights}."
+        )
         if apart < 0
-        else "{points} higher ({ends}, {confidence}) is the rate of “{outcome}” in a subgroup that "
-        "weights describe: {inside} against {outside}, among {people} held out, {share} of them in "
-        "it. In it is who weighs more than nought: {weights}.",
+        else (
+            "The rate of “{outcome}” in a linear subgroup is {points} higher ({confidence} CI "
+            "{ends}) than among all others: {inside} against {outside}, measured on {people} "
+            "held out, {share} of them in the subgroup. Members score above zero: {weights}."
+        ),
         points=_percentage_points(abs(apart)),
         ends=_ends(group),
         confidence=words.percent_of("95"),
@@ -492,7 +502,7 @@ def weights_text(group: LinearGroup) -> str:
     pairs = sorted(zip(group.features, group.weights, strict=True), key=lambda pair: -abs(pair[1]))
     parts = [f"{name} {signed(weight)}" for name, weight in pairs]
     return say(
-        "{weights}, and {bias} for everybody",
+        "{weights}, constant {bias}",
         weights=words.some(parts, _WEIGHTS),
         bias=signed(group.bias),
     )
@@ -503,12 +513,17 @@ def gap_statement(spec: AuditSpec, gap: GroupGap) -> Statement:
     digits = digits_of(gap.low, gap.high)
     best, worst = (combination_text(spec, gap.attributes, each) for each in (gap.best, gap.worst))
     said = say(
-        "{points} ({ends}, {confidence}) lie between the favourable rates of {best} ({best_rate}) "
-        "and {worst} ({worst_rate}), among {people} invented at random."
+        (
+            "The selection rates of {best} ({best_rate}) and {worst} ({worst_rate}) differ by "
+            "{points} ({confidence} CI {ends}) among {people} drawn at random from the input "
+            "domain."
+        )
         if gap.sets == 1
-        else "{points} ({ends} for all {sets} sets of attributes together, {confidence}) lie "
-        "between the favourable rates of {best} ({best_rate}) and {worst} ({worst_rate}), among "
-        "{people} invented at random.",
+        else (
+            "The selection rates of {best} ({best_rate}) and {worst} ({worst_rate}) differ by "
+            "{points} (corrected {confidence} CI {ends}, {sets} sets of attributes) among "
+            "{people} drawn at random from the input domain."
+        ),
         sets=words.number(gap.sets),
         points=_percentage_points(gap.gap, digits),
         ends=words.ends(words.number(100 * gap.low, digits), words.number(100 * gap.high, digits)),
@@ -517,18 +532,15 @@ def gap_statement(spec: AuditSpec, gap: GroupGap) -> Statement:
         best_rate=words.shown_percent(gap.best_rate, 1),
         worst=worst,
         worst_rate=words.shown_percent(gap.worst_rate, 1),
-        people=words.counted(gap.people, spec.person),
+        people=_instances(gap.people),
     )
-    shown = (
-        say("That the two differ at all is not shown: it may be sampling error.")
-        if gap.low <= 0
-        else ""
-    )
+    shown = say("The difference is not statistically significant.") if gap.low <= 0 else ""
     unmet = (
         say_many(
             gap.unmet,
-            "{n} group is not compared: nobody in it was drawn, or constraints exclude it.",
-            "{n} groups are not compared: nobody in them was drawn, or constraints exclude them.",
+            "{n} group is not compared: no instance of it was drawn, or constraints exclude it.",
+            "{n} groups are not compared: no instance of them was drawn, or constraints "
+            "exclude them.",
         )
         if gap.unmet
         else ""

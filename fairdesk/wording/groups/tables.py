@@ -11,21 +11,28 @@ from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.statements import Statement, unmeasured
-from fairdesk.wording.words import UNDEFINED, p_text, signed
+from fairdesk.wording.words import UNDEFINED, p_is, signed
 
 #: How a ratio stands to the screening line: by whether it is below, and whether one person more
 #: or fewer would change that.
 _LINES = fixed(
     {
-        (True, False): "That is below the four-fifths screening line; the line is no verdict.",
-        (False, False): "That is not below the four-fifths screening line; the line is no verdict.",
-        (
-            True,
-            True,
-        ): "That is below the four-fifths screening line; one person more or fewer would "
-        "change that; the line is no verdict.",
-        (False, True): "That is not below the four-fifths screening line; one person more or fewer "
-        "would change that; the line is no verdict.",
+        (True, False): (
+            "The ratio is below the four-fifths threshold, a screening rule and not a legal "
+            "conclusion."
+        ),
+        (False, False): (
+            "The ratio is not below the four-fifths threshold, a screening rule and not a legal "
+            "conclusion."
+        ),
+        (True, True): (
+            "The ratio is below the four-fifths threshold, though one individual more or fewer "
+            "would change that; the threshold is a screening rule and not a legal conclusion."
+        ),
+        (False, True): (
+            "The ratio is not below the four-fifths threshold, though one individual more or fewer "
+            "would change that; the threshold is a screening rule and not a legal conclusion."
+        ),
     }
 )
 #: A group of numbers, as it is named.
@@ -42,7 +49,7 @@ def table_title(spec: AuditSpec, table: GroupTable) -> str:
     values = {"by": words.listed(table.attributes), "outcome": outcome_of(spec, table)}
     match table.of:
         case "label":
-            return say("Label “{outcome}”, by {by}", **values)
+            return say("Recorded outcome “{outcome}”, by {by}", **values)
         case "decisions" if spec.predictions:
             return say("Decision “{outcome}”, by {by}", **values)
         case "decisions":
@@ -95,7 +102,7 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
     if worst is None or best is None or worst.impact_ratio is None:
         return unmeasured(
             say(
-                "No two groups by {by} can be compared by {what}: {why}.",
+                "No two groups by {by} can be compared in {what}: {why}.",
                 why=_why_none(table),
                 **values,
             )
@@ -103,30 +110,34 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
     values["ratio"] = words.number(worst.impact_ratio, 2)
     if worst.impact_ratio == 1:
         said = say(
-            "{ratio} is the impact ratio of all groups by {by} in {what} (observed): {rate} in "
-            "each.",
+            "All groups by {by} have the same rate in {what}: {rate}. The impact ratio is {ratio}.",
             rate=rate_of(table, best),
             **values,
         )
         return Statement("observed", say("Impact ratio"), values["ratio"], said)
-    chance = say("; corrected p {p}", p=p_text(worst.holm)) if worst.holm is not None else ""
-    sentence = say_many(
-        worst.people,
-        "{ratio} is the lowest impact ratio by {by} in {what} (observed): {rate} of {n} {person} "
-        "with {group} against {best_rate} of {best_people} with {best}{chance}.",
-        "{ratio} is the lowest impact ratio by {by} in {what} (observed): {rate} of {n} {people} "
-        "with {group} against {best_rate} of {best_people} with {best}{chance}.",
+    chance = say("; corrected {p}", p=p_is(worst.holm)) if worst.holm is not None else ""
+    ends = ratio_interval(table, worst)
+    interval = (
+        say(" (95 % CI {ends})", ends=words.ends(*(words.number(each, 2) for each in ends)))
+        if ends is not None
+        else ""
+    )
+    sentence = say(
+        "The lowest impact ratio by {by} in {what} is {ratio}{interval}: {rate} for {group} "
+        "(n = {n}) against {best_rate} for {best} (n = {best_people}, the reference){chance}.",
+        interval=interval,
         rate=rate_of(table, worst),
+        n=words.number(worst.people),
         group=group_text(table, worst),
         best_rate=rate_of(table, best),
         best_people=words.number(best.people),
         best=group_text(table, best),
         chance=chance,
         **values,
-        **words.whom(spec.person),
     )
     said = f"{sentence} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
-    return Statement("observed", say("Lowest impact ratio"), values["ratio"], said)
+    label = say("Lowest impact ratio by {by}", by=values["by"])
+    return Statement("observed", label, values["ratio"], said)
 
 
 def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:
@@ -151,17 +162,17 @@ def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | 
 def _why_none(table: GroupTable) -> str:
     lines = [line for line in table.lines if line.known and line.people]
     if len(lines) < 2:
-        return say("fewer than two have people in them")
+        return say("fewer than two have members")
     if sum(not line.excluded for line in lines) < 2:
-        return say("fewer than two have enough people")
-    return say("nobody has the favourable outcome")
+        return say("fewer than two are large enough")
+    return say("no member has the favourable outcome")
 
 
 def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
     outcome = outcome_of(spec, table)
     match table.of:
         case "label":
-            return say("the label “{outcome}”", outcome=outcome)
+            return say("the recorded outcome “{outcome}”", outcome=outcome)
         case "decisions" if spec.predictions:
             return say("the decision “{outcome}”", outcome=outcome)
         case "decisions":
@@ -184,7 +195,7 @@ def _below_line(table: GroupTable) -> str:
     if below < 2:
         return ""
     return say(
-        "{n} of {groups} groups are below the screening line.",
+        "{n} of {groups} groups are below the four-fifths threshold.",
         n=words.number(below),
         groups=words.number(len(compared)),
     )
@@ -194,14 +205,14 @@ def _median(table: GroupTable) -> str:
     if table.of != "scores" or table.median is None:
         return ""
     text = say(
-        "{median} is the median score of all {n}.",
+        "The median score of all {n} is {median}.",
         median=words.short(table.median, 4),
         n=words.number(table.people),
     )
     if not table.ties:
         return text
     ties = say(
-        "{share} of the people stand right at it, and do not count as above it.",
+        "{share} have exactly that score, and do not count as above it.",
         share=words.percent(table.ties, 1.0),
     )
     return f"{text} {ties}"
@@ -216,24 +227,30 @@ def errors_statement(table: GroupTable) -> Statement | None:
     widest = max(apart, key=lambda line: abs(line.equal_opportunity or 0.0))
     apart_by = widest.equal_opportunity or 0.0
     said = say(
-        "{points} is the widest difference of true positive rates: {rate} of those with {group} "
-        "and the favourable label are decided favourably, {best_rate} of those with {best}.",
+        "The largest difference in true positive rates is {points}: {rate} for {group} "
+        "against {best_rate} for {best}.",
         points=points_of(apart_by),
         rate=_fraction(widest.true_positives, widest.positives),
         group=group_text(table, widest),
         best_rate=_fraction(best.true_positives, best.positives),
         best=group_text(table, best),
     )
-    label = say("Widest difference of true positive rates, in percentage points")
+    label = say("Largest difference in true positive rates, in percentage points")
     return Statement("observed", label, signed(100 * apart_by, 1), said)
 
 
 def accuracy_statement(value: str, people: str = "") -> Statement:
     """Say which share of some people, or else of the test rows, is decided about as labelled."""
     said = (
-        say("{share} of {people} are decided about as the label says.", share=value, people=people)
+        say(
+            "The decision matches the recorded outcome for {share} of {people}.",
+            share=value,
+            people=people,
+        )
         if people
-        else say("{share} of the test rows are decided about as the label says.", share=value)
+        else say(
+            "The decision matches the recorded outcome for {share} of the test rows.", share=value
+        )
     )
     return Statement("observed", say("Accuracy"), value, said)
 
@@ -244,14 +261,14 @@ def _left_out(spec: AuditSpec, table: GroupTable) -> str:
     )
     if table.unknown and table.without:
         return say(
-            "{unknown} of unknown group and {without} without an outcome are left out.",
+            "Excluded: {unknown} whose group is not recorded, and {without} without an outcome.",
             unknown=unknown,
             without=without,
         )
     if table.unknown:
-        return say("{unknown} of unknown group are left out.", unknown=unknown)
+        return say("Excluded: {unknown} whose group is not recorded.", unknown=unknown)
     if table.without:
-        return say("{without} without an outcome are left out.", without=without)
+        return say("Excluded: {without} without an outcome.", without=without)
     return ""
 
 
@@ -261,10 +278,8 @@ def _small(table: GroupTable) -> str:
         return ""
     return say_many(
         small,
-        "{n} group of too small a share of the people is counted, but left out of the impact "
-        "ratios (6 RCNY 5-301).",
-        "{n} groups of too small a share of the people are counted, but left out of the impact "
-        "ratios (6 RCNY 5-301).",
+        "{n} small group is counted but excluded from the impact ratios (6 RCNY 5-301).",
+        "{n} small groups are counted but excluded from the impact ratios (6 RCNY 5-301).",
     )
 
 
@@ -272,7 +287,7 @@ def points_of(value: float | None) -> str:
     """Write a difference of rates in percentage points."""
     if value is None:
         return say(UNDEFINED)
-    return say("{n} points", n=signed(100 * value, 1))
+    return say("{n} percentage points", n=signed(100 * value, 1))
 
 
 def _fraction(part: int | None, whole: int | None) -> str:

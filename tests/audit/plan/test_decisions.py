@@ -14,20 +14,21 @@ from fairdesk.data.columns.retyping import retype
 from fairdesk.data.domain.attributes import Limit
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading, Dialect, Kind
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.inputs.usual import fitted, read_key
 from fairdesk.models.model import Companion, Fit, Mapping, Step
 from fairdesk.report.document import make_report
 from fairdesk.report.render.json_format import structured
 from fairdesk.wording.words import how_made
+from tests import phrases
 from tests.audit import making
 from tests.audit.making import FAVOURABLE, LABEL, PROTECTED, domain_of
+from tests.models.matching import match
 
 PLAIN = [
     "One row of the data is one applicant.",
-    "The column “hired” holds the decision or the truth; favourable in it is “yes”.",
+    "The column “hired” contains the recorded outcome; its favourable value is “yes”.",
     "“1” is the model’s favourable decision.",
-    "Compared by “sex”.",
+    "Protected attributes: “sex”.",
 ]
 
 
@@ -71,9 +72,9 @@ def test_trust_is_told_with_the_fingerprint(spec, table):
         environment="scikit-learn 1.3.2, Python 3.11",
     )
     assert more(msgspec.structs.replace(spec, model=model), table) == [
-        f"The file “hiring.pkl” (SHA-256 {'ab' * 32}) is a program, and was trusted to run.",
-        f"The file “scaler.pkl” (SHA-256 {'cd' * 32}) is a program, and was trusted to run.",
-        "The model was opened in an environment of its own: scikit-learn 1.3.2, Python 3.11.",
+        f"The file “hiring.pkl” (SHA-256 {'ab' * 32}) can run code and was trusted to run.",
+        f"The file “scaler.pkl” (SHA-256 {'cd' * 32}) can run code and was trusted to run.",
+        "The model was opened in a separate environment: scikit-learn 1.3.2, Python 3.11.",
     ]
 
 
@@ -84,14 +85,15 @@ def test_ranges_values_steps_and_constraints(trusting, table):
     age = table.column("age")
     told = more(narrowed, table)
     assert told[:3] == [
-        f"“age” may be 30 to 50, in steps of 5; in the data it is {age.low:g} to {age.high:g}.",
-        "Of “income” only these values are allowed: “1”, “2”, “3”.",
-        "Everybody fulfils: age >= 35.",
+        f"“age” ranges from 30 to 50, in steps of 5; in the data from {age.low:g} to {age.high:g}.",
+        f"{phrases.ONLY_THESE} “income”: “1”, “2”, “3”.",
+        "Constraint: age >= 35.",
     ]
     # rows and reasons, as they are counted
     asides = narrowed.domain.set_aside(table)
     assert len(told) == 3 + len(asides)
-    assert f"{asides[0].rows} rows were set aside: a value of “age” that is not allowed." in told
+    outside = f"{asides[0].rows} rows were excluded: a value of “age” outside the allowed values."
+    assert outside in told
     data = [each.facts for each in decisions(narrowed, table)]
     assert {"attribute": "age", "low": 30.0, "high": 50.0, "step": 5.0} in data
     assert income.low < 1
@@ -99,22 +101,28 @@ def test_ranges_values_steps_and_constraints(trusting, table):
 
 def test_roles_and_compared_values(trusting, table):
     fixed = limited(trusting, table, {"income": Limit(role="fixed")})
-    assert more(fixed, table) == ["“income” is kept as it is in the data."]
+    assert more(fixed, table) == ["“income” is fixed at its values in the data."]
     compared = more(limited(trusting, table, protected=("sex", "income")), table)
-    assert compared[0] == "Compared by “sex”, “income”."
-    assert compared[1].startswith("“income” is a number; people are compared at 12 values")
+    assert compared[0] == "Protected attributes: “sex”, “income”."
+    assert compared[1].startswith("“income” is a number and is tested at 12 values")
 
 
 @pytest.mark.parametrize(
     ("kind", "what"),
     [
-        (Kind.NOMINAL, "The column “age” holds names; it would have been taken for whole numbers."),
-        (Kind.IGNORED, "The column “age” was left out."),
+        (
+            Kind.NOMINAL,
+            (
+                "The column “age” is read as categorical; by default it would have been read as "
+                "whole numbers."
+            ),
+        ),
+        (Kind.IGNORED, "The column “age” was excluded."),
         (
             Kind.REAL,
             (
-                "The column “age” holds numbers with fractions; it would have been taken for "
-                "whole numbers."
+                "The column “age” is read as decimal numbers; by default it would have been read "
+                "as whole numbers."
             ),
         ),
     ],
@@ -133,7 +141,7 @@ def test_an_identifier_that_is_audited(tmp_path, card):
     path.write_text("\n".join([f"id,{head}", *(f"{i},{line}" for i, line in enumerate(lines))]))
     table = read_table(path)
     assert table.column("id").kind is Kind.IGNORED
-    what = "The column “id” holds whole numbers; it would have been left out."
+    what = "The column “id” is read as whole numbers; by default it would have been excluded."
     assert what not in said(making.spec_of(table, card), table)
     audited = retype(table, "id", Kind.INTEGER)
     card = msgspec.structs.replace(card, inputs=tuple(f"input {i}" for i in range(1, 5)))
@@ -146,12 +154,12 @@ def test_missing_cells(tmp_path, card):
     table = read_table(path, Dialect(missing=("?",)))
     spec = making.spec_of(table, card)
     told = more(spec, table)
-    assert told[0] == "These cells mean that there is no value: “?”."
-    assert "3 rows were set aside: no value of “sex”." in told
+    assert told[0] == f"These cells {phrases.COUNT_AS_MISSING} values: “?”."
+    assert "3 rows were excluded: no value of “sex”." in told
     domain = domain_of(table, spec.mapping, LABEL, PROTECTED, takes_missing=("sex",))
     told = more(msgspec.structs.replace(spec, domain=domain), table)
-    assert "A missing cell of “sex” is a category of its own, “Unknown”." in told
-    assert not any("set aside" in what for what in told)
+    assert "Missing cells of “sex” form a separate category, “Unknown”." in told
+    assert not any("excluded" in what for what in told)
 
 
 def test_how_the_model_is_fed_and_decides(trusting, table, card):
@@ -160,10 +168,12 @@ def test_how_the_model_is_fed_and_decides(trusting, table, card):
     mapping = msgspec.structs.replace(trusting.mapping, inputs=(edited, *others))
     told = decisions(msgspec.structs.replace(trusting, mapping=mapping), table)
     (one,) = (each for each in told if "inputs" in each.facts)
-    assert one.what == "1 input of the model is made otherwise than proposed: “input 1”."
+    assert (
+        one.what == "1 input of the model is made differently from the proposed mapping: “input 1”."
+    )
     assert one.facts["inputs"] == (edited,)
     moved = match(card, table, LABEL, FAVOURABLE, threshold=0.4)
-    assert "The model’s decision changes at 0.4, not at one half." in more(
+    assert "The model’s decision threshold is 0.4, not one half." in more(
         msgspec.structs.replace(trusting, mapping=moved), table
     )
     card = msgspec.structs.replace(card, classes=("bad", "fair", "good"), outputs=("a", "b"))
@@ -174,14 +184,14 @@ def test_how_the_model_is_fed_and_decides(trusting, table, card):
         ),
         table,
     )
-    assert "Of the model’s outputs “b” was chosen." in told
-    assert "Of the model’s classes several are favourable: “fair”, “good”." in told
+    assert "The model has several outputs; “b” was chosen." in told
+    assert "Several of the model’s classes are favourable: “fair”, “good”." in told
 
 
 def test_decisions_without_a_model(trusting, table):
     told = more(msgspec.structs.replace(trusting, predictions="hired"), table)
-    assert told[0] == "No model was asked: the column “hired” holds its decisions."
-    assert not any("model’s" in what or "set aside" in what for what in told)
+    assert told[0] == "No model was queried: the column “hired” contains its decisions."
+    assert not any("model’s" in what or "excluded" in what for what in told)
 
 
 def test_many_names_are_cut_short(tmp_path, trusting, table):
@@ -194,7 +204,7 @@ def test_many_names_are_cut_short(tmp_path, trusting, table):
     (told,) = (
         what
         for what in more(msgspec.structs.replace(trusting, domain=domain), table)
-        if "only these" in what
+        if phrases.ONLY_THESE in what
     )
     assert told.endswith("“v11” and 18 more.")
 
@@ -208,14 +218,16 @@ def test_how_cells_were_read_is_told_where_it_was_decided(tmp_path, card):
     found = read_table(path)
     model = msgspec.structs.replace(card, needed_trust=False)
     plain = msgspec.structs.replace(making.spec_of(found, model), trusted=False)
-    assert not any("mended" in what or "count as missing" in what for what in said(plain, found))
+    assert not any(
+        "converted" in what or phrases.COUNT_AS_MISSING in what for what in said(plain, found)
+    )
     dialect = with_reading(found.source.dialect, "age", ColumnReading(odd="mended"))
     mended = read_table(path, msgspec.structs.replace(dialect, encoding_mended=True))
     spec = msgspec.structs.replace(making.spec_of(mended, model), trusted=False)
     told = said(spec, mended)
-    assert "Cells of “age” were mended: “$45” to 45." in told
-    assert "These cells of “age”, which holds numbers, count as missing: “O”." in told
-    assert "Texts in another encoding than the rest of the file were mended." in told
+    assert "Cells of “age” were converted: “$45” to 45." in told
+    assert f"These cells of “age”, a column of numbers, {phrases.COUNT_AS_MISSING}: “O”." in told
+    assert "Texts in a different encoding from the rest of the file were corrected." in told
     with Store.create(tmp_path / "new.fairdesk", spec, mended) as store:
         facts = [json.loads(entry.facts) for entry in store.log_entries()]
         assert {"column": "age", "reading": {"odd": "mended"}} in facts
@@ -251,6 +263,6 @@ def test_scaling_that_was_fitted_on_the_table_is_a_decision(trusting, table, tmp
     # the report says so too
     with Store.create(tmp_path / "told.fairdesk", prepared, table) as store:
         told = structured(make_report(store)).decode()
-    assert "Scaling fitted on the audited table." in told
-    assert "the numbers with which the model was trained may differ" in told
-    assert "fitted on the audited table" in how_made(first)
+    assert f"Scaling {phrases.FITTED_ON_TABLE}." in told
+    assert "the numbers used in training may differ" in told
+    assert phrases.FITTED_ON_TABLE in how_made(first)

@@ -7,7 +7,7 @@ import pytest
 from fairdesk.audit.plan.labels import class_labels, own_labels, targets
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import canonical
-from fairdesk.models.inputs.mapping import match
+from tests.models.matching import match
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from fairdesk.data.domain.attributes import Limit, Role
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import canonical
 from fairdesk.errors import DataError, SpecError
-from fairdesk.models.inputs.mapping import match
+from tests import phrases
 from tests.audit.making import domain_of
+from tests.models.matching import match
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_limits_are_read(tmp_path, text, attributes, constraints):
 def test_limits_that_are_something_else(tmp_path, text):
     path = tmp_path / "domain.json"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(SpecError, match="not what is expected"):
+    with pytest.raises(SpecError, match=phrases.NOT_EXPECTED):
         read_limits(path)
 
 
@@ -92,7 +93,7 @@ def test_the_favourable_value_as_the_column_writes_it(table, tmp_path):
     assert canonical(table, "age", f"{age:.1f}") == f"{age:.0f}"
     with pytest.raises(SpecError, match="no value “perhaps”") as caught:
         canonical(table, "hired", "perhaps")
-    assert caught.value.remedy == "Its values are: no, yes."
+    assert caught.value.remedy == f"{phrases.ITS_VALUES}: no, yes."
     with pytest.raises(DataError, match="no column “wanted”") as caught:
         canonical(table, "wanted", "yes")
     assert "age, sex, income, hired" in caught.value.remedy
@@ -136,12 +137,12 @@ def test_the_domain_is_what_the_model_uses(table, spec):
 @pytest.mark.parametrize(
     ("protected", "limits", "words"),
     [
-        (("hired",), {}, "label column “hired” cannot be protected"),
-        (("sex",), {"hired": ["yes"]}, "“hired”, which is no attribute"),
-        (("sex",), {"wage": [1, 2]}, "“wage”, which is no attribute"),
+        (("hired",), {}, f"label column “hired” {phrases.NOT_TO_BE_PROTECTED}"),
+        (("sex",), {"hired": ["yes"]}, "“hired”, which is not an attribute"),
+        (("sex",), {"wage": [1, 2]}, "“wage”, which is not an attribute"),
         (("sex",), {"sex": ["female", "robot"]}, "no value robot"),
         (("sex",), {"age": [50, 20]}, "cannot be"),
-        (("sex",), {"sex": ["female"]}, "only one value"),
+        (("sex",), {"sex": ["female"]}, phrases.ONE_VALUE),
         (("sex",), {"sex": Limit(role="fixed")}, "protected and fixed"),
         (("sex",), {"sex": Limit(low=1)}, "cannot be"),
     ],

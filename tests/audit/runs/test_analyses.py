@@ -13,6 +13,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.data.profiling.nearest import gower
 from fairdesk.errors import DataError, ModelError, WorkerError
 from fairdesk.individual.surrogates.explanation import Explanation, Side, Variant
+from tests import phrases
 from tests.audit import fake_guest, making
 
 QUICK_GUEST = (sys.executable, str(Path(fake_guest.__file__)))
@@ -64,7 +65,7 @@ def test_weighing_needs_no_model(worker, spec, table):
     assert weighed.nearest.dtype == np.intp
     assert weighed.distance[0] == 0
     assert ((weighed.score >= 0) & (weighed.score <= 1)).all()
-    with pytest.raises(DataError, match="nobody"):
+    with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
         worker.weigh(spec.domain, people[:0], rows)
     assert worker.alive
 
@@ -124,7 +125,7 @@ def test_a_model_that_changed_its_mind(pairs):
 def test_pairs_without_an_open_model(worker, spec, table):
     people = spec.domain.people(table)
     for ask in (worker.shrink, worker.explain):
-        with pytest.raises(WorkerError, match="No model is open"):
+        with pytest.raises(WorkerError, match=phrases.NO_MODEL_OPEN):
             ask(spec.mapping, spec.domain, people, people[:2])
 
 
@@ -157,7 +158,7 @@ def test_nobody_is_nearer_than_can_be(tmp_path, spec, table, lie):
     worker = lying_guest(tmp_path, lying)
     people = spec.domain.people(table)
     try:
-        with pytest.raises(WorkerError, match="does not fit the question"):
+        with pytest.raises(WorkerError, match=phrases.MISFIT):
             worker.weigh(spec.domain, people, people[:2])
     finally:
         worker.close()
@@ -171,7 +172,7 @@ def test_other_pairs_are_no_answer(tmp_path, table):
     worker = lying_guest(tmp_path, lie)
     path = fake_guest.write_source(tmp_path / "model.txt")
     try:
-        with pytest.raises(WorkerError, match="does not fit the question"):
+        with pytest.raises(WorkerError, match=phrases.MISFIT):
             Pairs(worker, table, path).shrink()
     finally:
         worker.close()
@@ -198,5 +199,5 @@ TRUE = Explanation(SIDE, SIDE, (Variant((1.0,), 0.7, 1), Variant((0.0,), 0.4, 0)
 )
 def test_explanations_are_of_what_there_is(spec, changed):
     check_explanation(TRUE, spec.domain, 1)
-    with pytest.raises(WorkerError, match="does not fit the question"):
+    with pytest.raises(WorkerError, match=phrases.MISFIT):
         check_explanation(msgspec.structs.replace(TRUE, **changed), spec.domain, 1)

@@ -19,6 +19,7 @@ from fairdesk.models.open import open_model
 from fairdesk.models.pickles.contents import look_into
 from fairdesk.wording import inspected
 from fairdesk.wording.inspected import figures, summary
+from tests import phrases
 from tests.data import making
 
 
@@ -61,7 +62,7 @@ def test_a_column_of_scores_becomes_decisions_at_a_threshold(tmp_path):
 
 
 def test_a_threshold_of_decisions_by_name_is_refused(tmp_path):
-    with pytest.raises(SpecError, match="has no value"):
+    with pytest.raises(SpecError, match=phrases.NO_VALUE):
         seen(
             data=scored(tmp_path / "t.csv"),
             label="sex",
@@ -77,9 +78,9 @@ def test_the_sheet_that_is_named_is_read_though_the_first_is_no_table(tmp_path):
     book = making.workbook(tmp_path / "b.xlsx", {"other": other, "people": people})
     subject = {"data": book, "label": "paid", "favourable": "yes", "predictions": "said"}
     assert seen(**subject, table="people").proof.rows == 3
-    with pytest.raises(DataError, match="in the table “other”") as caught:
+    with pytest.raises(DataError, match="in the table that was read, “other”") as caught:
         seen(**subject)
-    assert caught.value.remedy == "Name another with --table: “people”."
+    assert caught.value.remedy == "Choose another with --table: “people”."
 
 
 def test_an_open_input_comes_with_an_example_of_how_to_say_it(tmp_path):
@@ -140,14 +141,14 @@ def test_a_usual_preparation_is_offered_and_taken_when_it_is_named(tmp_path):
     assert all(item.then == () for item in found.mapping.inputs)
     assert "standardise" in [offer.key for offer in found.offers]
     told = summary(found, None)
-    assert "--prepare standardise: standardise every input" in told
+    assert f"--prepare standardise: {phrases.STANDARDISE}" in told
     assert "is not proven to be the right one" in told
     assert figures(found, None)["preparations"][0]["prepare"] == found.offers[0].key
     chosen = seen(**subject, prepare="standardise")
     assert chosen.proof.accuracy > 0.97 > found.proof.accuracy + 0.1
     assert [item.fitted for item in chosen.mapping.inputs] == [Fit.STANDARDISE] * 2
     assert chosen.offers == ()
-    assert "fitted on the audited table" in summary(chosen, None)
+    assert phrases.FITTED_ON_TABLE in summary(chosen, None)
     said = tmp_path / "map.json"
     said.write_text('{"prepare": "standardise"}', encoding="utf-8")
     assert seen(**subject, map=said).mapping.inputs == chosen.mapping.inputs
@@ -169,7 +170,7 @@ def test_it_is_told_which_of_several_outputs_was_taken(tmp_path):
     keras.Model(given, heads).save(model)
     subject = {"data": scored(tmp_path / "t.csv"), "label": "paid", "favourable": "yes"}
     told = seen(**subject, model=model).notes[0]
-    assert told == "The model has several outputs: “pay”, “leave”. “pay” was taken: check it."
+    assert told == "The model has several outputs: “pay”, “leave”. “pay” was chosen: check it."
     assert "several outputs" not in " ".join(seen(**subject, model=model, output="leave").notes)
 
 
@@ -222,7 +223,7 @@ def test_the_auditor_decides_how_columns_are_read(tmp_path):
     assert mended.proof.left_out == 1
     # what was decided of the first column says nothing of the plain ones
     assert mended.table.column("score").odd == ()
-    with pytest.raises(DataError, match="No odd cell"):
+    with pytest.raises(DataError, match=phrases.NO_ODD_CELL):
         seen(columns={"age": ColumnReading(cells={"Q": 0.0})}, **asked)
     with pytest.raises(DataError, match="no column “agE”"):
         seen(columns={"agE": ColumnReading(odd="mended")}, **asked)

@@ -21,6 +21,7 @@ from fairdesk.models.inputs import predictions
 from fairdesk.results.conditions import Condition
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
+from tests import phrases
 from tests.audit import fake_guest, making
 from tests.audit.making import domain_of
 
@@ -113,7 +114,7 @@ def mined(outcome="1"):
 
 
 def test_the_worst_rule_set_of_the_last_search_is_repaired(store):
-    with pytest.raises(SpecError, match="no rule set to repair yet"):
+    with pytest.raises(SpecError, match=phrases.NO_RULE_SET_YET):
         completed(TESTSGD, store)
     early = store.begin_run(RunSpec("testsgd"))
     store.measure(early, (mined(), rule(0.9, 0.0)))
@@ -132,7 +133,7 @@ def test_the_worst_rule_set_of_the_last_search_is_repaired(store):
         chosen = with_rule(TESTSGD, store, place)
         assert (chosen.rule, chosen.outcome) == (each.conditions, each.outcome)
     for number in (0, 5):
-        with pytest.raises(SpecError, match=f"no rule set {number}") as caught:
+        with pytest.raises(SpecError, match=f"{phrases.NO_SUCH_RULE_SET} {number}") as caught:
             with_rule(TESTSGD, store, number)
         assert "from 1 to 4" in caught.value.remedy
 
@@ -147,8 +148,8 @@ def test_a_mean_score_is_not_compared_with_shares(store):
 @pytest.mark.parametrize(
     ("asked", "words", "remedy"),
     [
-        ({}, "no discriminatory pairs", "Run a search"),
-        ({"pairs_of": (1,)}, "by a run 1", "Run a search"),
+        ({}, phrases.NO_PAIRS, "Run a search"),
+        ({"pairs_of": (1,)}, "no run 1 that found pairs", "Run a search"),
         ({"flagged": True}, "no flagged", "Flag some"),
     ],
 )
@@ -160,10 +161,10 @@ def test_a_repair_without_pairs_is_refused(store, asked, words, remedy):
 
 def test_pairs_that_are_not_there_are_named(store, findings):
     number = add(store, findings(4), "dismissed")
-    with pytest.raises(SpecError, match="by a run 9") as caught:
+    with pytest.raises(SpecError, match="no run 9 that found pairs") as caught:
         check_repair(msgspec.structs.replace(AEQUITAS, pairs_of=(9,)), store)
-    assert caught.value.remedy == f"Pairs were found by these runs: {number}."
-    with pytest.raises(SpecError, match="no discriminatory pairs") as caught:
+    assert caught.value.remedy == f"{phrases.RUNS_WITH_PAIRS} {number}."
+    with pytest.raises(SpecError, match=phrases.NO_PAIRS) as caught:
         check_repair(AEQUITAS, store)
     assert "dismissed" in caught.value.why
     add(store, findings(4))
@@ -174,7 +175,7 @@ def test_pairs_that_are_not_there_are_named(store, findings):
     ("changed", "words"),
     [
         ({"scores": "values", "classes": ()}, "estimates a number"),
-        ({"classes": ("0", "1", "2")}, "Two answers of the model mean the label “no”"),
+        ({"classes": ("0", "1", "2")}, f"{phrases.TWO_ANSWERS} “no”"),
     ],
 )
 def test_answers_that_are_no_labels_are_refused(tmp_path, spec, table, findings, changed, words):
@@ -195,9 +196,9 @@ def test_a_label_that_is_none_of_the_answers_is_named(tmp_path, spec):
     with Store.create(
         tmp_path / "other.fairdesk", msgspec.structs.replace(spec, **about), table
     ) as store:
-        with pytest.raises(SpecError, match="no label to give") as caught:
+        with pytest.raises(SpecError, match="Augmentation rows cannot be labelled") as caught:
             check_repair(AEQUITAS, store)
-        assert "“0”, which is no value of the label “hired”" in caught.value.why
+        assert "“0” is not a value of the label “hired”" in caught.value.why
 
 
 def test_data_without_labels_cannot_be_trained_with(tmp_path, spec, table, findings):
@@ -216,7 +217,7 @@ def test_data_without_labels_cannot_be_trained_with(tmp_path, spec, table, findi
     bare = type(table)(table.source, table.columns, codes)
     with (
         Store.create(tmp_path / "other.fairdesk", narrow, bare) as store,
-        pytest.raises(SpecError, match="no row to train a model with"),
+        pytest.raises(SpecError, match="no rows to train a model with"),
     ):
         check_repair(TESTSGD, store)
 
@@ -224,11 +225,14 @@ def test_data_without_labels_cannot_be_trained_with(tmp_path, spec, table, findi
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (msgspec.structs.replace(AEQUITAS, near=0.1), "everybody in the domain"),
-        (msgspec.structs.replace(TESTSGD, near=0.1), "everybody in the domain"),
-        (msgspec.structs.replace(AEQUITAS, text="age"), "does not compare terms"),
-        (msgspec.structs.replace(AEQUITAS, edges={"age": (40.0,)}), "divides no numbers"),
-        (msgspec.structs.replace(TESTSGD, text="age"), "no column of texts"),
+        (msgspec.structs.replace(AEQUITAS, near=0.1), "on the whole input domain"),
+        (msgspec.structs.replace(TESTSGD, near=0.1), "on the whole input domain"),
+        (msgspec.structs.replace(AEQUITAS, text="age"), phrases.COMPARES_NO_TERMS),
+        (
+            msgspec.structs.replace(AEQUITAS, edges={"age": (40.0,)}),
+            "does not divide numbers into bins",
+        ),
+        (msgspec.structs.replace(TESTSGD, text="age"), phrases.NO_COLUMN_OF_TEXTS),
         (RunSpec("repair-aequitas", {"labels": "mine"}), "cannot be “mine”"),
         (RunSpec("repair-aequitas", {"most": 200.0}), "cannot be “200.0”"),
         (RunSpec("repair-testsgd", {"least": 0}), "cannot be “0”"),
@@ -248,7 +252,7 @@ def test_without_a_model_nothing_is_repaired(spec, table):
         spec, model=card, mapping=mapping, predictions="hired", domain=domain
     )
     for asked in (AEQUITAS, TESTSGD):
-        with pytest.raises(SpecError, match="no model to ask"):
+        with pytest.raises(SpecError, match=phrases.NO_MODEL):
             check_run(asked, decided)
 
 
@@ -258,7 +262,7 @@ def test_groups_that_the_model_is_not_told_of_can_be_repaired(spec, table):
         attributes=tuple(each for each in spec.domain.attributes if each.name != "sex"),
         unseen=tuple(each for each in spec.domain.attributes if each.name == "sex"),
     )
-    assert "is not given any protected" in why_off(METHODS["repair-aequitas"], spec.model, domain)
+    assert phrases.NOT_GIVEN in why_off(METHODS["repair-aequitas"], spec.model, domain)
     assert why_off(METHODS["repair-testsgd"], spec.model, domain) == ""
 
 
@@ -319,7 +323,8 @@ def test_a_repair_is_kept_whole_and_found_again(prepared):
         assert again.models(record.id, 2) == {}
         assert again.model(record.id, 2, "model.joblib") == b""
     entries = [entry.what for entry in store.log_entries()]
-    assert f"Run {record.id} was started: Retrain with the pairs found" in entries
+    begun = phrases.RUN_STARTED.format(run=record.id, title=phrases.RETRAIN_WITH_PAIRS)
+    assert begun in entries
 
 
 def test_a_repair_that_is_told_to_stop_says_what_it_came_to(prepared):
@@ -340,7 +345,7 @@ def test_a_budget_lets_a_repair_come_to_its_end(prepared):
     worker, store = prepared("time.sleep(0.05)")
     *_, last = run(worker, store, msgspec.structs.replace(LONG, budget=Budget(seconds=0.3)))
     assert last.state == "done"
-    assert "budget was used up" in last.message
+    assert phrases.BUDGET_USED_UP in last.message
     assert store.models(last.run_id, last.figures[0].chosen)
 
 
@@ -367,8 +372,8 @@ def test_stopping_while_a_model_is_trained_ends_the_process_and_keeps_what_is_kn
 
 def test_a_repair_begins_with_what_was_found_before_only(prepared):
     worker, store = prepared()
-    with pytest.raises(SpecError, match="no rule set to repair"):
+    with pytest.raises(SpecError, match=phrases.NO_RULE_SET_YET):
         next(run(worker, store, TESTSGD))
-    with pytest.raises(SpecError, match="by a run 7"):
+    with pytest.raises(SpecError, match="no run 7 that found pairs"):
         next(run(worker, store, msgspec.structs.replace(SHORT, pairs_of=(7,))))
     assert len(store.runs()) == 1

@@ -20,6 +20,7 @@ from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import SpecError, StoreError
 from fairdesk.models.inputs import predictions
 from fairdesk.results.subgroups import RuleSet
+from tests import phrases
 from tests.audit import fake_guest, making
 from tests.audit.making import domain_of
 
@@ -166,7 +167,7 @@ def test_a_model_that_hangs_fails_the_run(prepared):
     )
     last = list(run(worker, store, LONG))[-1]
     assert last.state == "failed"
-    assert "did not take the next step" in last.message
+    assert phrases.NO_NEXT_STEP in last.message
     assert last.found == store.count(PairQuery()) == 30
 
 
@@ -175,7 +176,7 @@ def test_a_budget_is_told(prepared):
     spec = msgspec.structs.replace(LONG, budget=Budget(queries=600))
     last = list(run(worker, store, spec))[-1]
     assert last.state == "done"
-    assert last.message == "It ended because its budget was used up: 600 rows sent to the model."
+    assert last.message == f"The run ended because its {phrases.BUDGET_USED_UP}: 600 rows queried."
     assert last.queries >= 600
     last = list(run(worker, store, msgspec.structs.replace(LONG, budget=Budget(seconds=0.2))))[-1]
     assert "0.2 seconds" in last.message
@@ -186,7 +187,7 @@ def test_a_diagnosis_that_ends_early_finds_nobody(prepared):
     spec = RunSpec("diagnose", budget=Budget(queries=1))
     last = list(run(worker, store, spec))[-1]
     assert (last.state, last.found, last.figures) == ("done", 0, ())
-    assert last.message.endswith("used up: 1 row sent to the model.")
+    assert last.message.endswith(f"{phrases.BUDGET_USED_UP}: 1 row queried.")
 
 
 def test_a_full_disk_fails_the_run_and_keeps_the_rest(prepared):
@@ -195,7 +196,7 @@ def test_a_full_disk_fails_the_run_and_keeps_the_rest(prepared):
     store._connection.execute(f"PRAGMA max_page_count = {pages + 200}")
     last = list(run(worker, store, LONG))[-1]
     assert last.state == "failed"
-    assert "disk is full" in last.message
+    assert phrases.DISK_FULL in last.message
     assert last.found == store.count(PairQuery()) > 0
     with Store.open(store.path) as again:
         assert again.count(PairQuery()) == last.found
@@ -223,7 +224,7 @@ def test_nobody_to_start_from(prepared, tmp_path, table):
     with Store.create(tmp_path / "empty.fairdesk", store.spec, empty) as store:
         last = list(run(worker, store, SHORT))[-1]
     assert last.state == "failed"
-    assert "nobody to start from" in last.message
+    assert phrases.NOBODY_TO_START_FROM in last.message
 
 
 def test_groups_are_compared_by_the_model_or_by_its_decisions_alone(
@@ -255,14 +256,14 @@ def test_groups_are_compared_by_the_model_or_by_its_decisions_alone(
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"edges": {"sex": (1.0,)}}, "“sex” is no protected number"),
-        ({"edges": {"age": (40.0, 40.0)}}, "must be numbers that rise"),
-        ({"edges": {"age": ()}}, "must be numbers that rise"),
-        ({"edges": {"age": (float("nan"),)}}, "must be numbers that rise"),
-        ({"text": "sex"}, "no column of texts"),
-        ({"text": "sex", "method": "groups"}, "does not compare terms"),
-        ({"terms": {"gender": ("gay",)}}, "fewer than two terms"),
-        ({"near": 0.1}, "asks about real people"),
+        ({"edges": {"sex": (1.0,)}}, f"“sex” is {phrases.NO_PROTECTED_NUMBER}"),
+        ({"edges": {"age": (40.0, 40.0)}}, phrases.MUST_RISE),
+        ({"edges": {"age": ()}}, phrases.MUST_RISE),
+        ({"edges": {"age": (float("nan"),)}}, phrases.MUST_RISE),
+        ({"text": "sex"}, phrases.NO_COLUMN_OF_TEXTS),
+        ({"text": "sex", "method": "groups"}, phrases.COMPARES_NO_TERMS),
+        ({"terms": {"gender": ("gay",)}}, phrases.TOO_FEW_TERMS),
+        ({"near": 0.1}, "does not apply to group methods"),
     ],
 )
 def test_groups_that_cannot_be_compared_are_refused(spec, table, changed, words):

@@ -23,6 +23,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import DataError, ModelError, WorkerError
 from fairdesk.files import sha256
 from fairdesk.models.model import Companion
+from tests import phrases
 from tests.audit import fake_guest, making
 
 QUICK_GUEST = (sys.executable, str(Path(fake_guest.__file__)))
@@ -277,7 +278,7 @@ def test_a_full_disk_is_told(caches, tmp_path, monkeypatch):
     (tmp_path / "model.pkl").write_bytes(bytes(100))
     made = Sandbox(GUEST)
     monkeypatch.setattr(sandbox, "_free_bytes", lambda _: 50)
-    with pytest.raises(WorkerError, match="not enough room"):
+    with pytest.raises(WorkerError, match="not enough space"):
         made.give("model", tmp_path / "model.pkl")
     made.remove()
 
@@ -385,7 +386,7 @@ def test_memory_is_limited_by_what_there_is():
 def test_a_greeting_is_the_first_word_or_it_is_ended(spec):
     script = "import sys; sys.stdout.buffer.write(b'FDW1' + bytes(4)); sys.stdout.flush()"
     worker = Worker(command=(sys.executable, "-c", script))
-    with pytest.raises(WorkerError, match="no message of FairDesk"):
+    with pytest.raises(WorkerError, match=phrases.NO_MESSAGE):
         worker.predict(spec.mapping, spec.domain.attributes, np.zeros((1, 3)))
     worker.close()
     assert wire.Hello in wire.FromGuest.__args__

@@ -14,8 +14,9 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import weigh_findings
 from fairdesk.audit.store import file
+from fairdesk.audit.store.pair import MinimalPair
 from fairdesk.audit.store.parts import pairs
-from fairdesk.audit.store.records import MinimalPair, PairQuery
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.schema import beside, transaction
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.figures import check_proven
@@ -24,6 +25,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.individual.realism import plausibility
 from fairdesk.report.provenance.manifest import sidecar
+from tests import phrases
 from tests.audit import audited, fake_guest
 
 RUNS_OF_ALL_KINDS = (
@@ -31,7 +33,7 @@ RUNS_OF_ALL_KINDS = (
     RunSpec("testsgd", {"sample_thr": 100, "theta": 0.2}),
     RunSpec("proves"),
 )
-NEAREST = MinimalPair((0.0,), (1.0,), 0.1, 0.9, 0, 1, 0.5, 0.5, 0)
+NEAREST = MinimalPair((0.0,), (1.0,), 0, 1, 0.1, 0.9, 0.5, 0.5, 0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -113,7 +115,8 @@ def test_killed_after_any_transaction_nothing_differs(moments, worker, tmp_path)
             assert all(run.state in ("done", "failed") for run in runs)
             logged = [entry.what for entry in store.log_entries()]
             assert all(
-                any(f"Run {run.id} was cut off" in each for each in logged) for run in failed
+                any(f"Run {run.id} {phrases.WAS_INTERRUPTED}" in each for each in logged)
+                for run in failed
             )
             cut_off += len(failed)
             if store.count(PairQuery()) and number % 5 == 0:

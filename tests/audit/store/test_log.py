@@ -19,6 +19,7 @@ from fairdesk.errors import StoreError
 from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.results.events import Progress
 from fairdesk.results.mitigation import Retrained
+from tests import phrases
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def told(store):
 
 def test_it_begins_with_the_fingerprints_of_question_and_table(store):
     first = store.log_entries()[0]
-    assert (first.kind, first.what) == ("begun", "The audit was begun.")
+    assert (first.kind, first.what) == ("begun", phrases.BEGUN)
     assert said(store).begun == store.fingerprints()
     assert said(store).begun.data == store.spec.data.sha256
     store._connection.execute("UPDATE audit SET spec = replace(spec, '}', ' }')")
@@ -67,7 +68,7 @@ def test_a_run_is_told_when_it_begins_and_ends(store, run):
     assert (ended.state, ended.ended) == ("stopped", store.runs()[0].ended)
     assert ended == store.run_fingerprints(run)
     assert told(store)[-2:] == [
-        ("ran", f"Run {run} was started: MAFT"),
+        ("ran", phrases.RUN_STARTED.format(run=run, title=phrases.MAFT)),
         ("ran", f"Run {run} ended: stopped. By the auditor."),
     ]
 
@@ -159,7 +160,7 @@ def test_what_is_learned_of_a_pair_is_bound(store, run):
     store.learn(3, "minimal", RunSpec("uniform"))
     assert told(store)[-2:] == [
         ("learned", "Pair 3: explained."),
-        ("learned", "Pair 3: minimal is known."),
+        ("learned", "Pair 3: “minimal” was recorded."),
     ]
     assert said(store).learned == store.learned_fingerprints()
     change = "UPDATE pair_analyses SET document = replace(document, 'uniform', 'maft')"
@@ -180,7 +181,7 @@ def test_marks_and_notes_are_replayed_and_a_dismissal_has_its_reason_beside_it(s
         ("marked", "Pair 7: note “Nobody earns “-1”.”."),
         ("marked", "Pair 2: not marked."),
         ("marked", "Pair 8: note “Ask.”."),
-        ("marked", "Pair 8: note taken away."),
+        ("marked", "Pair 8: note removed."),
     ]
     replayed = said(store)
     assert replayed.marks == {7: "dismissed"}
@@ -310,5 +311,5 @@ def test_a_clock_that_was_set_back_is_mentioned_and_is_no_tampering(store, monke
     assert [log[place].what for place in hash_chain.set_back(log)] == ["Two."]
     found = {each.name: each for each in check_record(store, None)}
     assert not any(each.failed for each in found.values())
-    (said,) = (each for each in found[CHAIN].remarks if "clock was set back" in each)
+    (said,) = (each for each in found[CHAIN].remarks if phrases.CLOCK_SET_BACK in each)
     assert "2031-05-05T09:30:00+00:00 after 2031-05-05T10:00:00+00:00" in said

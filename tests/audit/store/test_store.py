@@ -31,6 +31,7 @@ from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.results.events import Progress
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Augmented, Retrained
+from tests import phrases
 from tests.certify.proofs import honest
 
 
@@ -175,8 +176,8 @@ def test_runs_that_were_cut_off_are_settled(store):
     assert "ended while it ran" in record.message
     lasted = datetime.fromisoformat(record.ended) - datetime.fromisoformat(record.started)
     assert lasted.total_seconds() in (90, 91)
-    assert [entry.what for entry in store.log_entries() if "cut off" in entry.what] == [
-        f"Run {cut} was cut off: FairDesk was closed or ended while it ran."
+    assert [entry.what for entry in store.log_entries() if "interrupted" in entry.what] == [
+        f"Run {cut} {phrases.WAS_INTERRUPTED}: FairDesk was closed or ended while it ran."
     ]
 
 
@@ -265,7 +266,7 @@ def test_a_value_of_a_number_is_matched_as_a_number(filled):
 def test_what_is_asked_never_becomes_sql(filled):
     evil = "'; DROP TABLE finding; --"
     for query in (PairQuery(order=evil), PairQuery(where={evil: "x"})):
-        with pytest.raises(StoreError, match="no attribute"):
+        with pytest.raises(StoreError, match="There is no attribute"):
             filled.pairs(query, 0, 1)
     assert ids(filled, PairQuery(mark=evil)) == []
     assert ids(filled, PairQuery(where={"sex": evil})) == []
@@ -282,7 +283,7 @@ def test_marks_and_notes_are_kept(filled):
         assert again.pair(2).note == "Two “Müllers”?\nAsk."
         assert ids(again, PairQuery(mark="flagged")) == [2]
         assert again.count(PairQuery(mark="")) == 298
-    with pytest.raises(StoreError, match="no mark"):
+    with pytest.raises(StoreError, match="There is no review status “nice”"):
         filled.mark(2, "nice")
 
 
@@ -328,7 +329,7 @@ def test_nothing_is_overwritten(store, spec, table):
 
 
 def test_a_folder_that_is_not_there(tmp_path, spec, table):
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match=phrases.CANNOT_BE_MADE):
         Store.create(tmp_path / "nowhere" / "a.fairdesk", spec, table)
 
 
@@ -349,11 +350,11 @@ def test_files_that_are_no_audit(tmp_path):
         connection.execute("CREATE TABLE t (a)")
     connection.close()
     for path, words in (
-        (missing, "no audit file"),
-        (folder, "no audit file"),
-        (text, "no FairDesk audit"),
-        (empty, "no FairDesk audit"),
-        (other, "no FairDesk audit"),
+        (missing, phrases.NO_AUDIT_FILE),
+        (folder, phrases.NO_AUDIT_FILE),
+        (text, phrases.NO_FAIRDESK_AUDIT),
+        (empty, phrases.NO_FAIRDESK_AUDIT),
+        (other, phrases.NO_FAIRDESK_AUDIT),
     ):
         with pytest.raises(StoreError, match=words) as caught:
             Store.open(path)
@@ -365,10 +366,10 @@ def test_an_audit_of_another_version_is_refused_as_it_is(filled, version):
     filled._connection.execute(f"PRAGMA user_version = {version}")
     filled.close()
     before = filled.path.read_bytes()
-    with pytest.raises(StoreError, match="another version of FairDesk") as caught:
+    with pytest.raises(StoreError, match=phrases.OTHER_VERSION) as caught:
         Store.open(filled.path)
     assert f"version {version};" in caught.value.why
-    assert "FairDesk that made it" in caught.value.remedy
+    assert "FairDesk version that made it" in caught.value.remedy
     assert filled.path.read_bytes() == before
 
 
@@ -400,9 +401,9 @@ def test_which_run_cannot_be_read_is_told(filled, column, value):
 )
 def test_a_file_that_acts_by_itself_is_not_opened(filled, sql):
     filled._connection.execute(sql)
-    with pytest.raises(StoreError, match="acts by itself"):
+    with pytest.raises(StoreError, match="runs by itself"):
         Store.open(filled.path)
-    with pytest.raises(StoreError, match="acts by itself"), Store.read(filled.path):
+    with pytest.raises(StoreError, match="runs by itself"), Store.read(filled.path):
         pass
 
 
@@ -651,7 +652,7 @@ def test_a_damaged_question_or_table(store):
 
 def test_a_read_only_file(store, monkeypatch):
     monkeypatch.setattr(schema.os, "access", lambda *_: False)
-    with pytest.raises(StoreError, match="cannot be opened for writing"):
+    with pytest.raises(StoreError, match=phrases.NOT_WRITABLE):
         Store.open(store.path)
 
 
@@ -659,7 +660,7 @@ def test_a_full_disk_keeps_what_was_written(filled, findings):
     pages = filled._one("PRAGMA page_count")[0]
     filled._connection.execute(f"PRAGMA max_page_count = {pages + 5}")
     before = filled.count(PairQuery())
-    with pytest.raises(StoreError, match="disk is full"):
+    with pytest.raises(StoreError, match=phrases.DISK_FULL):
         filled.add(1, findings(50_000, seed=2))
     kept = filled.count(PairQuery())
     assert before <= kept < before + 50_000
@@ -674,7 +675,7 @@ def test_a_full_disk_keeps_what_was_written(filled, findings):
     ("name", "words"),
     [
         ("SQLITE_READONLY_DBMOVED", "for writing"),
-        ("SQLITE_BUSY", "in use by another program"),
+        ("SQLITE_BUSY", phrases.IN_USE),
         ("SQLITE_IOERR_WRITE", "The disk failed"),
         ("SQLITE_CORRUPT_VTAB", "damaged"),
         ("SQLITE_MISUSE", "cannot be read or written"),
@@ -727,5 +728,5 @@ def test_the_log_calls_what_was_filled_in_by_its_label(tmp_path, spec, table):
     with Store.create(tmp_path / "new.fairdesk", spec, table) as store:
         store.write_details(Details(texts={"data_source": "a bank"}), {"data_source": "Source"})
         entry = store.log_entries()[-1]
-    assert entry.what == "The report’s details were changed: Source."
+    assert entry.what == "The auditor-supplied information of the report was changed: Source."
     assert "data_source" in entry.facts

@@ -1,5 +1,6 @@
 """Audit files as evidence: read without a byte of them changed; bad ones told in plain words."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -14,13 +15,15 @@ from hypothesis import strategies as st
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store import digests, hash_chain, schema
 from fairdesk.audit.store.details import Choice, Details
-from fairdesk.audit.store.records import MinimalPair, PairQuery
+from fairdesk.audit.store.pair import MinimalPair
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
 from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.results.events import Progress
 from fairdesk.results.mitigation import Augmented, Retrained
+from tests import phrases
 from tests.audit.store.test_store import hired
 from tests.certify.proofs import honest
 
@@ -42,7 +45,7 @@ def full(store, findings):
     ids, rows = store.unweighed(100)
     store.weigh(ids, Plausibility(np.full(100, 0.25), np.zeros(100, dtype=int), np.full(100, 1.0)))
     row = tuple(rows[0].tolist())
-    store.learn(1, "minimal", MinimalPair(row, row, 0.9, 0.1, 1, 0, 0.2, 0.5, 3))
+    store.learn(1, "minimal", MinimalPair(row, row, 1, 0, 0.9, 0.1, 0.2, 0.5, 3))
     store.mark(1, "flagged")
     store.note(2, "Ask.")
     store.write_details(Details({"auditor": "Ada"}))
@@ -162,20 +165,23 @@ def test_a_file_that_changes_while_it_is_copied_is_copied_anew(full, monkeypatch
     with Store.read(full) as store:
         assert len(read_all(store)) == 120
     changes[0] = 99
-    with pytest.raises(StoreError, match="written to all the time"), Store.read(full):
+    with pytest.raises(StoreError, match="keeps writing to the audit file"), Store.read(full):
         pass
 
 
 def test_a_file_that_cannot_be_copied(full, tmp_path, monkeypatch):
-    for path, words in ((tmp_path / "gone", "no audit file"), (tmp_path, "no audit file")):
+    for path, words in (
+        (tmp_path / "gone", phrases.NO_AUDIT_FILE),
+        (tmp_path, phrases.NO_AUDIT_FILE),
+    ):
         with pytest.raises(StoreError, match=words), Store.read(path):
             pass
 
     def full_disk(*_):
-        raise OSError(28, "No space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(schema.shutil, "copyfile", full_disk)
-    with pytest.raises(StoreError, match="No space left") as caught, Store.read(full):
+    with pytest.raises(StoreError, match=os.strerror(errno.ENOSPC)) as caught, Store.read(full):
         pass
     assert caught.value.remedy
 
@@ -203,7 +209,7 @@ def test_sqlite_tells_what_is_wrong_with_a_bad_one(full):
         )
     with Store.read(full) as store:
         assert store.sound()
-        assert all(each.startswith("SQLite says: ") for each in store.sound())
+        assert all(each.startswith("SQLite reported: ") for each in store.sound())
 
 
 @pytest.mark.parametrize(

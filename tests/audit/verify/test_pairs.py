@@ -6,11 +6,12 @@ import pytest
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.verify.pairs import ASKED_AGAIN, check_pairs
 from fairdesk.individual.searches import aequitas
+from tests import phrases
 from tests.audit import audited
 from tests.report import building
 
-SCORES = "The model, asked again, scores each pair as it is told"
-ALONE = "Changing one protected attribute alone is enough where it is told"
+SCORES = phrases.SCORED_AS_TOLD
+ALONE = phrases.ALONE_AS_TOLD
 QUICK = {"global_num": 30, "local_num": 30}
 
 
@@ -81,7 +82,7 @@ def test_a_model_that_treats_all_alike_differs_in_every_pair(audit):
 
     found = checks(store, blind)
     assert found[ASKED_AGAIN].failed == found[ASKED_AGAIN].tried
-    assert "otherwise than is told" in found[ASKED_AGAIN].remarks[0]
+    assert "the decisions differ from the recorded ones" in found[ASKED_AGAIN].remarks[0]
     assert {ASKED_AGAIN, SCORES, ALONE} <= failed(found)
 
 
@@ -143,4 +144,6 @@ def test_two_who_are_decided_alike_are_a_pair_by_their_scores(tmp_path, monkeypa
         )
         found = checks(store, model.predict)
         assert found[ASKED_AGAIN].failed >= len(consistent) - 1
-        assert "decided about alike" in " ".join(found[ASKED_AGAIN].remarks)
+        assert "the decision is now the same for both instances" in " ".join(
+            found[ASKED_AGAIN].remarks
+        )

@@ -35,19 +35,20 @@ from fairdesk.certify.proof import certificate
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
 from fairdesk.results.proofs import Proven
+from tests import phrases
 from tests.audit import audited, fake_guest
 
 GUEST = (sys.executable, fake_guest.__file__)
-PEOPLE = "Each pair is two people of the domain who differ in what is protected only"
-SCORES = "The model, asked again, scores each pair as it is told"
-ALONE = "Changing one protected attribute alone is enough where it is told"
-DISTANCES = "Pairs are as far from real people as is told"
+PEOPLE = "Each pair is two instances of the input domain that differ in protected attributes only"
+SCORES = phrases.SCORED_AS_TOLD
+ALONE = phrases.ALONE_AS_TOLD
+DISTANCES = "The recorded distances of pairs to the data rows are correct"
 #: A pair of whom the model is sure.
 SURE = (
     "(SELECT min(id) FROM finding WHERE abs(row_score - 0.5) > 0.1"
     " AND abs(partner_score - 0.5) > 0.1)"
 )
-SHARES = "Shares of everybody, held against people drawn at random"
+SHARES = "Exact shares of the input domain, compared with random samples"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -114,7 +115,7 @@ def test_an_untouched_audit_agrees_and_is_not_changed(worker, made):
     assert tried >= {CHAIN, QUESTION, RUNS, TOTALS, LEARNED, DECISIONS}
     assert tried >= {SAME_DATA, SAME_TABLE, SAME_MODEL, PEOPLE, ASKED_AGAIN, SCORES, ALONE}
     assert tried >= {DISTANCES, GROUPS, RULE_SETS, SHARES}
-    assert "Run 5: The totals follow from the boxes" in tried
+    assert f"Run 5: {phrases.TOTALS_FOLLOW}" in tried
     with Store.read(made / "audit.fairdesk") as store:
         pairs = store.count(PairQuery())
     assert pairs > 100
@@ -139,7 +140,7 @@ def test_what_was_not_given_is_told_as_not_checked(worker, made):
     # what the file says of itself needs neither
     assert found[CHAIN].tried > 5
     assert found[PEOPLE].tried > 100
-    assert found["Run 5: the certificate, held against the model"].unknown == 1
+    assert found["Run 5: the proof certificate, compared with the model"].unknown == 1
 
 
 def test_a_stated_sample_of_pairs_is_drawn_by_its_seed(worker, made):
@@ -147,7 +148,7 @@ def test_a_stated_sample_of_pairs_is_drawn_by_its_seed(worker, made):
     assert found[ASKED_AGAIN].tried == found[PEOPLE].tried == 25
     said = " ".join(found[PEOPLE].remarks)
     assert "25 of the" in said
-    assert "(seed 7)" in said
+    assert "(random seed 7)" in said
     assert failed(found) == set()
 
 
@@ -169,7 +170,7 @@ def test_one_byte_of_the_model(worker, path):
     assert failed(found) == {SAME_MODEL}
     # another model is not even opened
     assert found[ASKED_AGAIN].remarks == (
-        "Another model is not asked: what it says tells nothing of this audit.",
+        "A different model is not queried: its outputs are not relevant to this audit.",
     )
 
 
@@ -299,7 +300,7 @@ def test_a_log_that_was_written_anew_shows_against_a_manifest(path):
 def test_without_a_manifest_it_is_said_what_the_chain_cannot_show(path):
     with Store.read(path) as store:
         (told,) = (each for each in check_record(store, None) if each.name == CHAIN)
-    assert "written anew as a whole" in " ".join(told.remarks)
+    assert "the whole log was rewritten" in " ".join(told.remarks)
 
 
 def test_a_log_that_no_longer_tells_what_it_should(path):
@@ -324,7 +325,7 @@ def test_a_run_that_was_changed_and_told_to_have_ended_again(path, run):
     with Store.read(path) as store:
         found = {each.name: each for each in check_record(store, anchor)}
     assert failed(found) == {RUNS}
-    assert f"more than once how run {run} began" in " ".join(found[RUNS].remarks)
+    assert f"the start or the end of run {run} more than once" in " ".join(found[RUNS].remarks)
 
 
 @pytest.mark.parametrize("state", ["running", "done"])
@@ -366,7 +367,7 @@ class Anchored(msgspec.Struct):
     [
         ("CREATE TABLE evil (x)", "table “evil”"),
         ("CREATE INDEX evil ON finding (x0)", "index “evil”"),
-        ("INSERT INTO audit SELECT spec || ' ', codes FROM audit", "2 questions"),
+        ("INSERT INTO audit SELECT spec || ' ', codes FROM audit", "2 audit plans"),
         ("INSERT INTO documents VALUES ('other', '{}')", "“other”"),
     ],
 )
@@ -402,8 +403,8 @@ def test_a_certificate_that_was_changed(worker, path):
         store.certify(5, certificate.encoded(forged), arrays)
     found = failed(checks(worker, path))
     assert RUNS in found
-    assert "Run 5: The totals follow from the boxes" in found
-    assert "Run 5: the certificate is of this audit, and says what is told" in found
+    assert f"Run 5: {phrases.TOTALS_FOLLOW}" in found
+    assert "Run 5: the proof certificate belongs to this audit and matches its figures" in found
 
 
 def test_what_is_proven_of_one_attribute_alone_is_no_part_of_the_certificate(path):
@@ -422,7 +423,7 @@ def test_a_byte_of_a_certificates_file(worker, path):
     audited.change(path, "UPDATE certificate SET file = substr(file, 1, length(file) - 40)")
     found = failed(checks(worker, path))
     assert RUNS in found
-    assert "Run 5: the certificate can be read" in found
+    assert "Run 5: the proof certificate can be read" in found
 
 
 def test_a_damaged_database_is_told(worker, path):

@@ -16,6 +16,7 @@ from fairdesk.audit.worker.server import Guest
 from fairdesk.errors import FairDeskError
 from fairdesk.results.events import Found, Measured, Progress
 from fairdesk.results.mitigation import Augmented, Retrained, Trial
+from tests import phrases
 from tests.audit import making
 
 TRIAL = Trial(0, "imported")
@@ -353,14 +354,14 @@ def test_what_goes_wrong_is_answered(guest, request_, kind, words):
 
 def test_without_a_model_nothing_is_asked(guest, spec):
     failed = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes, np.zeros((1, 3)))).message
-    assert (failed.kind, failed.what) == ("WorkerError", "No model is open.")
+    assert (failed.kind, failed.what) == ("WorkerError", f"{phrases.NO_MODEL_OPEN}.")
 
 
 @pytest.mark.parametrize(
     ("error", "kind", "words"),
     [
-        (MemoryError(), "WorkerError", "not enough memory"),
-        (SystemExit(0), "ModelError", "asked to end the program"),
+        (MemoryError(), "WorkerError", phrases.NOT_ENOUGH_MEMORY),
+        (SystemExit(0), "ModelError", phrases.ASKED_TO_END),
         (KeyError("age"), "WorkerError", "KeyError: 'age'"),
     ],
 )
@@ -383,4 +384,4 @@ def test_a_message_that_is_no_request():
     stream = io.BytesIO()
     Guest(stream).answer(frames.Frame(1, wire.Stop()))
     stream.seek(0)
-    assert "no request" in wire.read_from_guest(stream).message.what
+    assert "not a request" in wire.read_from_guest(stream).message.what

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.worker.client import Worker
-from fairdesk.models.inputs.mapping import match
 from tests.audit import making
+from tests.models.matching import match
 
 
 def test_any_rows_are_shown_as_they_are_sent(tmp_path):

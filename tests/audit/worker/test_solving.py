@@ -10,6 +10,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.server import Guest
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY
+from fairdesk.certify.proof.leaves import Leaves, leaves
 from fairdesk.certify.proof.reproof_check import BY_POINT
 from fairdesk.errors import WorkerError
 from tests.certify import networks
@@ -30,8 +31,8 @@ def case():
 def asked(case):
     """Return a certificate's header, its roots, and its boxes of one kind with what is asked."""
     header, arrays = proof_of(case)
-    parts = certificate.leaves(arrays)
-    part = certificate.Leaves(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    parts = leaves(arrays)
+    part = Leaves(*(np.concatenate(each) for each in zip(*parts, strict=True)))
     verdict = arrays["verdict"][part.nodes]
     whole = (verdict == CONSISTENT) | (verdict == DISCRIMINATORY)
     roots = arrays["root_low"], arrays["root_high"]

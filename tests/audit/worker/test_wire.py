@@ -18,6 +18,7 @@ from fairdesk.data.table import Dialect
 from fairdesk.errors import WorkerError
 from fairdesk.results.events import Certificate, Found, Measured, Progress
 from fairdesk.results.mitigation import Augmented, Retrained, Trial
+from tests import phrases
 
 arrays = st.lists(
     st.one_of(
@@ -152,7 +153,7 @@ def test_an_array_of_another_dtype_is_refused(name, dtype):
     if right:
         same(wire.read_from_guest(stream).message, FOUND)
     else:
-        with pytest.raises(WorkerError, match="no message of FairDesk") as caught:
+        with pytest.raises(WorkerError, match=phrases.NO_MESSAGE) as caught:
             wire.read_from_guest(stream)
         assert f"array of {np.dtype(dtype)}" in caught.value.why
 
@@ -207,7 +208,7 @@ def test_bytes_that_are_no_bools_are_made_bools():
     ],
 )
 def test_malformed_frames_are_refused(data):
-    with pytest.raises(WorkerError, match="no message of FairDesk"):
+    with pytest.raises(WorkerError, match=phrases.NO_MESSAGE):
         read(io.BytesIO(data))
 
 
@@ -218,7 +219,7 @@ def test_sizes_are_bounded_together_before_memory_is_taken(monkeypatch, total):
     parts = [{"dtype": "<f8", "shape": [total - 5]}, {"dtype": "<f8", "shape": [5]}]
     stream = io.BytesIO(frame(shaped(*parts)))
     if total * 8 > frames.MOST_ARRAY_BYTES:
-        with pytest.raises(WorkerError, match="no message of FairDesk"):
+        with pytest.raises(WorkerError, match=phrases.NO_MESSAGE):
             read(stream)
         assert made == [(total - 5,)]
     else:

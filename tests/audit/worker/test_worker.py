@@ -26,6 +26,7 @@ from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerErr
 from fairdesk.files import sha256
 from fairdesk.results.events import Found, Measured, Progress
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Retrained, Trial
+from tests import phrases
 from tests.audit import fake_guest, making
 from tests.models.onnx.test_file import endless
 
@@ -140,7 +141,7 @@ def test_a_pickle_that_ends_its_process(real_worker, table, tmp_path):
 
 
 def test_without_an_open_model(worker, spec):
-    with pytest.raises(WorkerError, match="No model is open"):
+    with pytest.raises(WorkerError, match=phrases.NO_MODEL_OPEN):
         worker.predict(spec.mapping, spec.domain.attributes, np.zeros((1, 3)))
 
 
@@ -197,8 +198,8 @@ def test_a_model_that_changed_is_not_opened_again(audit, worker, tmp_path):
     ("misbehaviour", "words"),
     [
         ("os._exit(7)", "exit code 7"),
-        ("os.abort()", "crashed inside the model"),
-        ("os.kill(os.getpid(), 11)", "crashed inside the model"),
+        ("os.abort()", phrases.CRASHED),
+        ("os.kill(os.getpid(), 11)", phrases.CRASHED),
         ("os._exit(0)", "exit code 0"),
     ],
 )
@@ -227,7 +228,7 @@ def test_a_model_that_hangs_while_it_is_opened(audit, worker):
 
 def test_a_model_that_hangs_when_it_is_asked(audit, worker):
     made = audit("if calls > 3: time.sleep(1000)", answer=1.5)
-    with pytest.raises(WorkerError, match=r"did not take the next step within 1\.5 seconds"):
+    with pytest.raises(WorkerError, match=rf"{phrases.NO_NEXT_STEP} within 1\.5 seconds"):
         list(made.search())
     assert made.predict().shape == (60, 1)
 
@@ -432,13 +433,13 @@ TWO, SCORES, BOTH = np.zeros((2, 3)), np.zeros((2, 1), np.float32), np.ones((2, 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (Found(TWO, TWO, SCORES, SCORES, BOTH[:1], "local"), "does not fit"),
-        (Found(TWO, TWO, SCORES, SCORES[:, 0], BOTH, "local"), "does not fit"),
-        (Found(*[np.zeros((2, 4))] * 2, SCORES, SCORES, BOTH, "local"), "does not fit"),
-        (Found(TWO, None, SCORES, SCORES, BOTH, "local"), "no message"),
-        (Found(TWO, TWO, TWO[:, :1], SCORES, BOTH, "local"), "no message"),
-        (Found(TWO.astype(int), TWO, SCORES, SCORES, BOTH, "local"), "no message"),
-        (wire.Predicted(SCORES), "does not fit"),
+        (Found(TWO, TWO, SCORES, SCORES, BOTH[:1], "local"), phrases.MISFIT),
+        (Found(TWO, TWO, SCORES, SCORES[:, 0], BOTH, "local"), phrases.MISFIT),
+        (Found(*[np.zeros((2, 4))] * 2, SCORES, SCORES, BOTH, "local"), phrases.MISFIT),
+        (Found(TWO, None, SCORES, SCORES, BOTH, "local"), phrases.NO_MESSAGE),
+        (Found(TWO, TWO, TWO[:, :1], SCORES, BOTH, "local"), phrases.NO_MESSAGE),
+        (Found(TWO.astype(int), TWO, SCORES, SCORES, BOTH, "local"), phrases.NO_MESSAGE),
+        (wire.Predicted(SCORES), phrases.MISFIT),
     ],
 )
 def test_findings_that_do_not_fit_are_refused(spec, answer, why):
@@ -501,7 +502,7 @@ def test_findings_are_people_of_the_domain(spec, tmp_path, changed, value):
         assert isinstance(next(events), Found)
         events.close()
     else:
-        with pytest.raises(WorkerError, match="does not fit the question"):
+        with pytest.raises(WorkerError, match=phrases.MISFIT):
             next(events)
     worker.close()
 
@@ -545,13 +546,13 @@ def test_added_rows_are_people_of_the_domain(spec, changed, value):
         np.testing.assert_array_equal(added.rows, ROWS)
         assert added.pairs.tolist() == [-1, 7]
     else:
-        with pytest.raises(WorkerError, match="does not fit the question"):
+        with pytest.raises(WorkerError, match=phrases.MISFIT):
             answer_checks.check_added_rows(added, spec.domain, 2, 60)
 
 
 @pytest.mark.parametrize("numbers", [np.array([0.0, np.nan]), NUMBERS.astype(bool)])
 def test_people_are_numbered_with_whole_numbers(numbers):
-    with pytest.raises(WorkerError, match="no message of FairDesk") as caught:
+    with pytest.raises(WorkerError, match=phrases.NO_MESSAGE) as caught:
         heard(Augmented("making", ROWS, numbers, NUMBERS, NUMBERS))
     assert "int64" in caught.value.why
 
@@ -561,8 +562,8 @@ def test_people_are_numbered_with_whole_numbers(numbers):
     [
         ("repair-aequitas", NUMBERS, ""),
         # the table has 60 rows, and nobody asks a search for rows
-        ("repair-aequitas", NUMBERS + 59, "made from others"),
-        ("maft", NUMBERS, "nobody has asked for"),
+        ("repair-aequitas", NUMBERS + 59, "rows or pairs that do not exist"),
+        ("maft", NUMBERS, "not requested"),
     ],
 )
 def test_only_a_repair_makes_rows_and_of_its_own_table(spec, tmp_path, run, seeds, why):
@@ -581,7 +582,7 @@ def test_only_a_repair_makes_rows_and_of_its_own_table(spec, tmp_path, run, seed
         )
     events = worker.search(spec.mapping, spec.domain, inputs, RunSpec(run))
     if why:
-        with pytest.raises(WorkerError, match="does not fit the question") as caught:
+        with pytest.raises(WorkerError, match=phrases.MISFIT) as caught:
             next(events)
         assert why in caught.value.why
     else:
@@ -599,7 +600,7 @@ FILE = Retrained("saving", 2, "model.keras", "It is fine.", np.frombuffer(b"mode
         ({}, ""),
         ({"content": np.empty(0, np.int8)}, ""),
         ({"note": "x" * 1_000_000}, ""),
-        ({"trial": -1}, "is none"),
+        ({"trial": -1}, "an invalid file"),
         ({"content": np.zeros((2, 2), np.int8)}, "shapes"),
         ({"content": np.zeros(3)}, "int8"),
         ({"content": None}, "Expected"),
@@ -620,7 +621,7 @@ def test_files_of_models_are_those_that_there_are(changed, why):
 
 @pytest.mark.parametrize("name", ["../model.keras", "run.sh", ""])
 def test_a_file_of_another_name_is_no_message(name):
-    with pytest.raises(WorkerError, match="no message of FairDesk"):
+    with pytest.raises(WorkerError, match=phrases.NO_MESSAGE):
         heard(msgspec.structs.replace(FILE, name=name))
 
 
@@ -673,7 +674,7 @@ def test_figures_of_repairs_are_what_can_be(spec, figures, sound):
         answer_checks.check_event(measured, spec.domain, 1)
         assert measured.figures == figures
     else:
-        with pytest.raises(WorkerError, match="does not fit the question"):
+        with pytest.raises(WorkerError, match=phrases.MISFIT):
             answer_checks.check_event(measured, spec.domain, 1)
 
 
@@ -684,7 +685,7 @@ def test_what_is_no_number_is_no_message(number):
     assert frame.count(b"0.375") == 1
     # as many letters, for the frame tells its length
     raw = frame.replace(b"0.375", f"{number:>5}".encode())
-    with pytest.raises(WorkerError, match="no message of FairDesk"):
+    with pytest.raises(WorkerError, match=phrases.NO_MESSAGE):
         wire.read_from_guest(io.BytesIO(raw))
 
 
@@ -746,8 +747,8 @@ def test_what_to_do_with_a_model_that_hangs_fits_its_format(tmp_path, worker):
     with pytest.raises(WorkerError, match="did not open the model") as caught:
         worker.open_model(endless(tmp_path / "m.onnx"))
     assert "ONNX" not in caught.value.remedy
-    assert "whoever made the model" in caught.value.remedy
+    assert "the author of the model" in caught.value.remedy
     hangs = making.write_model(tmp_path / "m.pkl", opening="time.sleep(1000)")
     with pytest.raises(WorkerError, match="did not open the model") as caught:
         worker.open_model(hangs, trusted=True)
-    assert "for it as ONNX" in caught.value.remedy
+    assert "request it as ONNX" in caught.value.remedy

@@ -160,7 +160,7 @@ def test_an_example_that_the_model_does_not_confirm_counts_for_nothing(monkeypat
     told, events = run(case)
     assert told.undecided == 1.0
     assert not [event for event in events if isinstance(event, Found)]
-    assert "0 hold a counterexample" in told.notes[0]
+    assert "0 have a counterexample" in told.notes[0]
 
 
 def test_who_leaves_stops_the_solver():

@@ -17,7 +17,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from fairdesk.certify.bounds import forest as under_test
+from fairdesk.certify.bounds import forest_encoding as under_test
 from fairdesk.certify.bounds.forest import ForestExaminer, arranged
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
@@ -265,7 +265,7 @@ def test_a_model_that_decides_otherwise_than_its_trees_is_refused():
     anatomy = structure_of(model.opened)
     space = space_of(domain_of(), np.zeros((1, 5)))
     anatomy.body.value[:] = 1.0 - anatomy.body.value
-    with pytest.raises(SpecError, match="as its trees say"):
+    with pytest.raises(SpecError, match="do not match its trees"):
         ForestExaminer(space, anatomy, model)
 
 

@@ -70,7 +70,7 @@ def test_tables_are_what_the_model_is_given(transformers, precision):
 
 def test_attributes_that_are_mixed_are_named():
     model = behind(("n", OneHotEncoder(), NAMES), ("p", PolynomialFeatures(2), ["age", "hours"]))
-    with pytest.raises(SpecError, match="mixes “age”, “hours”"):
+    with pytest.raises(SpecError, match="combines “age”, “hours”"):
         learnt(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
 
 
@@ -106,7 +106,7 @@ def test_bins_of_too_many_values_cannot_be_written_down():
         remainder="passthrough",
     )
     model = make_pipeline(binned, LogisticRegression()).fit(rows.astype(float), rows[:, 0] > 3e6)
-    with pytest.raises(SpecError, match="otherwise than as a number"):
+    with pytest.raises(SpecError, match="does not use it only as a number"):
         learnt(fed(model, attributes), Domain(attributes), rows.astype(float))
 
 

@@ -8,8 +8,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.certify.proof import certificate
+from fairdesk.certify.proof import certificate, certificate_reading
+from fairdesk.certify.proof import leaves as leaves_of
 from fairdesk.certify.proof.certificate import ARRAYS, HEADER, CertificateError
+from fairdesk.certify.proof.leaves import leaves
 from tests.certify.proofs import everybody, honest, read
 
 
@@ -27,7 +29,7 @@ def filed(header, arrays):
 def test_a_certificate_comes_back_as_it_was(event, tmp_path):
     path = tmp_path / "one.fairdesk-proof"
     certificate.write(path, event.header, event.arrays)
-    header, arrays = certificate.read(path)
+    header, arrays = certificate_reading.read(path)
     assert certificate.encoded(header) == event.header
     assert set(arrays) == set(ARRAYS)
     for name, array in arrays.items():
@@ -46,7 +48,7 @@ def test_the_sample_has_leaves_of_every_kind(event):
 def test_leaves_are_the_whole_domain_and_no_point_is_in_two(event):
     header, arrays = read(event)
     seen = set()
-    for part in certificate.leaves(arrays):
+    for part in leaves(arrays):
         for low, high in zip(part.low, part.high, strict=True):
             points = set(map(tuple, everybody(low, high).tolist()))
             assert not points & seen
@@ -55,9 +57,9 @@ def test_leaves_are_the_whole_domain_and_no_point_is_in_two(event):
 
 
 def test_leaves_come_in_parts_however_deep_they_lie(event, monkeypatch):
-    whole = np.concatenate([part.nodes for part in certificate.leaves(event.arrays)])
-    monkeypatch.setattr(certificate, "_AT_ONCE", 3)
-    parts = [part.nodes for part in certificate.leaves(event.arrays)]
+    whole = np.concatenate([part.nodes for part in leaves(event.arrays)])
+    monkeypatch.setattr(leaves_of, "_AT_ONCE", 3)
+    parts = [part.nodes for part in leaves(event.arrays)]
     assert max(map(len, parts)) <= 3
     assert sorted(np.concatenate(parts)) == sorted(whole)
 
@@ -90,7 +92,7 @@ def leaf(arrays, verdict=certificate.UNDECIDED):
 TREES = {
     "a child before its parent": lambda a: bent(a, "first", inner(a), 1),
     "a child with two parents": lambda a: bent(a, "first", inner(a), a["first"][0]),
-    "a child that is not there": lambda a: bent(a, "first", inner(a), len(a["first"])),
+    "a child past the end": lambda a: bent(a, "first", inner(a), len(a["first"])),
     "a circle": lambda a: bent(a, "first", 0, 0),
     "children of a verdict": lambda a: bent(a, "verdict", 0, 1),
     "no verdict": lambda a: bent(a, "verdict", leaf(a), 9),
@@ -111,18 +113,18 @@ TREES = {
 @pytest.mark.parametrize("name", TREES)
 def test_what_is_no_tree_is_refused(event, name):
     header, arrays = read(event)
-    certificate.check(header, arrays)
+    certificate_reading.check(header, arrays)
     with pytest.raises(CertificateError):
-        certificate.read(filed(event.header, TREES[name](arrays)))
+        certificate_reading.read(filed(event.header, TREES[name](arrays)))
 
 
 @pytest.mark.parametrize("cut", [-1, 10**6])
 def test_a_cut_outside_of_its_box_is_met_on_the_walk(event, cut):
     _, arrays = read(event)
     arrays = bent(arrays, "cut", inner(arrays), cut)
-    _, arrays = certificate.read(filed(event.header, arrays))
-    with pytest.raises(CertificateError, match="outside of themselves"):
-        list(certificate.leaves(arrays))
+    _, arrays = certificate_reading.read(filed(event.header, arrays))
+    with pytest.raises(CertificateError, match="divided outside their bounds"):
+        list(leaves(arrays))
 
 
 HEADERS = {
@@ -141,7 +143,7 @@ HEADERS = {
 def test_a_header_that_cannot_be_is_refused(event, name):
     told = msgspec.json.decode(event.header) | HEADERS[name]
     with pytest.raises(CertificateError):
-        certificate.read(filed(msgspec.json.encode(told), event.arrays))
+        certificate_reading.read(filed(msgspec.json.encode(told), event.arrays))
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_an_axis_that_cannot_be_is_refused(event, change):
     told = msgspec.json.decode(event.header)
     told["axes"][0] |= change
     with pytest.raises(CertificateError):
-        certificate.read(filed(msgspec.json.encode(told), event.arrays))
+        certificate_reading.read(filed(msgspec.json.encode(told), event.arrays))
 
 
 def archive(entries):
@@ -220,7 +222,7 @@ def huge(data):
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_is_no_certificate_is_refused_in_three_sentences(event, name):
     with pytest.raises(CertificateError) as told:
-        certificate.read(FILES[name](event))
+        certificate_reading.read(FILES[name](event))
     assert told.value.what
     assert told.value.why
     assert told.value.remedy
@@ -233,25 +235,25 @@ def test_a_broken_byte_is_noticed(event):
     data = bytearray(file.getvalue())
     data[end - 3] ^= 1
     with pytest.raises(CertificateError):
-        certificate.read(io.BytesIO(bytes(data)))
+        certificate_reading.read(io.BytesIO(bytes(data)))
 
 
 def test_what_unpacks_to_too_much_is_not_unpacked(event, monkeypatch):
-    monkeypatch.setattr(certificate, "MOST_ARRAY_BYTES", 1_000)
+    monkeypatch.setattr(certificate_reading, "MOST_ARRAY_BYTES", 1_000)
     with pytest.raises(CertificateError, match="too large"):
-        certificate.read(filed(event.header, event.arrays))
-    monkeypatch.setattr(certificate, "MOST_HEADER_BYTES", 100)
+        certificate_reading.read(filed(event.header, event.arrays))
+    monkeypatch.setattr(certificate_reading, "MOST_HEADER_BYTES", 100)
     with pytest.raises(CertificateError, match="too long"):
-        certificate.read(filed(event.header, event.arrays))
+        certificate_reading.read(filed(event.header, event.arrays))
 
 
 def test_a_missing_file_is_told(tmp_path):
     with pytest.raises(CertificateError, match="cannot be read"):
-        certificate.read(tmp_path / "none.fairdesk-proof")
+        certificate_reading.read(tmp_path / "none.fairdesk-proof")
 
 
 @pytest.mark.parametrize(
-    ("margin", "said"), [(0.0, "nothing in it is rounded"), (1.29e-5, "at most 0.000013,")]
+    ("margin", "said"), [(0.0, "nothing in the model is rounded"), (1.29e-5, "at most 0.000013,")]
 )
 def test_the_margin_is_told_in_words(margin, said):
     assert said in certificate.margin_sentence(margin)

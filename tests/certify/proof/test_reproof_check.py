@@ -9,18 +9,21 @@ from sklearn.linear_model import LogisticRegression
 
 from fairdesk.certify import certify
 from fairdesk.certify.certify import CertifyOptions
-from fairdesk.certify.proof import certificate, reproof_check, verify
+from fairdesk.certify.proof import certificate, certificate_reading, reproof_check
 from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, DISCRIMINATORY, UNDECIDED
+from fairdesk.certify.proof.leaves import leaves
+from fairdesk.certify.proof.verify import provers, verify
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.results.events import Certificate
+from tests import phrases
 from tests.certify import networks
 from tests.certify.proof.test_verify import changed, leaf, summed
 from tests.certify.scikits import ATTRIBUTES, behind_one_hot, domain_of, fed, people, whole
 
 WIDE = (whole("age", 900.0), ATTRIBUTES[1], whole("hours", 700.0), *ATTRIBUTES[3:])
-AGAIN = "Boxes, proven once more by other bounds"
-FALSIFIED = "Every falsified box, asked of the model"
+AGAIN = phrases.PROVEN_AGAIN
+FALSIFIED = "Every falsified region, queried"
 
 
 def network():
@@ -61,13 +64,13 @@ def proof(request):
 
 def checked(model, header, arrays, **more):
     """Check a certificate with the new checks only; gives those that are told by name."""
-    certificate.check(header, arrays)
+    certificate_reading.check(header, arrays)
     more = {"sample": 0, "seconds": 0.0, "everything": True} | more
     found = verify.verify(
         header,
         arrays,
         model.predict,
-        prove=verify.reproving(header, arrays, model),
+        prove=provers.reproving(header, arrays, model),
         rng=np.random.default_rng(1),
         **more,
     )
@@ -90,7 +93,7 @@ def test_an_honest_certificate_is_proven_again(proof):
 def forgeries(arrays):
     """Change one box: the largest and the smallest of each kind, and some between."""
     sizes = {}
-    for part in certificate.leaves(arrays):
+    for part in leaves(arrays):
         for node, low, high in zip(part.nodes, part.low, part.high, strict=True):
             sizes[int(node)] = math.prod((high - low + 1).tolist())
     for verdict, other in ((CONSISTENT, DISCRIMINATORY), (DISCRIMINATORY, CONSISTENT)):
@@ -126,7 +129,7 @@ def test_every_changed_box_is_found(proof):
         # and nothing of it is told to be proven
         again = found[AGAIN].tried - found[AGAIN].unknown - 1
         (said,) = (each for each in found[AGAIN].remarks if each.startswith("Re-proved: "))
-        assert f"({again:,} of {found[AGAIN].tried:,} boxes)" in said
+        assert f"({again:,} of {found[AGAIN].tried:,} regions)" in said
         assert "100 %" not in said
         tried += 1
     assert tried >= 1
@@ -150,8 +153,8 @@ def test_what_there_is_no_time_for_is_told_and_contradicts_nothing(proof, monkey
     assert again.unknown == again.tried
     assert again.remarks[0].startswith("Re-proved: 0 % of the certified share")
     assert "(0 of " in again.remarks[0]
-    assert "checked by sums and samples only" in again.remarks[1]
-    if "Any box" in again.remarks[2]:
+    assert "verified by sums and samples only" in again.remarks[1]
+    if "Any fully decided region" in again.remarks[2]:
         assert again.remarks[2].endswith("at least 0 %.")
 
 
@@ -178,9 +181,9 @@ def test_a_model_that_cannot_be_looked_into_is_told(proof):
 def test_constraints_leave_who_may_be_to_the_model(proof):
     """Where it is not known who may be, only what is asked point by point is proven."""
     model, header, arrays = proof
-    prove = verify.reproving(header, arrays, model)
+    prove = provers.reproving(header, arrays, model)
     node = leaf(arrays, CONSISTENT) if CONSISTENT in arrays["verdict"] else leaf(arrays, COUNTED)
-    part = next(each for each in certificate.leaves(arrays) if node in each.nodes)
+    part = next(each for each in leaves(arrays) if node in each.nodes)
     at = int(np.flatnonzero(part.nodes == node)[0])
     low = part.low[at : at + 1]
     stated = np.array([[1.0, 0.0]])

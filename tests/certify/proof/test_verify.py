@@ -6,7 +6,7 @@ import pytest
 
 from fairdesk.certify.domain.encoded import encode
 from fairdesk.certify.domain.space import space_of
-from fairdesk.certify.proof import certificate, verify
+from fairdesk.certify.proof import certificate, certificate_reading
 from fairdesk.certify.proof.certificate import (
     CONSISTENT,
     COUNTED,
@@ -14,9 +14,12 @@ from fairdesk.certify.proof.certificate import (
     NOBODY,
     UNDECIDED,
 )
+from fairdesk.certify.proof.leaves import leaves
+from fairdesk.certify.proof.verify import provers, roots, verify
 from fairdesk.errors import SpecError
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.models.structure.types import structure_of
+from tests import phrases
 from tests.certify import networks
 from tests.certify.proofs import (
     LESS,
@@ -46,7 +49,7 @@ def ruled():
 def checked(header, arrays, predict=decide, *, sample=2_000, **more):
     """Return the checks by their names."""
     more = {"seconds": 0.0, "rng": np.random.default_rng(0)} | more
-    certificate.check(header, arrays)
+    certificate_reading.check(header, arrays)
     checks = verify.verify(header, arrays, predict, sample=sample, **more)
     return {each.name: each for each in checks}
 
@@ -69,7 +72,7 @@ def summed(header, arrays):
     """Let a header state what its leaves say, as an able forger would."""
     proven = {"consistent": 0, "discriminatory": 0}
     total = 0
-    for part in certificate.leaves(arrays):
+    for part in leaves(arrays):
         for node, low, high in zip(part.nodes, part.low, part.high, strict=True):
             verdict = arrays["verdict"][node]
             size = int(np.prod(high - low + 1))
@@ -119,23 +122,23 @@ def test_a_true_certificate_with_constraints_holds(ruled):
     assert NOBODY in arrays["verdict"]
     checks = checked(header, arrays)
     assert not any(each.failed for each in checks.values()), checks
-    assert checks["Who may be, by the constraints"].tried >= 2_000
+    assert checks["Combinations permitted by the constraints"].tried >= 2_000
 
 
 def test_it_comes_back_from_its_file_and_holds(ruled, tmp_path):
     path = tmp_path / "one.fairdesk-proof"
     certificate.write(path, ruled.header, ruled.arrays)
-    assert not failing(*certificate.read(path))
+    assert not failing(*certificate_reading.read(path))
 
 
-TOTALS = "The totals follow from the boxes"
-SMALL = "Small boxes with a count or a share, counted"
-SHARES = "Shares of undecided boxes, beside random people"
-CERTIFIED = "People in certified boxes, asked of the model"
-FALSIFIED = "People in falsified boxes, asked of the model"
-ROOTS = "The roots are the whole domain, once"
-BOXES = "The boxes are the whole domain, once"
-MAY_BE = "Who may be, by the constraints"
+TOTALS = phrases.TOTALS_FOLLOW
+SMALL = "Small regions with a count or a share, recounted"
+SHARES = "Shares in undecided regions, compared with random samples"
+CERTIFIED = phrases.PEOPLE_IN_CERTIFIED
+FALSIFIED = phrases.PEOPLE_IN_FALSIFIED
+ROOTS = "The roots cover the whole domain exactly once"
+BOXES = "The regions cover the whole domain exactly once"
+MAY_BE = "Combinations permitted by the constraints"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +177,7 @@ def test_a_changed_verdict_is_caught_by_its_totals_and_by_the_model(event, befor
 def is_true(header, arrays):
     """Tell of every leaf whether what it says is so, by asking everybody."""
     space = space_of(header.domain, np.empty((0, 4)))
-    for part in certificate.leaves(arrays):
+    for part in leaves(arrays):
         for node, low, high in zip(part.nodes, part.low, part.high, strict=True):
             share = discriminatory(space, everybody(low, high)).mean()
             stated = {CONSISTENT: 0.0, DISCRIMINATORY: 1.0, COUNTED: arrays["discriminatory"][node]}
@@ -282,10 +285,10 @@ def test_many_roots_are_told_apart(n):
         upper[axis], lower[axis] = cut, cut + 1
         boxes += [(low, upper), (lower, high)]
     low, high = (np.array(each) for each in zip(*boxes, strict=True))
-    assert verify._disjoint(low, high)
+    assert roots.disjoint(low, high)
     which = int(rng.integers(n))
     low[which], high[which] = low[which - 1], high[which - 1]
-    assert not verify._disjoint(low, high)
+    assert not roots.disjoint(low, high)
 
 
 def test_people_who_are_said_not_to_be_are_caught(ruled):
@@ -343,11 +346,11 @@ def test_real_people_are_asked_about_too(event):
     rng = np.random.default_rng(5)
     people = header.domain.sample(rng, 400)
     found = checked(header, arrays, people=people)
-    assert found["The data’s own people in certified and falsified boxes"].tried > 100
+    assert found[phrases.OWN_PEOPLE].tried > 100
     assert not any(each.failed for each in found.values())
     forged = changed(arrays, "verdict", leaf(arrays, DISCRIMINATORY), CONSISTENT)
     told = checked(header, forged, people=everyone(header))
-    assert told["The data’s own people in certified and falsified boxes"].failed
+    assert told[phrases.OWN_PEOPLE].failed
 
 
 def everyone(header):
@@ -359,7 +362,7 @@ def test_volumes_are_exact_whatever_their_size():
     low = np.zeros((2, 12), dtype=np.int64)
     high = np.full((2, 12), 999_999)
     high[1, 0] = 6
-    assert verify._volumes(low, high) == [10**72, 7 * 10**66]
+    assert roots.volumes_of(low, high) == [10**72, 7 * 10**66]
 
 
 @pytest.fixture(scope="module")
@@ -394,13 +397,13 @@ def proof_of(case):
     return read(event)
 
 
-SOLVED = "Boxes, asked of a solver in exact arithmetic"
+SOLVED = "Regions, tested by a solver in exact arithmetic"
 
 
 def test_a_solver_finds_nobody_in_true_boxes_and_somebody_in_forged_ones(network):
     header, arrays = proof_of(network)
     assert {CONSISTENT, DISCRIMINATORY} <= set(arrays["verdict"].tolist())
-    solve = verify.solver(header, arrays, network.fed)
+    solve = provers.solver(header, arrays, network.fed)
     predict = network.fed.predict
     (found,) = [
         each
@@ -424,7 +427,7 @@ def test_a_solver_finds_nobody_in_true_boxes_and_somebody_in_forged_ones(network
         forged = changed(arrays, "verdict", own, after)
         told = checked(summed(header, forged), forged, predict, sample=0, solve=solve, seconds=30.0)
         assert told[SOLVED].failed
-        assert "somebody with" in told[SOLVED].remarks[0]
+        assert phrases.AN_INSTANCE_WITH in told[SOLVED].remarks[0]
 
 
 def test_boxes_are_found_again_where_names_have_another_order(network):
@@ -433,11 +436,11 @@ def test_boxes_are_found_again_where_names_have_another_order(network):
     turned = msgspec.structs.replace(job, codes=job.codes[::-1])
     last = job.count - 1
     low, high = arrays["root_low"].copy(), arrays["root_high"].copy()
-    solve = verify.solver(
+    solve = provers.solver(
         msgspec.structs.replace(header, axes=(debts, turned)), arrays, network.fed
     )
-    straight = verify.solver(header, arrays, network.fed)
-    for part in certificate.leaves(arrays):
+    straight = provers.solver(header, arrays, network.fed)
+    for part in leaves(arrays):
         for i in range(min(6, len(part.nodes))):
             opposite = np.array([arrays["verdict"][part.nodes[i]] == DISCRIMINATORY])
             one, other = part.low[i : i + 1], part.high[i : i + 1]
@@ -454,5 +457,5 @@ def test_a_solver_is_not_asked_about_curves():
     attributes = [networks.number("a", 3), networks.number("s", 2, role=networks.Role.PROTECTED)]
     case = networks.small(attributes, [3], rng, activation=Activation("tanh"))
     header, arrays = proof_of(case)
-    with pytest.raises(SpecError, match="solver cannot be asked"):
-        verify.solver(header, arrays, case.fed)
+    with pytest.raises(SpecError, match="solver cannot be used"):
+        provers.solver(header, arrays, case.fed)

@@ -23,6 +23,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import Dialect, Kind
 from fairdesk.errors import DataError
+from tests import phrases
 from tests.data import making
 
 PEOPLE = [
@@ -110,7 +111,7 @@ def test_notes_before_the_data_are_no_table(tmp_path):
         rows={"version": [(1,)], "people": [(1,), (2,)]},
     )
     assert read_table(base).source.dialect.table == "people"
-    with pytest.raises(DataError, match="has only one row") as caught:
+    with pytest.raises(DataError, match=f"has {phrases.ONE_ROW}") as caught:
         read_table(book, Dialect(table="notes"))
     assert "table “notes” in “a.xlsx”" in caught.value.what
     assert caught.value.remedy == "Choose another of its tables: “people”."
@@ -121,7 +122,7 @@ def test_a_file_that_is_one_table_has_none_of_another_name(tmp_path, sort):
     path = people(tmp_path / "table", sort)
     with pytest.raises(DataError, match="no table “x” in") as caught:
         read_table(path, Dialect(table="x"))
-    assert caught.value.why == "The file is one table itself."
+    assert caught.value.why == "The file itself is a single table."
 
 
 VALUES = st.one_of(
@@ -201,7 +202,7 @@ def test_what_is_no_single_value_is_left_out_by_name(tmp_path):
     )
     told = {problem.column: problem.what for problem in problems(read)}
     assert set(told) == {"tags", "photo", "address"}
-    assert told["tags"] == "It holds values of the type “list”, which are not read."
+    assert told["tags"] == "It contains values of the type “list”, which are not supported."
     assert {column.kind for column in read.columns[1:]} == {Kind.IGNORED}
 
 
@@ -299,7 +300,7 @@ def test_broken_files_are_refused_in_words(tmp_path):
     with pytest.raises(DataError, match="no sheet with cells"):
         read_table(empty)
     one = making.workbook(tmp_path / "one", {"a": [["x"], [1]]})
-    with pytest.raises(DataError, match="only one row"):
+    with pytest.raises(DataError, match=phrases.ONE_ROW):
         read_table(one)
     parquet.write_table(pa.table({}), tmp_path / "hollow")
     with pytest.raises(DataError, match="no columns"):

@@ -16,6 +16,7 @@ from fairdesk.data.columns.retyping import retype
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Dialect, Kind, NumberFormat
 from fairdesk.errors import DataError
+from tests import phrases
 
 CELLS = (
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
@@ -146,8 +147,8 @@ def test_a_comma_may_be_the_decimal_mark(write):
         ("", "is empty"),
         ("\n\n", "is empty"),
         ("age,sex\n", "no rows of data"),
-        ("age,sex\n39,Male\n", "only one row"),
-        ("39,40\n", "only one row"),
+        ("age,sex\n39,Male\n", phrases.ONE_ROW),
+        ("39,40\n", phrases.ONE_ROW),
     ],
 )
 def test_an_audit_needs_two_rows(write, text, said):
@@ -169,9 +170,9 @@ def test_only_points_and_commas_mark_decimals(write):
 
 def test_missing_files_are_told(tmp_path):
     for dialect in (None, Dialect()):
-        with pytest.raises(DataError, match="is not there"):
+        with pytest.raises(DataError, match="does not exist"):
             read_table(tmp_path / "no.csv", dialect)
-        with pytest.raises(DataError, match="is not a file"):
+        with pytest.raises(DataError, match=phrases.NO_FILE):
             read_table(tmp_path, dialect)
 
 
@@ -218,15 +219,15 @@ def test_an_order_stays_until_the_column_is_nominal(table):
 
 def test_what_cannot_be_said_in_a_kind_is_refused(table):
     before = table("a,b,c,d\nx,1.5,,12345678901234567890\n2,2,,5\n")
-    with pytest.raises(DataError, match="cannot hold numbers") as caught:
+    with pytest.raises(DataError, match=phrases.NO_NUMBERS) as caught:
         retype(before, "a", Kind.REAL)
     assert "“x”" in caught.value.why
-    with pytest.raises(DataError, match="whole numbers only") as caught:
+    with pytest.raises(DataError, match="cannot be read as whole numbers") as caught:
         retype(before, "b", Kind.INTEGER)
     assert "1.5" in caught.value.why
     with pytest.raises(DataError, match="is empty"):
         retype(before, "c", Kind.NOMINAL)
-    with pytest.raises(DataError, match="cannot hold numbers"):
+    with pytest.raises(DataError, match=phrases.NO_NUMBERS):
         retype(before, "d", Kind.INTEGER)
     with pytest.raises(DataError, match="no column “e”"):
         retype(before, "e", Kind.NOMINAL)
@@ -290,8 +291,8 @@ def test_names_that_had_to_be_made_are_told(table):
         (b"," * 2_000_000 + b"\n", "2,000,001 columns"),
         (b"\0" * 100_000, "zero bytes"),
         (b"a,b\n1," + b"x" * 20_000_000, "longer than"),
-        (b"a,b\n1,2\n3," + b"x" * 2_000_000, "cannot be split into cells near line 3"),
-        (b'a,b\n1,"2\n' + b"3,4\n" * 100_000, "cannot be split into cells"),
+        (b"a,b\n1,2\n3," + b"x" * 2_000_000, f"{phrases.CANNOT_BE_SPLIT} near line 3"),
+        (b'a,b\n1,"2\n' + b"3,4\n" * 100_000, phrases.CANNOT_BE_SPLIT),
     ],
 )
 def test_hostile_files_are_refused(write, content, said):

@@ -12,6 +12,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.nearest import gower, nearest
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import DataError
+from tests import phrases
 
 DOMAIN = Domain(
     (
@@ -57,7 +58,7 @@ def test_missing_has_no_place_in_an_order():
 
 
 def test_nobody_is_near_nobody():
-    with pytest.raises(DataError, match="nobody"):
+    with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
         nearest(DOMAIN, np.empty((0, 5)), np.zeros(5))
 
 

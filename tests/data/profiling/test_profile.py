@@ -11,6 +11,7 @@ from fairdesk.data.columns.retyping import retype
 from fairdesk.data.profiling.profile import histogram, problems, suggest_label, suggest_protected
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError
+from tests import phrases
 
 
 def one_column(column, codes):
@@ -77,7 +78,7 @@ def test_every_name_is_in_one_bar(codes, bins):
 def only_problem(table, column="a"):
     (problem,) = (problem for problem in problems(table) if problem.column == column)
     for sentence in (problem.what, problem.remedy):
-        assert sentence[0] in "“ILMCWIOSTRYNU"
+        assert sentence[0] in "“ILMCWIOSTRYNUEG"
         assert sentence.endswith(".")
     return problem
 
@@ -124,7 +125,7 @@ def test_missing_cells(table):
 def test_identifiers_and_prose_say_why_they_are_left_out(table):
     names = table(lines(*(f"person {i}" for i in range(30))))
     problem = only_problem(names)
-    assert "names the rows" in problem.what
+    assert phrases.NAMES_ROWS in problem.what
     assert problem.suggested is None
     back = retype(names, "a", Kind.NOMINAL)
     assert only_problem(back).suggested is Kind.IGNORED
@@ -137,7 +138,7 @@ def test_row_numbers_without_a_telling_name(table):
     read = table(lines(*range(1, 9)))
     assert read.column("a").kind is Kind.INTEGER
     problem = only_problem(read)
-    assert problem.what == "“a” only counts the rows."
+    assert problem.what == "“a” only numbers the rows."
     assert mended(read, problem)
 
 
@@ -158,11 +159,11 @@ def test_cells_that_are_no_numbers_are_listed_with_what_can_be_done(table):
     text = lines(*map(str, range(18, 60)), "$45", "O")
     read = table(text)
     problem = only_problem(read)
-    assert "2 cells that are not: “$45” (line 44), “O” (line 45)" in problem.what
-    assert "count as missing until you decide" in problem.remedy
+    assert f"2 {phrases.CELLS_NOT_NUMBERS}: “$45” (line 44), “O” (line 45)" in problem.what
+    assert f"{phrases.COUNT_AS_MISSING} until you decide" in problem.remedy
     assert "“$45” is 45." in problem.remedy
     words = [change.words for change in problem.changes]
-    assert words == ["Treat as missing", "Mend 1 cell", "Read as categorical"]
+    assert words == [phrases.TREAT_AS_MISSING, "Convert 1 cell", "Read as categorical"]
     # each change is the whole reading, and can be taken back
     for change in problem.changes:
         again = only_problem(table(text, change.dialect))
@@ -173,7 +174,7 @@ def test_cells_that_are_no_numbers_are_listed_with_what_can_be_done(table):
 
 def test_a_column_with_numbers_in_another_format_says_so(table):
     problem = only_problem(table(lines("1,5", "2,5", "3,5"), Dialect(delimiter=";")))
-    assert "written like “1234,5”" in problem.what
+    assert "in a format like “1234,5”" in problem.what
     assert [change.words for change in problem.changes] == ["Read as categorical"]
 
 
@@ -250,7 +251,7 @@ def test_no_label_is_better_than_a_wrong_one(table):
 
 def test_made_names_are_pointed_out(table):
     found = problems(table("a;a;\n1;2;x\n2;1;y\n3;3;x\n"))
-    assert [problem.column for problem in found if "The file" in problem.what] == [
+    assert [problem.column for problem in found if "the file" in problem.what.lower()] == [
         "a (2)",
         "column 3",
     ]
@@ -260,7 +261,7 @@ def test_codes_that_are_mostly_numbers_are_no_identifiers(table):
     rows = [str(i / 7) for i in range(200)]
     strangers = [f"s{i}" for i in range(8)]
     problem = only_problem(table(lines(*rows, *strangers)))
-    assert "but for “s0”, “s1”, “s2” and 5 more" in problem.what
+    assert "except for “s0”, “s1”, “s2” and 5 more" in problem.what
     assert [change.words for change in problem.changes] == ["Read as numbers"]
 
 

@@ -13,6 +13,7 @@ from fairdesk.groups.baselines import fairfictplay
 from fairdesk.groups.baselines.fairfictplay import FairFictPlayOptions, Features, Profiles
 from fairdesk.groups.context import GroupContext
 from fairdesk.results.events import Measured, Progress
+from tests import phrases
 from tests.individual.conftest import integer
 
 
@@ -206,19 +207,19 @@ def test_same_seed_same_figures():
 
 
 def test_one_decision_only():
-    with pytest.raises(SpecError, match="decides alike about all 4,000 people"):
+    with pytest.raises(SpecError, match="makes the same decision for all 4,000 individuals"):
         run(study_of(lambda rows: rows[:, 0] >= 0))
 
 
 def test_too_few_people():
-    with pytest.raises(SpecError, match=r"Only 39 of the data’s rows"):
+    with pytest.raises(SpecError, match=r"Only 39 data rows"):
         run(study_of(lambda rows: rows[:, 0] < 500, n=39))
 
 
 def test_no_two_kinds_of_people():
     study = study_of(lambda rows: rows[:, 0] < 500)
     study.groups[:] = 1.0
-    with pytest.raises(SpecError, match="same protected values"):
+    with pytest.raises(SpecError, match=phrases.SAME_PROTECTED_VALUES):
         run(study)
 
 
@@ -226,7 +227,7 @@ def test_too_many_names_are_refused_at_once():
     many = names("town", *map(str, range(501)))
     study = study_of(lambda rows: rows[:, 1] > 0)
     study.domain = Domain(DOMAIN.attributes, unseen=(many,))
-    with pytest.raises(SpecError, match="names in all; at most 500"):
+    with pytest.raises(SpecError, match="categories in all; at most 500"):
         run(study)
     assert not study.model.asked
 
@@ -240,5 +241,5 @@ def test_decisions_too_rare_to_be_measured_are_told():
         for seed in range(20):
             run(study, seed=seed)
 
-    with pytest.raises(SpecError, match="No subgroup was found"):
+    with pytest.raises(SpecError, match="No measurable subgroup was found"):
         some()

@@ -203,7 +203,7 @@ def test_those_of_unknown_group_are_counted_and_not_compared():
     label[0] = np.nan
     sex = names("sex", "f", "m", "Unknown", unknown=True)
     table = only(study_of(codes, label, attributes=(sex,)))
-    assert [line.values[0] for line in table.lines] == ["f", "m", "Unknown", "(left out)"]
+    assert [line.values[0] for line in table.lines] == ["f", "m", "Unknown", "(excluded)"]
     assert [line.known for line in table.lines] == [True, True, False, False]
     assert (table.people, table.unknown, table.without) == (79, 15, 1)
     assert table.reference == 1
@@ -447,7 +447,7 @@ def test_values_that_are_compared_one_by_one_are_groups():
     )
     lines = only(study_of([0, 1, 2, 3, 3, 4], np.ones(6), attributes=(grade,))).lines
     assert [(line.values[0], line.people) for line in lines] == [
-        *(("1", 1), ("2", 1), ("3", 2), ("(missing or left out)", 2)),
+        *(("1", 1), ("2", 1), ("3", 2), ("(missing or excluded)", 2)),
     ]
 
 

@@ -77,11 +77,11 @@ def test_unknown_is_a_name_like_others():
 def test_who_is_missing_is_counted():
     rules = rules_about(AGE, np.array([20.0, 30, np.nan]), bins=10)
     (note,) = rules.notes
-    assert "“age” is missing in 1 row: nobody there is in a rule about it, so they count" in note
+    assert "“age” is missing in 1 row: rules about it do not include them, so they count" in note
 
 
 def test_more_names_or_edges_than_make_rules_are_refused():
-    with pytest.raises(SpecError, match="5,000 names"):
+    with pytest.raises(SpecError, match="5,000 categories"):
         rules_about(many(5_000), np.arange(5_000.0), bins=10)
     with pytest.raises(SpecError, match="61 bins"):
         rules_about(AGE, np.arange(18.0, 68.0), bins=10, edges=tuple(range(1, 61)))
@@ -105,7 +105,7 @@ def test_too_many_names_are_tried_singly_and_by_rate_and_that_is_said():
     assert told == single | {everyone - one for one in single} | prefixes | {
         everyone - some for some in prefixes
     }
-    assert "12 names" in rules.notes[0]
+    assert "12 categories" in rules.notes[0]
     assert needs_rates(many(k), "all")
     assert not needs_rates(many(k), "single")
     assert not needs_rates(RACE, "all")

@@ -17,6 +17,7 @@ from fairdesk.groups.text.paired import compare
 from fairdesk.groups.text.sentences import Lexicon
 from fairdesk.results.events import Measured, Metric, Progress
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet, TermRate
+from tests import phrases
 from tests.groups.readers import Reader, study_of
 
 DATA = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
@@ -296,7 +297,7 @@ def test_seeds_are_taken_until_the_margins_are_reached():
     assert all(0.08 < each.margin <= 0.1 for each in rule_sets)
     (mined,) = figures_of(run(study, sample_thr=100, error_thr=0.01), RuleSearchSummary)
     assert mined.margin > 0.01
-    assert any("3 of 3 rule sets have a margin above 1 %" in note for note in mined.notes)
+    assert any("3 of 3 subgroups have a margin above 1 %" in note for note in mined.notes)
     # whoever looks several times may be wrong less often at each
     once = figures_of(run(study, sample_thr=2_000), RuleSet)[0]
     twice = figures_of(run(study, sample_thr=1_900, error_thr=0.01), RuleSet)[0]
@@ -378,7 +379,7 @@ def test_a_model_with_one_answer_is_told_of():
     study = study_of(sentences(), Reader(lambda text, size: 0.9), terms=TERMS)
     events = run(study)
     (mined,) = figures_of(events, RuleSearchSummary)
-    assert any("decides “good” about every sentence" in note for note in mined.notes)
+    assert any("decides “good” for every sentence" in note for note in mined.notes)
     assert {each.score for each in figures_of(events, RuleSet)} == {0}
     assert {each.p for each in figures_of(events, RuleSet)} == {1}
     assert {each.flips for each in figures_of(events, TermRate)} == {0}
@@ -406,12 +407,19 @@ def test_what_is_known_is_told_while_it_runs(monkeypatch):
     assert max(map(len, reader.calls)) <= 8
 
 
+NO_TERMS = phrases.NO_TEXT_WITH_TERMS.format(n=2, column="note", terms=7)
+
+
 @pytest.mark.parametrize(
     ("texts", "changes", "what"),
     [
-        (["nobody", "somebody"], {}, "None of the 2 texts in “note” holds any of the 7 terms"),
+        (
+            ["nobody", "somebody"],
+            {},
+            NO_TERMS,
+        ),
         (["men", "women"], {"missing": (0, 1)}, "No row has a text in “note”"),
-        (["men", "women"], {"terms": {"who": ("men",)}}, "“who” has fewer than two terms"),
+        (["men", "women"], {"terms": {"who": ("men",)}}, f"“who” has {phrases.TOO_FEW_TERMS}"),
     ],
 )
 def test_what_cannot_be_compared_is_said_at_once(texts, changes, what):
@@ -427,11 +435,11 @@ def test_what_cannot_be_compared_is_said_at_once(texts, changes, what):
 def test_too_little_support_and_too_many_rule_sets_are_said_at_once(monkeypatch):
     texts = [f"{term} {i}" for i, term in enumerate(["men", "here", "now"] * 4)]
     reader = Reader(score)
-    with pytest.raises(SpecError, match="least support of 50 %") as refused:
+    with pytest.raises(SpecError, match="minimum support of 50 %") as refused:
         run(study_of(texts, reader, terms=TERMS), theta=0.5)
     assert "33.3 %" in refused.value.why
     monkeypatch.setattr("fairdesk.groups.text.search.MOST_RULE_SETS", 6)
-    with pytest.raises(SpecError, match="7 rule sets; at most 6"):
+    with pytest.raises(SpecError, match="7 subgroups; at most 6"):
         run(study_of(texts, reader, terms=TERMS))
     assert not reader.calls
 
@@ -526,7 +534,7 @@ def test_pairing_makes_intervals_narrower_and_never_empty():
 
 def test_terms_in_few_sentences_are_not_examined():
     asked = study_of(sentences(), Reader(score), terms=TERMS)
-    with pytest.raises(SpecError, match="1,000 different sentences or more"):
+    with pytest.raises(SpecError, match="at least 1,000 different sentences"):
         run(asked, least_rows=1_000)
     events = run(asked, least_rows=3, theta=0.01)
     (mined,) = figures_of(events, RuleSearchSummary)

@@ -10,6 +10,7 @@ from fairdesk.groups.text import sentences
 from fairdesk.groups.text.sentences import Lexicon, SentenceScorer, ask
 from fairdesk.groups.text.terms import TERMS
 from fairdesk.models.model import How
+from tests import phrases
 from tests.groups.readers import Reader, study_of
 
 LEXICON = Lexicon(TERMS)
@@ -146,10 +147,10 @@ def test_what_has_no_texts_to_ask_with_is_refused():
     reader = Reader(lambda text, size: 0.0)
     study = study_of(["a gay man", "a man"], reader)
     study.text = "size"
-    with pytest.raises(SpecError, match="“size” is no column of texts"):
+    with pytest.raises(SpecError, match=f"“size” is {phrases.NO_COLUMN_OF_TEXTS}"):
         ask(study, ["x"], study.rows[:1])
     with pytest.raises(SpecError, match="numbers made from “note”"):
         SentenceScorer(study_of(["a gay man", "a man"], reader, how=How.CODE))
     study.text, study.model = "note", None
-    with pytest.raises(SpecError, match="no model to ask"):
+    with pytest.raises(SpecError, match=phrases.NO_MODEL):
         SentenceScorer(study)

@@ -14,7 +14,9 @@ from fairdesk.gui.charts.drawn import DrawnChart
 X = np.linspace(0, 10, 5000)
 TRIED = Line("tried", X, np.cumsum(np.ones(5000)), "undecided", dashed=True)
 FOUND = Line("found", X, np.floor(TRIED.y / 3), "discriminatory")
-DRAWING = Drawing("Found and tried over time", "seconds", "people", (TRIED, FOUND), x_digits=1)
+DRAWING = Drawing(
+    "Pairs found and instances tested over time", "seconds", "people", (TRIED, FOUND), x_digits=1
+)
 
 
 @given(
@@ -48,7 +50,7 @@ def test_the_twin_has_the_numbers_of_the_chart():
 
 def test_the_summary_tells_the_ends():
     assert "found 1,666 at 10.0" in DRAWING.summary()
-    assert "nothing yet" in Drawing("t", "x", "y", ()).summary()
+    assert "no results yet" in Drawing("t", "x", "y", ()).summary()
     assert Drawing("t", "x", "y", ()).table() == (("x",), [])
 
 
@@ -112,7 +114,7 @@ def test_it_is_saved_light_and_whole(chart, tmp_path, qapp):
 def test_an_empty_chart_says_so(qtbot, chart):
     chart.draw(Drawing("Found", "seconds", "people", ()))
     assert chart._empty.isVisible()
-    assert "Nothing" in chart._empty.text()
+    assert "No data yet" in chart._empty.text()
 
 
 def test_it_is_named(chart):
@@ -155,7 +157,7 @@ def test_an_interval_is_read_and_tabled(qtbot, chart):
 
 
 SETS = Intersections(
-    "Found by which runs",
+    "Overlap of the runs",
     "applicants",
     (Set("MAFT", 900, "series 0"), Set("SG", 400, "series 1"), Set("ADF", 30, "series 2")),
     (((0,), 700), ((0, 1), 180), ((1,), 200), ((0, 1, 2), 20)),

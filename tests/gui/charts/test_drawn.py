@@ -108,7 +108,7 @@ def test_arrow_keys_walk_all_cells_and_choose_the_groups(heat, qtbot):
     for key in (Qt.Key.Key_Down, *keys):
         qtbot.keyClick(heat, key)
     assert heat.chosen_key == heat.drawing.key(2, 0)
-    assert heat._reading.text() == "old, female: nobody"
+    assert heat._reading.text() == "old, female: empty"
     assert seen == [0, 0 + 2, 3, 4, 4]
 
 

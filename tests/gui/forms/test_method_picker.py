@@ -92,7 +92,7 @@ def test_another_run_has_the_next_seed_and_may_go_on(qtbot, audit):
     run = dialog.run()
     assert (run.method, run.seed, run.options) == ("uniform", 1, {"samples": 400})
     assert (run.near, run.continues) == (None, 0)
-    assert "leave out" in dialog.goes_on.text()
+    assert "exclude the 119 pairs" in dialog.goes_on.text()
     dialog.goes_on.setChecked(True)
     dialog.near.only.setChecked(True)
     dialog.near.most.setValue(0.25)

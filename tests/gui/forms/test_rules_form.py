@@ -14,6 +14,7 @@ from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.groups.text.terms import TERMS
 from fairdesk.gui.forms.rules_form import RulesForm, usual_edges
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
+from tests import phrases
 from tests.gui.auditing import make_audit
 
 AGE = Column("age", Kind.INTEGER, (), 17, 90)
@@ -71,7 +72,7 @@ def test_bins_are_offered_and_checked(form, qtbot):
     assert form.answers == RunSpec("testsgd", {"bins": 4}, edges={"age": (25.0, 40.5)})
     for wrong in ("40, 25", "25, old"):
         write(field, wrong)
-        assert "must be numbers that rise" in form.wrong.text()
+        assert phrases.MUST_RISE in form.wrong.text()
     write(field, "")
     assert form.answers.edges == {}
     assert not form.wrong.text()
@@ -97,9 +98,9 @@ def test_terms_can_be_edited_by_category(form, qtbot):
     form.more.click()
     assert "two terms" not in form.wrong.text()
     write(form.categories[1][0], "faith")
-    assert "“faith” has fewer than two terms" in form.wrong.text()
+    assert f"“faith” has {phrases.TOO_FEW_TERMS}" in form.wrong.text()
     write(form.categories[1][1], "sikh, gay")
-    assert "“gay” stands in the categories" in form.wrong.text()
+    assert "“gay” is in both the categories" in form.wrong.text()
     form.paper.click()
     assert form.answers.terms == {}
     assert not form.wrong.text()
@@ -108,7 +109,7 @@ def test_terms_can_be_edited_by_category(form, qtbot):
     for button in form.findChildren(QPushButton):
         if button.accessibleName().startswith("Remove") and button.isVisible():
             button.click()
-    assert "fewer than two terms" in form.wrong.text()
+    assert phrases.TOO_FEW_TERMS in form.wrong.text()
 
 
 def test_groups_or_texts_are_compared(form):

@@ -13,6 +13,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.individual.realism import diversity
 from fairdesk.individual.realism.diversity import clusters, coverage, representatives
+from tests import phrases
 from tests.individual.conftest import integer
 
 DOMAIN = Domain(
@@ -60,7 +61,7 @@ def test_fewer_unlike_people_than_clusters():
     people = np.repeat(KINDS[:2], 10, axis=0)
     made = clusters(DOMAIN, people, 9, np.random.default_rng(0))
     assert made.sizes.tolist() == [10, 10]
-    with pytest.raises(DataError, match="nobody"):
+    with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
         clusters(DOMAIN, people[:0], 2, np.random.default_rng(0))
 
 

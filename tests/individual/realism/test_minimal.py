@@ -14,6 +14,7 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism.minimal import shrink
 from fairdesk.individual.realism.nearest import Nearest
 from fairdesk.models.model import labels
+from tests import phrases
 from tests.individual.conftest import Network, integer
 
 QUIET = settings(
@@ -140,7 +141,7 @@ def test_one_pair_is_shrunk_as_it_is_among_others(ruled_domain):
 def test_no_pairs(small_domain):
     model, people, rows = pairs_of(small_domain, 5, 2)
     assert len(shrink(SearchContext(model, small_domain), people, rows[:0]).rows) == 0
-    with pytest.raises(DataError, match="nobody"):
+    with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
         shrink(SearchContext(model, small_domain), people[:0], rows)
 
 

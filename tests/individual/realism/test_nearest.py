@@ -11,6 +11,7 @@ from fairdesk.data.profiling.nearest import gower
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.individual.realism.nearest import Nearest
+from tests import phrases
 
 LETTERS = tuple("abcdefg")
 ATTRIBUTES = (
@@ -82,5 +83,5 @@ def test_no_rows_and_no_people(small_domain):
     people = small_domain.sample(np.random.default_rng(0), 5)
     distance, index = Nearest(small_domain, people).find(people[:0])
     assert distance.shape == index.shape == (0,)
-    with pytest.raises(DataError, match="nobody"):
+    with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
         Nearest(small_domain, people[:0])

@@ -10,6 +10,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.individual.realism import plausibility
 from fairdesk.individual.realism.plausibility import score_plausibility
+from tests import phrases
 from tests.individual.conftest import integer
 
 JOBS = tuple(f"job {i}" for i in range(200))
@@ -101,5 +102,5 @@ def test_nobody_and_no_people():
     people = real(50)
     weighed = score_plausibility(DOMAIN, people, people[:0])
     assert weighed.distance.shape == weighed.nearest.shape == weighed.score.shape == (0,)
-    with pytest.raises(DataError, match="nobody"):
+    with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
         score_plausibility(DOMAIN, people[:0], people)

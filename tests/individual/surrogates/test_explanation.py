@@ -14,6 +14,7 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.surrogates import explanation as why
 from fairdesk.individual.surrogates.explanation import Explanation, explain
 from fairdesk.models.model import favourable_scores
+from tests import phrases
 from tests.individual.conftest import Network, integer
 
 DOMAIN = Domain(
@@ -218,7 +219,7 @@ def test_of_many_variants_the_two_ends_are_given(monkeypatch):
 
 
 def test_without_real_people_there_is_nobody_to_compare_with():
-    with pytest.raises(DataError, match="nobody"):
+    with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
         explain(
             SearchContext(Linear(), DOMAIN),
             people()[:0],

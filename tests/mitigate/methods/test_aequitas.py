@@ -9,6 +9,7 @@ from fairdesk.mitigate.methods.aequitas import portions
 from fairdesk.mitigate.options import AequitasOptions
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.mitigation import Change
+from tests import phrases
 from tests.mitigate.scripted import TRAIN, Model, Script, play
 
 SAME = Model()
@@ -40,9 +41,8 @@ def test_it_goes_on_while_the_share_falls(monkeypatch, mitigation):
     told = play(monkeypatch, mitigation, script(0.17, 0.14, 0.11, 0.08, 0.05, 0.01))
     assert told.verdicts == ["better"] * 6
     assert told.repair.chosen == 7
-    assert told.repair.ended == (
-        f"All portions were tried: the greatest added {told.portions[-1].percent:.1f} % of the "
-        "training rows."
+    assert told.repair.ended == phrases.ALL_PORTIONS.format(
+        share=f"{told.portions[-1].percent:.1f}"
     )
     assert [each.kind for each in told.trials[:2]] == ["imported", "retrained"]
 
@@ -53,8 +53,8 @@ def test_it_ends_when_two_in_a_row_are_worse_than_the_best(monkeypatch, mitigati
     assert told.repair.chosen == 2
     first, _, third = told.portions
     assert told.repair.ended == (
-        f"Adding {third.percent:.1f} % was the second portion in a row that was shown to be worse "
-        f"than adding {first.percent:.1f} %."
+        f"Adding {third.percent:.1f} % was the second augmentation size in a row that was "
+        f"significantly worse than adding {first.percent:.1f} %."
     )
 
 
@@ -68,8 +68,10 @@ def test_before_one_has_helped_all_are_tried(monkeypatch, mitigation):
     told = play(monkeypatch, mitigation, script(*[0.25] * 6))
     assert told.verdicts == ["worse"] * 6
     assert told.repair.chosen == -1
-    assert "All portions were tried" in told.repair.ended
-    assert "It did not work" in told.repair.notes[-1]
+    assert told.repair.ended == phrases.ALL_PORTIONS.format(
+        share=f"{told.portions[-1].percent:.1f}"
+    )
+    assert phrases.NOTHING_HELPS in told.repair.notes[-1]
     assert "contradict" in told.repair.notes[-1]
 
 
@@ -87,8 +89,8 @@ def test_it_ends_after_three_that_bring_nothing_once_one_has_helped(monkeypatch,
     assert told.verdicts == ["better", "open", "open", "open"]
     # the lowest of those that help, though it is not told apart from the first
     assert told.repair.chosen == 3
-    assert any("A smaller portion may do as well" in note for note in told.repair.notes)
-    assert "the third portion in a row" in told.repair.ended
+    assert any("A smaller augmentation size may do as well" in note for note in told.repair.notes)
+    assert "the third augmentation size in a row" in told.repair.ended
 
 
 def test_an_improvement_begins_the_count_anew(monkeypatch, mitigation):
@@ -125,7 +127,7 @@ def test_where_all_cost_too_much_it_says_so(monkeypatch, mitigation):
     told = play(monkeypatch, mitigation, Script([SAME, SAME, *[Model(0.1, 0.7)] * 6]))
     assert told.repair.chosen == -1
     assert told.verdicts == ["costly"] * 6
-    assert told.repair.notes[-1].endswith("without costing more accuracy than was allowed.")
+    assert told.repair.notes[-1].endswith("within the permitted accuracy loss.")
 
 
 @pytest.mark.parametrize(("labels", "why"), [("majority", "same attributes"), ("model", "own")])
@@ -192,7 +194,7 @@ def test_a_pool_that_is_used_up_ends_it(monkeypatch, mitigation):
     told = play(monkeypatch, mitigation, script(*[0.2] * 6, rows=30))
     assert told.portions[-1].added == 30
     assert 1 < len(told.portions) < 6
-    assert told.repair.ended.startswith("All 30 rows that could be made were added")
+    assert told.repair.ended.startswith("All 30 available augmentation rows were added")
 
 
 def test_a_portion_that_fails_is_told_and_passed_over(monkeypatch, mitigation):
@@ -216,8 +218,8 @@ def test_two_failures_in_a_row_end_it(monkeypatch, mitigation):
     told = play(monkeypatch, mitigation, Script(models))
     assert [bool(each.failed) for each in told.portions] == [False, True, True]
     assert told.repair.chosen == 2
-    assert told.repair.ended.startswith("2 portions in a row could not be trained.")
-    assert "not enough memory" in told.repair.ended
+    assert told.repair.ended.startswith(f"2 {phrases.UNTRAINED_IN_A_ROW}")
+    assert phrases.NOT_ENOUGH_MEMORY in told.repair.ended
 
 
 def test_a_model_that_cannot_be_retrained_with_nothing_added_ends_it(monkeypatch, mitigation):
@@ -226,7 +228,7 @@ def test_a_model_that_cannot_be_retrained_with_nothing_added_ends_it(monkeypatch
     assert told.trials[1].failed == "It ran away."
     assert told.repair.chosen == -1
     assert told.repair.ended == (
-        "The model cannot be retrained, even with nothing added. It ran away."
+        f"The model {phrases.NOT_RETRAINED}, even without augmentation rows. It ran away."
     )
     assert not told.files
 
@@ -242,7 +244,7 @@ def test_what_cannot_be_retrained_has_rows_only(monkeypatch, mitigation):
     assert len(told.added.rows) == 3
     assert [each.kind for each in told.trials] == ["imported"]
     assert not told.repair.retrains
-    assert told.repair.ended == "No portion was tried. It is stone."
+    assert told.repair.ended == f"{phrases.NO_PORTION} It is stone."
     assert not made.lessons
     assert not told.files
 
@@ -252,8 +254,8 @@ def test_told_to_end_it_keeps_what_is_known(monkeypatch, mitigation, winding):
     told = play(monkeypatch, mitigation, script(0.1, 0.05, 0.0, winding=winding))
     assert len(told.trials) == winding
     assert told.repair.chosen == (2 if winding == 3 else -1)
-    assert told.repair.ended.startswith("It was told to come to its end")
-    assert not any("did not work" in note for note in told.repair.notes)
+    assert told.repair.ended.startswith("The mitigation was ended, or its budget")
+    assert not any(phrases.NOTHING_HELPS in note for note in told.repair.notes)
     assert not told.script.proven
     assert isinstance(told.events[-1], Progress)
     assert bool(told.files) == (winding > 1)
@@ -262,7 +264,7 @@ def test_told_to_end_it_keeps_what_is_known(monkeypatch, mitigation, winding):
 def test_a_search_that_was_ended_early_is_no_failure(monkeypatch, mitigation):
     told = play(monkeypatch, mitigation, script(0.25, 0.25, 0.25, winding=4))
     assert told.verdicts == ["worse", "worse"]
-    assert not any("did not work" in note for note in told.repair.notes)
+    assert not any(phrases.NOTHING_HELPS in note for note in told.repair.notes)
 
 
 @pytest.mark.parametrize("halfway", [0, 1, 2, 3])
@@ -284,7 +286,9 @@ def test_it_tells_after_every_trial(monkeypatch, mitigation):
     phases = [each.phase for each in told.events if isinstance(each, Progress)]
     for phase in ("splitting", "labelling", "imported", "retraining", "proving", "saving"):
         assert phase in phases
-    assert any(phase.startswith("portion 1 of 6: ") and phase.endswith(" %") for phase in phases)
+    assert any(
+        phase.startswith("augmentation size 1 of 6: ") and phase.endswith(" %") for phase in phases
+    )
 
 
 def test_the_rows_are_told_once_and_early(monkeypatch, mitigation):
@@ -312,7 +316,7 @@ def test_a_proof_that_fails_costs_nothing_else(monkeypatch, mitigation, proof):
     told = play(monkeypatch, mitigation, script(*[0.1] * 4, proof=proof))
     assert told.repair.chosen == 2
     assert told.files
-    assert told.repair.notes[-1].startswith("A proof was begun, and failed. ")
+    assert told.repair.notes[-1].startswith("Certification was started and failed. ")
     assert not any(m.what == "certified" for each in told.trials for m in each.measures)
 
 
@@ -326,7 +330,7 @@ def test_what_retraining_alone_had_lost_is_no_gain(monkeypatch, mitigation):
     models = [Model(0.1), Model(0.2), *[Model(0.1)] * 6]
     told = play(monkeypatch, mitigation, Script(models))
     assert told.repair.chosen == 2
-    assert "retraining alone had lost" in told.repair.notes[-1]
+    assert "only offsets a loss from retraining alone" in told.repair.notes[-1]
 
 
 @pytest.mark.parametrize(
@@ -340,7 +344,7 @@ def test_how_far_luck_alone_goes_is_told(monkeypatch, mitigation, luck, told, sh
 
     monkeypatch.setattr("tests.mitigate.scripted.changes", changes)
     made = play(monkeypatch, mitigation, script(*[share] * 8, luck=Model(luck)))
-    notes = [each for each in made.repair.notes if each.startswith("Training has luck")]
+    notes = [each for each in made.repair.notes if each.startswith("Training is partly random")]
     assert bool(notes) == told
     assert all("is 30.0 instead of 20.0 %" in each for each in notes)
     assert (made.repair.chosen < 0) == (share > 0.2)

@@ -6,6 +6,7 @@ import pytest
 from fairdesk.errors import SpecError
 from fairdesk.mitigate.methods import testsgd
 from fairdesk.mitigate.options import TestSgdOptions
+from tests import phrases
 from tests.mitigate.scripted import TRAIN, Model, Script, play
 
 SAME = Model()
@@ -28,9 +29,7 @@ def test_all_amounts_are_tried(monkeypatch, mitigation):
     assert [each.added for each in told.portions] == [10, 20, 40, 80, TRAIN // 10]
     assert told.verdicts == ["worse"] * 5
     assert told.repair.chosen == -1
-    assert told.repair.ended == (
-        "All portions were tried: the greatest added 10.0 % of the training rows."
-    )
+    assert told.repair.ended == phrases.ALL_PORTIONS.format(share="10.0")
     assert told.repair.target == "rule_score"
 
 
@@ -53,19 +52,19 @@ def test_two_failures_in_a_row_end_it(monkeypatch, mitigation):
     told = run(monkeypatch, mitigation, broken, Model(0.1), broken, broken)
     assert len(told.portions) == 4
     assert told.repair.chosen == 3
-    assert told.repair.ended == "2 portions in a row could not be trained. It ran away."
+    assert told.repair.ended == f"2 {phrases.UNTRAINED_IN_A_ROW} It ran away."
 
 
 def test_what_there_is_is_added(monkeypatch, mitigation):
     told = run(monkeypatch, mitigation, *[SAME] * 5, rows=30)
     assert [each.added for each in told.portions] == [10, 20, 30]
-    assert told.repair.ended.startswith("All 30 rows")
+    assert told.repair.ended.startswith("All 30 available")
 
 
 def test_too_few_samples_are_refused(monkeypatch, mitigation):
     with pytest.raises(SpecError) as caught:
         run(monkeypatch, mitigation, SAME, rows=9)
-    assert "fewer samples" in caught.value.remedy
+    assert "Reduce the minimum samples" in caught.value.remedy
 
 
 def test_told_to_end_it_keeps_what_is_known(monkeypatch, mitigation):

@@ -138,7 +138,7 @@ def test_a_threshold_moves_the_models_own_label(tmp_path):
 def test_five_models_need_something_to_tell_people_apart_by(texts):
     domain = Domain((texts.domain.attributes[0],))
     bare = replace(texts, domain=domain)
-    with pytest.raises(SpecError, match="nothing but protected attributes and texts"):
+    with pytest.raises(SpecError, match="no attributes other than protected attributes and texts"):
         label(bare, split(bare, rng()), bare.rows[:5], "majority", rng())
 
 

@@ -102,8 +102,8 @@ def test_nobody_is_added_who_is_tested_with(mitigation, parts):
     assert not keys(mitigation, pool.rows) & held_out(mitigation, parts)
     assert set(pool.pairs.tolist()) <= set(range(100))
     assert pool.available == len(pool.rows) // 2
-    assert pool.notes[0].startswith("Left out: 2")
-    assert "could take 1,000" in pool.notes[1]
+    assert pool.notes[0].startswith("Excluded: 2")
+    assert "could use 1,000" in pool.notes[1]
 
 
 def test_flagged_pairs_come_first_all_others_at_random(mitigation, parts):
@@ -149,7 +149,7 @@ def test_texts_have_no_part_in_the_vote_which_is_told(mitigation, parts):
     both = known.keys() & told.keys()
     assert len(both) > 10
     assert all(known[number] == told[number] for number in both)
-    assert "not given any texts" in pool.notes[-1]
+    assert "do not use texts" in pool.notes[-1]
     assert not any("texts" in each for each in plain.notes)
 
 
@@ -161,7 +161,7 @@ def test_no_pairs_make_no_rows(mitigation, parts):
         pool = of_pairs(none, parts, source, 100, rng())
         assert pool.rows.shape == (0, 6)
         assert pool.targets.shape == pool.pairs.shape == pool.seeds.shape == (0,)
-        assert "only 0 pairs" in pool.notes[0]
+        assert "Only 0 pairs" in pool.notes[0]
 
 
 def test_the_seed_decides(mitigation, parts):
@@ -229,7 +229,7 @@ def test_more_samples_than_can_be_made_are_told_of(mitigation, parts):
     pool = of_rule(making.with_rule(mitigation), few, 100_000, rng())
     assert 0 < len(pool.rows) < 100_000
     assert f"Only {len(pool.rows):,} of 100,000 samples" in pool.notes[0]
-    assert "from 3 people" in pool.notes[0]
+    assert "from 3 training rows" in pool.notes[0]
 
 
 def test_three_classes_get_the_best_other_one(three):
@@ -303,18 +303,18 @@ def test_a_group_by_what_the_model_is_not_given(mitigation, parts):
 
 def test_a_group_without_anybody_is_refused(mitigation, parts):
     nobody = making.with_rule(mitigation, (Condition("sex", codes=(7.0,)),))
-    with pytest.raises(SpecError, match="No samples of this group") as told:
+    with pytest.raises(SpecError, match="No samples of this subgroup") as told:
         of_rule(nobody, parts, 100, rng())
     assert "None of the 1,2" in told.value.why
     everybody = making.with_rule(mitigation, (Condition("sex", codes=(0.0, 1.0)),))
-    with pytest.raises(SpecError, match="nobody to compare"):
+    with pytest.raises(SpecError, match="no others to compare"):
         of_rule(everybody, parts, 100, rng())
 
 
 def test_a_model_that_treats_all_alike_has_nothing_to_repair(mitigation, parts):
     alike = making.with_rule(mitigation)
     same = replace(alike, model=_Same(alike.model))
-    with pytest.raises(SpecError, match="nothing to repair"):
+    with pytest.raises(SpecError, match="nothing to mitigate"):
         of_rule(same, parts, 100, rng())
 
 

@@ -123,12 +123,12 @@ def test_own_terms_and_two_categories(tmp_path):
 
 def test_a_term_or_category_that_there_is_not_is_refused(texts):
     for condition in (Condition("gender", term="martian"), Condition("planet", term="martian")):
-        with pytest.raises(SpecError, match="“martian” is none of the terms"):
+        with pytest.raises(SpecError, match="“martian” is not a term of"):
             pool_of(replace(texts, rule=(condition,)))
 
 
 def test_texts_that_name_nobody_are_refused(texts):
-    with pytest.raises(SpecError, match="No sentences of this group") as told:
+    with pytest.raises(SpecError, match="No sentences of this subgroup") as told:
         pool_of(replace(texts, rule=(Condition("religion", term="sikh"),)))
     assert "“religion”" in told.value.why
 

@@ -88,7 +88,7 @@ def test_too_few_rows_are_refused_and_counted(mitigation):
         parts(replace(mitigation, target=target, inside=inside))
     assert "60 usable rows" in told.value.what
     assert "2,000 rows" in told.value.why
-    assert "440 lie outside" in told.value.why
+    assert "440 are outside" in told.value.why
     assert "1,500 have no label" in told.value.why
     assert told.value.remedy
 

@@ -17,6 +17,7 @@ from fairdesk.models.inputs.companions import DescribedModel
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Step, Takes
 from fairdesk.models.structure.dense_layers import Activation, DenseLayer
+from tests import phrases
 from tests.models.dense.test_layers import REFERENCES
 
 SMOOTH = ("elu", "selu", "sigmoid", "tanh", "softplus", "softsign", "silu")
@@ -302,5 +303,5 @@ def test_networks_read_as_layers_are_steady():
 def test_a_text_for_a_number_is_told():
     net = network(np.random.default_rng(0), 1, takes=Takes.COLUMNS)
     fed = FedModel(net, Mapping((Input("sex", "sex", How.LABEL),), "", 1), (SEX,))
-    with pytest.raises(ModelError, match="given text"):
+    with pytest.raises(ModelError, match=phrases.TEXT_FOR_NUMBER):
         fed.gradients(np.zeros((1, 1)), np.zeros(1, np.intp))

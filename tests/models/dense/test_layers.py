@@ -7,6 +7,7 @@ from fairdesk.errors import ModelError
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import ModelCard, Takes
 from fairdesk.models.structure.dense_layers import ACTIVATIONS, LINEAR, Activation, DenseLayer
+from tests import phrases
 
 REFERENCES = {
     "relu": lambda z, a: np.minimum(np.maximum(z, 0), a.ceiling),
@@ -251,5 +252,5 @@ def test_gradients_do_not_vanish_far_from_the_limit():
 
 def test_text_where_a_number_is_taken_is_told():
     net = network(np.random.default_rng(0), (2, 1), (Activation("sigmoid"),))
-    with pytest.raises(ModelError, match="given text"):
+    with pytest.raises(ModelError, match=phrases.TEXT_FOR_NUMBER):
         net.scores([np.array([1.0]), np.array(["m"], dtype=object)])

@@ -146,7 +146,7 @@ def test_contradictions_are_told(tmp_path, model):
         beside(tmp_path, "b.json", ["pay", "age", "hours"]),
         beside(tmp_path, "c.txt", "age\nhours\npay\n"),
     ):
-        with pytest.raises(ModelError, match="another order"):
+        with pytest.raises(ModelError, match="a different order"):
             open_model(model, companions=[first, other])
     codes = [beside(tmp_path, f"{i}.json", {"sex": {"m": i, "f": 1 - i}}) for i in (0, 1)]
     with pytest.raises(ModelError, match="other codes"):
@@ -162,16 +162,16 @@ def test_contradictions_are_told(tmp_path, model):
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("a.json", ["age", "pay"], "tells nothing"),
-        ("a.json", {"accuracy": 0.9}, "tells nothing"),
-        ("a.txt", "some words that are no list", "tells nothing"),
-        ("a.json", 3, "tells nothing"),
-        ("a.pkl", LogisticRegression().fit(NUMBERS, TRUTH), "holds a model"),
-        ("a.pkl", 17, "tells nothing"),
+        ("a.json", ["age", "pay"], "contains no information"),
+        ("a.json", {"accuracy": 0.9}, "contains no information"),
+        ("a.txt", "some words that are no list", "contains no information"),
+        ("a.json", 3, "contains no information"),
+        ("a.pkl", LogisticRegression().fit(NUMBERS, TRUTH), "It is a model, “LogisticRegression”"),
+        ("a.pkl", 17, "contains no information"),
     ],
 )
 def test_what_tells_nothing_is_refused_with_what_is_expected(tmp_path, model, name, content, why):
-    with pytest.raises(ModelError, match="does not tell") as caught:
+    with pytest.raises(ModelError, match="does not describe the model’s inputs") as caught:
         open_model(model, companions=[beside(tmp_path, name, content)])
     assert why in caught.value.why
     assert "one name per line" in caught.value.remedy
@@ -196,7 +196,7 @@ def test_an_empty_file_tells_nothing(tmp_path, content):
 
     path = tmp_path / "names.txt"
     path.write_bytes(content)
-    with pytest.raises(ModelError, match="does not tell"):
+    with pytest.raises(ModelError, match="does not describe the model’s inputs"):
         with_companions(network(3), [Companion(str(path))])
 
 

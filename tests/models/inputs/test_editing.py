@@ -5,8 +5,10 @@ from fairdesk.errors import DataError, ModelError
 from fairdesk.models.decisions.favourable import Answer, answer_of
 from fairdesk.models.inputs.checking import complete, problems
 from fairdesk.models.inputs.editing import answered, as_way, computed, constant, for_value, numbered
-from fairdesk.models.inputs.mapping import match, propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Hints, How, Input, Mapping, ModelCard, Step, Takes
+from tests import phrases
+from tests.models.matching import match
 from tests.models.tables import names, number, table
 
 ROWS = table(
@@ -57,13 +59,13 @@ def test_each_thing_can_be_changed():
     ("change", "told"),
     [
         (lambda: for_value(MAPPING, 0, "sex", "x", ROWS, MODEL), "no value “x”"),
-        (lambda: for_value(MAPPING, 0, "id", "1", ROWS, MODEL), "is ignored"),
-        (lambda: as_way(MAPPING, 1, How.AS_IS, ROWS, MODEL), "holds names"),
-        (lambda: numbered(MAPPING, 0, "30", 1.0), "not made of a number for each"),
-        (lambda: computed(MAPPING, 1, [Step("add", 1.0)]), "is a text"),
-        (lambda: computed(MAPPING, 0, [Step("divide", 0.0)]), "divided by zero"),
-        (lambda: computed(MAPPING, 0, [Step("add", float("nan"))]), "no finite number"),
-        (lambda: constant(MAPPING, 0, "x", card("age", accepts=("number",))), "takes a number"),
+        (lambda: for_value(MAPPING, 0, "id", "1", ROWS, MODEL), "is excluded"),
+        (lambda: as_way(MAPPING, 1, How.AS_IS, ROWS, MODEL), "is categorical"),
+        (lambda: numbered(MAPPING, 0, "30", 1.0), "not made from a number for each"),
+        (lambda: computed(MAPPING, 1, [Step("add", 1.0)]), "is text, so no arithmetic"),
+        (lambda: computed(MAPPING, 0, [Step("divide", 0.0)]), phrases.DIVIDED_BY_ZERO),
+        (lambda: computed(MAPPING, 0, [Step("add", float("nan"))]), "not a finite number"),
+        (lambda: constant(MAPPING, 0, "x", card("age", accepts=("number",))), "accepts a number"),
     ],
 )
 def test_what_cannot_be_done_is_told(change, told):
@@ -84,20 +86,20 @@ def test_a_gap_is_filled_by_hand():
 @pytest.mark.parametrize(
     ("model", "mapping", "told"),
     [
-        (MODEL, Mapping((), "", 1), "for 0 inputs, and the model has 2"),
+        (MODEL, Mapping((), "", 1), "for 0 inputs, but the model has 2"),
         (card("a"), Mapping((Input("a", "gone", How.AS_IS),), "", 1), "no column “gone”"),
-        (card("a"), Mapping((Input("a", "id", How.LABEL),), "", 1), "which is ignored"),
-        (card("a"), Mapping((Input("a", "paid", How.LABEL),), "", 1), "from the label column"),
-        (card("a"), Mapping((Input("a", "sex", How.AS_IS),), "", 1), "holds names"),
+        (card("a"), Mapping((Input("a", "id", How.LABEL),), "", 1), phrases.IS_IGNORED),
+        (card("a"), Mapping((Input("a", "paid", How.LABEL),), "", 1), "from the recorded outcome"),
+        (card("a"), Mapping((Input("a", "sex", How.AS_IS),), "", 1), "is categorical"),
         (
             card("a", accepts=("number",)),
             Mapping((Input("a", "sex", How.LABEL),), "", 1),
-            "takes numbers, and is given text",
+            "accepts numbers, but is made from text",
         ),
         (
             card("a", accepts=("text",)),
             Mapping((Input("a", "age", How.AS_IS),), "", 1),
-            "takes text, and is given numbers",
+            "accepts text, but is made from numbers",
         ),
         (
             card("a"),
@@ -112,17 +114,17 @@ def test_a_gap_is_filled_by_hand():
         (
             MODEL,
             Mapping((Input("age", "age", How.AS_IS), Input("sex", "age", How.AS_IS)), "", 1),
-            "exactly the same way: “age”, “sex”",
+            f"{phrases.EXACTLY_SAME}: “age”, “sex”",
         ),
         (
             card("age", classes=(), scores="values"),
             Mapping((Input("age", "age", How.AS_IS),), "", 1),
-            "from which estimated number on",
+            "limit from which the estimated number is favourable",
         ),
         (
             card("age", scores="labels"),
             Mapping((Input("age", "age", How.AS_IS),), "", 1, threshold=0.3),
-            "decides by itself",
+            "does not decide by comparing one score",
         ),
     ],
 )
@@ -166,7 +168,7 @@ def test_which_answer_is_favourable(model, favourable, model_favourable, expecte
     [
         (ABC, "good", None, "one or several of: a, b, c"),
         (ABC, "good", "d", "no class “d”"),
-        (ABC, "good", "a or b or c", "All of the model's classes"),
+        (ABC, "good", "a or b or c", phrases.ALL_CLASSES),
     ],
 )
 def test_an_unclear_favourable_class_lists_the_classes(model, favourable, model_favourable, told):
@@ -195,7 +197,7 @@ def test_the_only_text_goes_to_the_only_input_for_text():
 def test_a_number_is_no_name_where_label_and_model_count_different_things():
     rows = table(number("age", [1, 2, 3]), number("toxic", [0, 1, 0]))
     model = card("age", classes=("0", "1", "2"))
-    with pytest.raises(ModelError, match="may mean something else to the model"):
+    with pytest.raises(ModelError, match="may have another meaning in the model"):
         answer_of(model, rows, "toxic", "0")
     assert answer_of(model, rows, "toxic", "0", "2").favourable_class == 2
     all_three = table(number("age", [1, 2, 3]), number("toxic", [0, 1, 2]))

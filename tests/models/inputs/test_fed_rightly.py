@@ -23,9 +23,11 @@ from fairdesk.models.decisions.outputs import from_probabilities
 from fairdesk.models.inputs.checking import problems
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.input_check import attributes_for, check
-from fairdesk.models.inputs.mapping import match, propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Hints, How, ModelCard, Step, Takes
 from fairdesk.models.preparation.steps import Preparation
+from tests import phrases
+from tests.models.matching import match
 from tests.models.tables import names, number, table
 
 pytestmark = [
@@ -200,8 +202,8 @@ def test_a_scaler_that_fits_no_inputs_is_told():
     proposal = propose(
         Estimator(trained(dummies), hints=hints, named=True).card, ROWS, "survived", "yes"
     )
-    assert "scaler beside the model takes 2 columns" in proposal.problems[0]
-    with pytest.raises(ModelError, match="scaler beside the model"):
+    assert "companion scaler takes 2 columns" in proposal.problems[0]
+    with pytest.raises(ModelError, match="companion scaler"):
         proposal.mapping()
 
 
@@ -288,7 +290,7 @@ def test_inputs_named_after_values_alone_and_the_trap_of_their_order():
     mapping = match(wrong.card, ROWS, "survived", "yes")
     trap = check(wrong, ROWS, mapping, "survived", "yes")
     assert trap.accuracy < trap.majority
-    assert "in each other’s place it would agree in" in trap.warnings[-1]
+    assert phrases.IN_EACH_OTHERS_PLACE in trap.warnings[-1]
     assert f"{proof.accuracy:.1%}" in trap.warnings[-1]
 
 
@@ -326,7 +328,7 @@ def test_a_name_that_fits_two_columns_is_told_not_guessed():
     proposal = propose(card, rows, "paid", "y")
     assert proposal.inputs == (None,)
     assert "“x” of “a b” or “x” of “a_b”" in proposal.problems[0]
-    assert "not said how these inputs are made" in problems(proposal, card, rows)[0]
+    assert "How these inputs are made is not specified" in problems(proposal, card, rows)[0]
 
 
 def test_thousands_of_categories():

@@ -173,7 +173,7 @@ def test_inputs_of_many_rows_are_made_as_those_of_few():
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (np.array([[0.1], [np.nan], [np.inf]], np.float32), "no number for 2 of 3 rows"),
+        (np.array([[0.1], [np.nan], [np.inf]], np.float32), "no finite number for 2 of 3 rows"),
         (np.zeros((3, 2), np.float32), "3 × 2 numbers for 3 rows and 2 classes"),
         (np.zeros((1, 1), np.float32), "1 × 1 numbers for 3 rows"),
     ],

@@ -12,8 +12,10 @@ from fairdesk.models.inputs.input_check import (
     settled,
     show,
 )
-from fairdesk.models.inputs.mapping import match, propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import ModelCard, Takes
+from tests import phrases
+from tests.models.matching import match
 from tests.models.tables import names, number, table
 
 
@@ -72,8 +74,8 @@ def test_a_flipped_favourable_class_is_told_with_what_the_swap_would_give():
     proof = proof_of(Rule(2, lambda m: 0.85 - m[:, 0] / 100), ROWS)
     assert proof.confusion == ((0, 3), (2, 0))
     assert (proof.accuracy, proof.auc) == (0.0, 0.0)
-    assert "less than always guessing" in proof.warnings[0]
-    assert "With “no” as the favourable answer it would agree in 100.0%" in proof.warnings[1]
+    assert phrases.LESS_THAN_GUESSING in proof.warnings[0]
+    assert "With “no” as the favourable decision, the accuracy would be 100.0%" in proof.warnings[1]
 
 
 def test_the_score_of_the_first_class_is_what_is_left():
@@ -108,7 +110,7 @@ def test_rows_with_missing_cells_are_set_aside_only_where_the_model_refuses_them
 
 def test_a_model_that_refuses_complete_rows_is_told():
     rows = table(number("age", [20, np.nan]), names("paid", ["no", "yes"]))
-    with pytest.raises(ModelError, match="no number"):
+    with pytest.raises(ModelError, match="number for "):
         proof_of(Rule(1, lambda m: m[:, 0] * np.nan), rows)
 
 
@@ -125,7 +127,7 @@ def test_a_label_of_numbers_and_one_of_one_value():
     rows = table(number("x", [0, 1]), number("paid", [1, 1]))
     proof = proof_of(Rule(1, lambda m: m[:, 0]), rows, favourable="1.0")
     assert proof.auc is None
-    assert "same label" in proof.warnings[0]
+    assert "same recorded outcome" in proof.warnings[0]
 
 
 @pytest.mark.parametrize("favourable", ["perhaps", "2"])
@@ -144,7 +146,7 @@ def test_an_ignored_column_is_told():
     model = Rule(1, lambda m: m[:, 0])
     mapping = match(model.card, rows, "paid", "yes")
     ignored = table(names("x", ["0", "1"], Kind.IGNORED), names("paid", ["no", "yes"]))
-    with pytest.raises(ModelError, match="“x”, which is ignored"):
+    with pytest.raises(ModelError, match=f"“x”, {phrases.IS_IGNORED}"):
         attributes_for(mapping, ignored)
 
 
@@ -186,7 +188,7 @@ def test_agreement_in_every_row_is_suspicious():
     rows = long_table()
     said = np.where(rows.codes[:, 0] > 50, "yes", "no")
     rows = table(number("age", rows.codes[:, 0].tolist()), names("paid", said.tolist()))
-    assert "agrees with the label in every row" in proof_of(OVER_50, rows).warnings[0]
+    assert f"{phrases.AGREES} in every row" in proof_of(OVER_50, rows).warnings[0]
 
 
 @pytest.mark.parametrize("name", ["prediction", "y_pred", "predicted_class", "Predictions"])
@@ -201,7 +203,7 @@ def test_predictions_in_the_table_are_compared(name):
     other = Rule(1, lambda m: 1 / (1 + np.exp((45.5 - m[:, 0]) / 5)))
     differs = check(other, rows, mapping, "paid", "yes")
     assert differs.said_alike == pytest.approx(1 - ((ages > 45) & (ages <= 50)).mean())
-    assert f"what the column “{name}” says that it said" in differs.warnings[-1]
+    assert f"decision differs from that recorded in “{name}”" in differs.warnings[-1]
 
 
 def test_recorded_probabilities_are_compared_and_a_score_of_other_things_is_not():
@@ -227,7 +229,7 @@ def test_inputs_in_each_others_place_are_named():
     # trained with the woman first
     proof = proof_of(Rule(2, lambda m: 0.9 * m[:, 1] + 0.3 * m[:, 0] * (m[:, 1] == 0)), rows)
     assert proof.accuracy < 0.2
-    assert "in each other’s place" in proof.warnings[-1]
+    assert phrases.IN_EACH_OTHERS_PLACE in proof.warnings[-1]
     assert "“input 1” (male) and “input 2” (female)" in proof.warnings[-1]
 
 
@@ -240,7 +242,7 @@ def test_which_of_two_decisions_is_favourable_is_settled_by_the_label():
     mapping = proposal.mapping()
     chosen, note = settled(mapping, check(model, rows, mapping, "paid", "yes"))
     assert chosen.favourable_class == 0
-    assert "“1” was taken" in note
+    assert "“1” was chosen" in note
     again, _ = settled(chosen, check(model, rows, chosen, "paid", "yes"))
     assert again == chosen
     assert check(model, rows, chosen, "paid", "yes").accuracy > 0.8
@@ -261,8 +263,8 @@ def test_a_model_in_an_assumed_order_that_hardly_beats_guessing_is_told(matched,
 @pytest.mark.parametrize(
     ("auc", "taken", "why"),
     [
-        (0.45, "2", "which agrees better with the label"),
-        (0.2, "1", "whose scores agree better with the label, though its decisions do not"),
+        (0.45, "2", "which matches the recorded outcome better"),
+        (0.2, "1", "whose scores match the recorded outcome better, although its decisions do not"),
     ],
 )
 def test_scores_settle_it_against_the_decisions_only_where_they_are_clear(auc, taken, why):
@@ -279,7 +281,7 @@ def test_scores_settle_it_against_the_decisions_only_where_they_are_clear(auc, t
         predictions=(("1", 100), ("2", 0)),
     )
     _, note = settled(propose(model.card, rows, "paid", "yes").mapping(), proof)
-    assert f"“{taken}” was taken, {why}: check it." in note
+    assert f"“{taken}” was chosen, {why}: check it." in note
 
 
 def test_any_rows_are_shown_as_they_are_sent_and_refused_ones_without_an_answer():
@@ -311,7 +313,7 @@ def test_an_estimated_number_is_decided_at_the_labels_limit():
     below = int((pay < 50).sum())
     assert proof.predictions == (("below 50", below), ("50 or more", 200 - below))
     assert [row.score for row in proof.sample] == pytest.approx(pay[:20].tolist(), rel=1e-5)
-    with pytest.raises(ModelError, match="from which number on"):
+    with pytest.raises(ModelError, match="limit from which the outcome is favourable"):
         match(model.card, rows, "age", "yes")
 
 
@@ -330,7 +332,7 @@ def test_a_class_weighted_model_that_ranks_rows_well_is_not_asked_about_its_inpu
     assert proof.accuracy < proof.majority
     assert proof.auc > (0.8 if scores else 0.7)
     (warning,) = proof.warnings
-    assert "less than always guessing" in warning
+    assert phrases.LESS_THAN_GUESSING in warning
     assert f"separates favourable rows from the others (AUC {proof.auc:.2f})" in warning
     assert "check the threshold" in warning
     assert "?" not in warning
@@ -339,7 +341,7 @@ def test_a_class_weighted_model_that_ranks_rows_well_is_not_asked_about_its_inpu
     flipped = proof_of(Rule(1, lambda m: 1 - weighted.function(m)), rows)
     assert "the wrong way round (AUC 0.1" in flipped.warnings[0]
     assert "order" not in flipped.warnings[0]
-    assert "With “no” as the favourable answer" in flipped.warnings[1]
+    assert "With “no” as the favourable decision, the accuracy would be" in flipped.warnings[1]
     blind = proof_of(Rule(1, lambda m: m[:, 0] % 3 == 0), rows)
     assert "Are the inputs in the wrong order" in blind.warnings[0]
 

@@ -4,8 +4,9 @@ import pytest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.inputs.editing import remap
-from fairdesk.models.inputs.mapping import match, propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Hints, How, ModelCard, Takes
+from tests.models.matching import match
 from tests.models.tables import names, number, table
 
 ROWS = table(
@@ -93,16 +94,16 @@ def test_missing_columns_and_those_left_over_are_named():
         match(card("age", "income"), ROWS, "paid", "yes")
     assert "has 2 inputs" in str(caught.value)
     assert "“income”" in caught.value.what
-    assert "left over: “sex”, “id”, “grade”" in caught.value.why
+    assert "Unused columns: “sex”, “id”, “grade”" in caught.value.why
 
 
 def test_the_label_is_no_input():
-    with pytest.raises(ModelError, match="takes the label column “paid”"):
+    with pytest.raises(ModelError, match="takes the recorded outcome “paid”"):
         match(card("age", "paid"), ROWS, "paid", "yes")
 
 
 def test_an_ignored_column_that_the_model_needs_is_named():
-    with pytest.raises(ModelError, match="ignored: “id”"):
+    with pytest.raises(ModelError, match="columns that are excluded: “id”"):
         match(card("age", "id"), ROWS, "paid", "yes")
 
 
@@ -123,7 +124,7 @@ def test_a_wrong_number_of_inputs_is_told_with_the_columns():
 
 def test_a_model_that_would_fit_with_an_ignored_column_says_which():
     four = card(*(f"input {i}" for i in range(1, 5)), named=False)
-    with pytest.raises(ModelError, match="ignored: “id”"):
+    with pytest.raises(ModelError, match="columns that are excluded: “id”"):
         match(four, ROWS, "paid", "yes")
 
 
@@ -157,7 +158,7 @@ def test_remap_makes_one_input_from_another_column():
     positional = card("input 1", "input 2", "input 3", named=False)
     by_position = match(positional, ROWS, "paid", "yes")
     assert remap(by_position, 0, "sex", ROWS, positional).inputs[0].codes == {"f": 0.0, "m": 1.0}
-    with pytest.raises(ModelError, match="“id” is ignored"):
+    with pytest.raises(ModelError, match="column “id” is excluded"):
         remap(by_name, 0, "id", ROWS, card("sex", "age"))
 
 

@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.errors import SpecError
-from fairdesk.models.inputs.mapping import match, propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.inputs.mapping_file import apply, parse, read, written
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step, Takes
+from tests import phrases
+from tests.models.matching import match
 from tests.models.tables import names, number, table
 
 ROWS = table(
@@ -80,13 +82,13 @@ def test_one_code_of_what_was_proposed_is_changed():
     [
         ('{"inputs": [{"input": "agge"}]}', "input “agge”, which the model does not have"),
         ('{"inputs": [{"input": "age", "from": "gone"}]}', "“age” cannot.*no column “gone”"),
-        ('{"inputs": [{"input": "age", "from": "sex", "how": "as is"}]}', "holds names"),
+        ('{"inputs": [{"input": "age", "from": "sex", "how": "as is"}]}', "is categorical"),
         ('{"inputs": [{"input": "age", "from": "sex", "codes": {"m": 1}}]}', "values.*“f”"),
-        ('{"inputs": [{"input": "age", "then": [["divide", 0]]}]}', "divided by zero"),
-        ('{"inputs": [{"input": "sex", "then": [["divide", 2]]}]}', "is a text"),
+        ('{"inputs": [{"input": "age", "then": [["divide", 0]]}]}', phrases.DIVIDED_BY_ZERO),
+        ('{"inputs": [{"input": "sex", "then": [["divide", 2]]}]}', "“sex” is text"),
         ('{"favourable": ["perhaps"]}', "no class “perhaps”"),
-        ('{"favourable": ["no", "yes"]}', "All of the model's classes"),
-        ('{"threshold": 7}', "cannot change at 7"),
+        ('{"favourable": ["no", "yes"]}', phrases.ALL_CLASSES),
+        ('{"threshold": 7}', "7 cannot be a decision threshold"),
     ],
 )
 def test_what_cannot_be_followed_names_the_input(text, told):
@@ -102,7 +104,7 @@ def test_what_cannot_be_followed_names_the_input(text, told):
 def test_other_files_are_refused(tmp_path, text):
     path = tmp_path / "map.json"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(SpecError, match="is not what is expected"):
+    with pytest.raises(SpecError, match=phrases.NOT_EXPECTED):
         read(path)
     with pytest.raises(SpecError, match="cannot be read"):
         read(tmp_path / "gone.json")

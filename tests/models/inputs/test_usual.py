@@ -13,12 +13,14 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError, SpecError
 from fairdesk.models.inputs.input_check import check
-from fairdesk.models.inputs.mapping import match, propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.inputs.mapping_file import apply, parse, written
 from fairdesk.models.inputs.usual import Preparing, fitted, is_due, offers, read_key, still_fits
 from fairdesk.models.model import Companion, Fit, Step
 from fairdesk.models.open import open_model
+from tests import phrases
 from tests.models.churn import DROPPED, LABEL, churn
+from tests.models.matching import match
 
 NUMBERS = [
     *("CreditScore", "Age", "Tenure", "Balance", "NumOfProducts", "HasCrCard"),
@@ -54,7 +56,7 @@ def test_a_network_without_its_scaler_is_offered_the_usual_ones(made, table):
     # in the order of what was trained with it does what its author saw, to the last row
     right = next(offer for offer in found if offer.key == "one-hot-last+standardise")
     assert right.accuracy == pytest.approx(made.accuracy, abs=1e-9)
-    assert "standardise every input" in right.title
+    assert phrases.STANDARDISE in right.title
     assert all(item.fitted is Fit.STANDARDISE for item in right.mapping.inputs)
     age = next(item for item in right.mapping.inputs if item.attribute == "Age")
     mean, scale = made.scaler.mean_[2], made.scaler.scale_[2]

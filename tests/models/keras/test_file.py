@@ -15,9 +15,10 @@ import pytest
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.input_check import check
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import Capability, Takes, labels
 from fairdesk.models.open import open_model
+from tests import phrases
+from tests.models.matching import match
 from tests.models.tables import SHARED, encoded, needs_shared
 
 RNG = np.random.default_rng(5)
@@ -440,7 +441,7 @@ def test_code_inside_needs_consent_and_is_told_by_name(tmp_path, part, write):
     path = write(tmp_path / "m", sequential(part, dense("a", 1)), {})
     with pytest.raises(TrustRequiredError, match="“twice”") as caught:
         open_model(path)
-    assert "with your rights" in caught.value.why
+    assert phrases.YOUR_RIGHTS in caught.value.why
 
 
 def test_without_tensorflow_it_says_what_is_off_and_how_to_get_it(tmp_path, monkeypatch):
@@ -456,7 +457,7 @@ def test_without_tensorflow_it_says_what_is_off_and_how_to_get_it(tmp_path, monk
 def test_weights_alone_are_no_model(tmp_path):
     with h5py.File(tmp_path / "w.h5", "w") as file:
         file["layers/dense/vars/0"] = FIRST
-    with pytest.raises(ModelError, match="holds no model"):
+    with pytest.raises(ModelError, match=phrases.NO_MODEL_IN_FILE):
         open_model(tmp_path / "w.h5")
 
 
@@ -471,7 +472,7 @@ def test_a_file_that_is_cut_off_is_called_so(tmp_path, suffix, kept):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(kept if kept >= 1 else kept * len(whole))])
     with pytest.raises(
-        ModelError, match="damaged" if (kept, suffix) == (9, "h5") else "is cut off"
+        ModelError, match="damaged" if (kept, suffix) == (9, "h5") else phrases.IS_CUT_OFF
     ):
         open_model(path)
 
@@ -881,9 +882,9 @@ def test_words_inside_the_file_are_read_and_text_is_told(keras, tmp_path):
     assert Capability.GRADIENTS not in opened.card.can
     scores = opened.scores([np.array(["good", "BAD good", "good"], dtype=object)])
     assert scores[0] == scores[2] != scores[1]
-    with pytest.raises(ModelError, match="takes text"):
+    with pytest.raises(ModelError, match="accepts text"):
         opened.scores([np.array([1.0])])
-    with pytest.raises(ModelError, match="do not change smoothly"):
+    with pytest.raises(ModelError, match="are not smooth functions"):
         opened.gradients(np.zeros((1, 1)))
 
 
@@ -939,7 +940,7 @@ def test_a_folder_of_tensorflow_needs_consent(networks, keras, tmp_path):
         atol=1e-5,
     )
     (tmp_path / "m" / "assets" / "link").symlink_to("/etc/hostname")
-    with pytest.raises(ModelError, match="holds links"):
+    with pytest.raises(ModelError, match="contains links"):
         open_model(tmp_path / "m", trusted=True)
 
 
@@ -950,7 +951,7 @@ def test_what_is_no_such_folder_is_told(keras, tmp_path):
     with pytest.raises(ModelError, match=r"TensorFlow .* cannot open “m”"):
         open_model(folder, trusted=True)
     (folder / "saved_model.pb").write_bytes(b"\x08\x01x")
-    with pytest.raises(ModelError, match="one part of a model of TensorFlow") as caught:
+    with pytest.raises(ModelError, match="one part of a TensorFlow model") as caught:
         open_model(folder / "saved_model.pb")
     assert "“m”" in caught.value.remedy
 

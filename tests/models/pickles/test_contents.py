@@ -101,7 +101,7 @@ def test_what_breaks_off_is_told_as_far_as_it_goes(tmp_path):
     whole = pickle.dumps([MODEL, json.loads])
     path.write_bytes(whole[:-5])
     contents = look_into(path)
-    assert any("to its end" in sentence for sentence in contents.notes)
+    assert any("could not be read to its end" in sentence for sentence in contents.notes)
     assert "sklearn.linear_model._logistic.LogisticRegression" in named(contents, "known")
     path.write_bytes(gzip.compress(whole)[:-20])
     assert look_into(path).notes
@@ -178,7 +178,10 @@ def test_a_version_that_is_searched_for_ends_where_its_text_ends(tmp_path, proto
     assert contents.format == "pickle"
     assert contents.saved_with == {"scikit-learn": "0.20.4"}
     assert contents.notes == (
-        "It could not be read to its end: UnpicklingError: it holds bytes that are no pickle’s.",
+        (
+            "It could not be read to its end: UnpicklingError: it contains bytes that are not "
+            "part of a pickle."
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Models of older versions that would answer wrongly without a word."""
+"""Models of older versions that would give wrong outputs without a word."""
 
 import pickle
 
@@ -85,5 +85,5 @@ def test_they_are_not_opened(tmp_path, trusted):
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps({"model": as_saved_before(tree()), "scaler": None}))
 
-    with pytest.raises(ModelError, match="would answer wrongly"):
+    with pytest.raises(ModelError, match="would give wrong outputs"):
         open_model(path, trusted=trusted)

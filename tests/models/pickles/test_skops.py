@@ -19,6 +19,7 @@ from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
 from fairdesk.models.pickles.contents import look_into
+from tests import phrases
 
 NUMBERS = np.abs(np.random.default_rng(1).normal(size=(60, 3)))
 TRUTH = np.where(NUMBERS[:, 0] > 0.6, "yes", "no")
@@ -101,7 +102,7 @@ def test_a_damaged_file_is_told_and_never_opened_otherwise(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("schema.json", json.dumps({"__class__": "dict", "__module__": "builtins"}))
         archive.writestr("data.pkl", b"\x80\x04cos\nsystem\n.")
-    with pytest.raises(ModelError, match="cannot be opened"):
+    with pytest.raises(ModelError, match=phrases.CANNOT_BE_OPENED):
         open_model(path)
     good = saved(tmp_path, LogisticRegression().fit(NUMBERS, TRUTH))
     good.write_bytes(good.read_bytes()[:-30])

@@ -26,6 +26,7 @@ from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.models.pickles.loading import load
 from fairdesk.models.pickles.rebuilding import RefusedError
 from fairdesk.models.pickles.vetting import vet
+from tests import phrases
 
 X, Y = np.array([[0.0, 1.0], [1.0, 0.0]] * 10), np.array([0, 1] * 10)
 
@@ -188,5 +189,5 @@ def test_a_tree_of_skops_leads_to_its_leaves(tmp_path):
     tree.n_features_in_ = 1
     path = tmp_path / "model.skops"
     path.write_bytes(skops.io.dumps(tree))
-    with pytest.raises(ModelError, match="cannot be opened"):
+    with pytest.raises(ModelError, match=phrases.CANNOT_BE_OPENED):
         load(path, trusted=False)

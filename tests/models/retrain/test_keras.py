@@ -10,12 +10,12 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.errors import ModelError
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.keras.tensorflow import TensorFlowModel
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
 from fairdesk.models.retrain.losses import Training, TrainingSet, why_not
 from fairdesk.models.retrain.types import refit
+from tests import phrases
 from tests.models import tables
 from tests.models.keras.test_file import dense, sequential, write_h5
 from tests.models.learning import (
@@ -31,6 +31,7 @@ from tests.models.learning import (
     trained_file,
     training_set,
 )
+from tests.models.matching import match
 
 keras = pytest.importorskip("keras", reason="Keras needs TensorFlow, which is not installed")
 
@@ -173,7 +174,7 @@ def test_what_learns_nothing_from_labels_and_what_is_frozen_stay(tmp_path, layer
 
 @pytest.mark.parametrize(
     ("activation", "what"),
-    [("linear", "Training diverged in epoch 1:"), ("relu", "answers alike for everybody")],
+    [("linear", "Training diverged in epoch 1:"), ("relu", "gives the same scores for all rows")],
 )
 def test_divergence_is_told_with_a_way_out(tmp_path, activation, what):
     hidden, end = keras.layers.Dense(8, activation), keras.layers.Dense(1)
@@ -193,7 +194,9 @@ def test_too_little_memory_is_told(files, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(refit_keras._Network, "_filled", filled)
-    with pytest.raises(ModelError, match="not enough memory to train the network with 399 rows"):
+    with pytest.raises(
+        ModelError, match=f"{phrases.NOT_ENOUGH_MEMORY} to train the network with 399 rows"
+    ):
         taught(opened(files["sigmoid"]))
 
 

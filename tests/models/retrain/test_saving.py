@@ -3,6 +3,7 @@
 import errno
 import io
 import json
+import os
 import pickle
 import sys
 import zipfile
@@ -27,7 +28,6 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import Companion, How, Input, Mapping, Takes, labels
 from fairdesk.models.onnx.writing import network_as_onnx
 from fairdesk.models.open import open_model
@@ -35,7 +35,9 @@ from fairdesk.models.retrain import saving
 from fairdesk.models.retrain.saving import save
 from fairdesk.models.retrain.types import innermost
 from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation, DenseLayer
+from tests import phrases
 from tests.models.keras.test_file import ARRAYS, PLAIN, dense, sequential, write_keras
+from tests.models.matching import match
 
 RNG = np.random.default_rng(4)
 ROWS = 400
@@ -97,12 +99,12 @@ def test_a_pipeline_becomes_three_files_that_answer_alike(tmp_path, classifier):
     saved = files(model, rows)
     assert list(saved) == ["model.joblib", "model.skops", "model.onnx"]
     for name in ("model.joblib", "model.skops"):
-        assert "alike for all 400 rows" in saved[name].remark
+        assert "the same outputs for all 400 rows" in saved[name].remark
         own = answers(saved[name].content, name, model, rows, tmp_path)
         assert np.array_equal(own, model.predict(rows))
     own = answers(saved["model.onnx"].content, "model.onnx", model, rows, tmp_path)
     otherwise = int((labels(own) != labels(model.predict(rows))).sum())
-    assert (f"{otherwise} otherwise" if otherwise else "all are decided alike") in saved[
+    assert (f"{otherwise} differ" if otherwise else "all decisions are equal") in saved[
         "model.onnx"
     ].remark
 
@@ -132,7 +134,7 @@ def test_gradient_boosting_converts(tmp_path):
     model, rows = fed(tmp_path, make_pipeline(encoder, forest).fit(PEOPLE, PAID))
     onnx = files(model, rows)["model.onnx"]
     assert onnx.content
-    assert "all are decided alike" in onnx.remark
+    assert "all decisions are equal" in onnx.remark
 
 
 def test_forests_that_would_take_minutes_are_not_converted(tmp_path, monkeypatch):
@@ -168,7 +170,7 @@ def test_a_conversion_that_decides_otherwise_is_given_and_says_so(tmp_path, monk
     own = answers(onnx.content, "model.onnx", model, rows, tmp_path)
     otherwise = int((labels(own) != labels(model.predict(rows))).sum())
     assert otherwise > 20
-    assert f"{400 - otherwise} are decided alike, {otherwise} otherwise" in onnx.remark
+    assert f"{400 - otherwise} decisions are equal, {otherwise} differ" in onnx.remark
 
 
 def test_what_does_not_convert_is_told_without_a_file(tmp_path):
@@ -190,7 +192,7 @@ def test_a_copy_that_answers_otherwise_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(skops.io, "dumps", lambda _: real(contrary))
     saved = files(model, rows)
     assert saved["model.skops"].content == b""
-    assert "does not answer as the trained model does" in saved["model.skops"].remark
+    assert "its outputs differ from those of the trained model" in saved["model.skops"].remark
     assert saved["model.joblib"].content
 
 
@@ -210,8 +212,8 @@ def test_a_model_that_decides_only_is_saved_too(tmp_path):
     model, rows = fed(tmp_path, make_pipeline(before(), SVC()).fit(PEOPLE, three))
     saved = files(model, rows)
     assert model.opened.card.scores == "labels"
-    assert "alike for all" in saved["model.joblib"].remark
-    assert "400 rows: all are decided alike." in saved["model.onnx"].remark
+    assert "the same outputs for all" in saved["model.joblib"].remark
+    assert "400 rows: all decisions are equal." in saved["model.onnx"].remark
 
 
 def test_a_reader_of_texts_is_saved(tmp_path):
@@ -225,7 +227,7 @@ def test_a_reader_of_texts_is_saved(tmp_path):
         people,
     )
     saved = files(model, rows)
-    assert "alike for all" in saved["model.skops"].remark
+    assert "the same outputs for all" in saved["model.skops"].remark
     assert "200 rows" in saved["model.onnx"].remark
     (tmp_path / "texts.onnx").write_bytes(saved["model.onnx"].content)
     assert open_model(tmp_path / "texts.onnx").card.accepts == ("text",)
@@ -243,7 +245,7 @@ def test_a_dictionary_stays_one_with_all_that_was_in_it(tmp_path):
     assert list(again) == ["scaler", "clf", "features"]
     assert np.array_equal(again["clf"].coef_, other.coef_)
     assert np.array_equal(again["scaler"].mean_, scaler.mean_)
-    assert "alike for all" in saved["model.skops"].remark
+    assert "the same outputs for all" in saved["model.skops"].remark
 
 
 def test_what_comes_before_a_model_stays_before_it(tmp_path):
@@ -253,7 +255,10 @@ def test_what_comes_before_a_model_stays_before_it(tmp_path):
     assert type(model.opened).__name__ == "PreparedModel"
     saved = files(model, rows)
     assert set(joblib.load(io.BytesIO(saved["model.joblib"].content))) == {"poly", "model"}
-    assert all("alike" in each.remark for each in saved.values())
+    assert all(
+        "the same outputs for all" in each.remark or "all decisions are equal" in each.remark
+        for each in saved.values()
+    )
     # without the file that it came from it is put beside the model all the same
     (tmp_path / "model.pkl").unlink()
     saved = files(model, rows)
@@ -268,7 +273,10 @@ def test_what_lies_in_a_file_of_its_own_stays_there(tmp_path):
     model, rows = fed(tmp_path, classifier, PEOPLE[NUMBERS], companions=[companion])
     saved = files(model, rows)
     assert isinstance(joblib.load(io.BytesIO(saved["model.joblib"].content)), LogisticRegression)
-    assert all("alike" in each.remark for each in saved.values())
+    assert all(
+        "the same outputs for all" in each.remark or "all decisions are equal" in each.remark
+        for each in saved.values()
+    )
 
 
 def test_equal_models_are_equal_bytes(tmp_path):
@@ -290,13 +298,13 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
     model, rows = fed(tmp_path, make_pipeline(before(), KNeighborsClassifier()).fit(PEOPLE, PAID))
 
     def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(saving.Path, "write_bytes", full)
     saved = files(model, rows)
     for name in ("model.joblib", "model.skops"):
         assert saved[name].content == b""
-        assert "No space left" in saved[name].remark
+        assert os.strerror(errno.ENOSPC) in saved[name].remark
 
 
 def network(tmp_path, config=PLAIN, arrays=ARRAYS):
@@ -326,10 +334,10 @@ def test_a_network_becomes_a_keras_file_and_onnx(tmp_path):
     model, rows = network(tmp_path)
     saved = files(model, rows)
     assert list(saved) == ["model.keras", "model.onnx"]
-    assert "alike for all 300 rows" in saved["model.keras"].remark
+    assert "the same outputs for all 300 rows" in saved["model.keras"].remark
     own = answers(saved["model.keras"].content, "again.keras", model, rows, tmp_path)
     assert np.array_equal(own, model.predict(rows))
-    assert "all are decided alike" in saved["model.onnx"].remark
+    assert "all decisions are equal" in saved["model.onnx"].remark
     own = answers(saved["model.onnx"].content, "again.onnx", model, rows, tmp_path)
     assert np.allclose(own, model.predict(rows), atol=1e-6)
     assert files(model, rows) == saved
@@ -405,7 +413,7 @@ def test_another_network_is_no_onnx_here(tmp_path):
     opened = open_model(path)
     model = FedModel(opened, model.mapping, model.attributes)
     saved = files(model, rows)
-    assert "alike for all 300 rows" in saved["model.keras"].remark
+    assert "the same outputs for all 300 rows" in saved["model.keras"].remark
     assert saved["model.onnx"].content == b""
     assert "dense layers only" in saved["model.onnx"].remark
 
@@ -426,5 +434,5 @@ def test_what_cannot_be_pickled_is_told(tmp_path, monkeypatch):
 
     monkeypatch.setattr(joblib, "dump", refuse)
     saved = files(model, rows)
-    assert "cannot write this model" in saved["model.joblib"].remark
+    assert phrases.CANNOT_WRITE_MODEL in saved["model.joblib"].remark
     assert saved["model.skops"].content

@@ -1,4 +1,4 @@
-"""Fitting scikit-learn models anew, and which models cannot be trained again."""
+"""Fitting scikit-learn models anew, and which models cannot be retrained."""
 
 import warnings
 
@@ -11,12 +11,7 @@ from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingC
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    PredefinedSplit,
-    TunedThresholdClassifierCV,
-)
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, TunedThresholdClassifierCV
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -29,13 +24,13 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.companions import with_companions
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.mapping import match
 from fairdesk.models.inputs.predictions import card_of
 from fairdesk.models.model import Capability, Companion
 from fairdesk.models.open import open_model
 from fairdesk.models.preparation.prepared import PreparedModel
 from fairdesk.models.retrain.losses import Training, TrainingSet, why_card_not, why_not
 from fairdesk.models.retrain.types import refit
+from tests import phrases
 from tests.models import tables
 from tests.models.learning import (
     HIRED,
@@ -52,6 +47,7 @@ from tests.models.learning import (
     scores,
     taught,
 )
+from tests.models.matching import match
 
 OTHERWISE = np.where(HIRED == "yes", "no", "yes")
 
@@ -284,7 +280,9 @@ def test_numbers_as_classes_come_back_as_they_were(tmp_path):
 def test_a_missing_class_is_refused_before_anything_is_trained(tmp_path):
     old = of_numbers(tmp_path, LogisticRegression())
     some = TRAIN[HIRED[TRAIN] == "no"]
-    with pytest.raises(ModelError, match=f"None of the {len(some)} rows .* label “yes”") as caught:
+    with pytest.raises(
+        ModelError, match=f"None of the {len(some)} training rows has .* “yes”"
+    ) as caught:
         taught(old, places=some)
     assert caught.value.why
     assert caught.value.remedy
@@ -296,7 +294,7 @@ def test_what_a_model_says_when_it_fails_is_told(tmp_path):
     with pytest.raises(ModelError, match="could not be trained with 399 rows") as caught:
         taught(old)
     assert "n_neighbors" in caught.value.why
-    assert "Export the added rows" in caught.value.remedy
+    assert "Export the augmentation rows" in caught.value.remedy
 
 
 def test_too_little_memory_is_told(tmp_path, monkeypatch):
@@ -306,7 +304,9 @@ def test_too_little_memory_is_told(tmp_path, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(LogisticRegression, "fit", fit)
-    with pytest.raises(ModelError, match="not enough memory to train the model with 399 rows"):
+    with pytest.raises(
+        ModelError, match=f"{phrases.NOT_ENOUGH_MEMORY} to train the model with 399 rows"
+    ):
         taught(old)
 
 
@@ -349,7 +349,7 @@ def test_what_cannot_be_trained_is_refused_with_the_reason(tmp_path):
     both = np.column_stack([HIRED, OTHERWISE])
     several = MultiOutputClassifier(LogisticRegression()).fit(NUMBERS, both)
     old = fed(saved(tmp_path / "s.joblib", several), ("age", "hours"))
-    with pytest.raises(ModelError, match="cannot be trained again") as caught:
+    with pytest.raises(ModelError, match=phrases.NOT_RETRAINED) as caught:
         taught(old)
     assert "several outputs" in caught.value.why
-    assert "Export the added rows" in caught.value.remedy
+    assert "Export the augmentation rows" in caught.value.remedy

@@ -381,7 +381,7 @@ def test_weights_that_were_tampered_with_are_not_believed(tmp_path):
     Odd.__module__, Odd.__name__ = "sklearn.linear_model._logistic", "LogisticRegression"
     known = opened(tmp_path, LogisticRegression().fit(NUMBERS, TWO))
     known.estimator = Odd().fit(NUMBERS, TWO)
-    with pytest.raises(OpaqueError, match="what its weights say"):
+    with pytest.raises(OpaqueError, match="outputs do not match its weights"):
         known.structure()
 
 

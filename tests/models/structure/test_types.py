@@ -181,7 +181,7 @@ def test_what_is_only_asked_is_opaque():
     class Asked:
         card = None
 
-    with pytest.raises(OpaqueError, match="not looked into"):
+    with pytest.raises(OpaqueError, match="only its outputs are available"):
         structure_of(Asked())
 
 

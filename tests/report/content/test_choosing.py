@@ -15,6 +15,7 @@ from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.json_format import structured
+from tests import phrases
 from tests.report.building import people_store, run_into
 
 
@@ -118,7 +119,7 @@ def test_what_a_reader_needs_stays(template, final, stays):
     kept = chosen(made, wanted)
     assert {each.key for each in kept.sections} == {key for key in stays if "/" not in key}
     for key in stays:
-        with pytest.raises(ReportError, match="cannot be left out of this report"):
+        with pytest.raises(ReportError, match="cannot be omitted from this report"):
             check(listed, Choice(template=template, left_out=(key,)), final=final)
     others = tuple(key for key in left_out if key not in stays)
     check(listed, Choice(template=template, left_out=others), final=final)
@@ -172,7 +173,7 @@ def test_all_formats_hold_the_same(store):
     added = next(part for part in listed if not part.shown)
     choice = Choice(left_out=("system", dropped.key), added=(added.key,))
     made = make_report(store, choice)
-    assert made.left_out == ("System and use", dropped.title)
+    assert made.left_out == (phrases.SYSTEM_AND_USE, dropped.title)
     (limits,) = (each for each in made.sections if each.key == "limits")
     assert all(name in limits.blocks[0].text for name in made.left_out)
 
@@ -186,7 +187,7 @@ def test_all_formats_hold_the_same(store):
     titles = [section["title"] for section in held["sections"]]
     assert added.title.rstrip("…") in " ".join(captions)
     assert dropped.title not in captions
-    assert "System and use" not in titles
+    assert phrases.SYSTEM_AND_USE not in titles
 
     document = lxml.html.document_fromstring(html.page(made))
     told = [
@@ -204,7 +205,7 @@ def test_all_formats_hold_the_same(store):
     bookmarks = [each.title for each in outline if not isinstance(each, list)]
     for title in titles:
         assert any(title in each for each in bookmarks)
-    assert not any("System and use" in each for each in bookmarks)
+    assert not any(phrases.SYSTEM_AND_USE in each for each in bookmarks)
 
 
 def test_a_choice_that_no_longer_fits_does_no_harm(store):

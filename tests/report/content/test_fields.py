@@ -24,6 +24,7 @@ from fairdesk.report.content.fields import (
 )
 from fairdesk.report.content.form import FORM
 from fairdesk.wording.language import using
+from tests import phrases
 from tests.report.details import HISTORICAL, TEST, example_details
 
 TEMPLATES = get_args(TemplateKey)
@@ -159,17 +160,17 @@ def test_examples_survive_a_file(write, template):
         ({"audtor": "A"}, "Did you mean “auditor”"),
         ({"distribution-date": "2026-01-01"}, "“distribution_date”"),
         ({"zzz": "A"}, "The names are: system, "),
-        ({"system": 4}, "It is not a text."),
-        ({"audit_date": "20.11.2026"}, "“20.11.2026” is no date"),
-        ({"data_kind": "old"}, "none of the choices"),
+        ({"system": 4}, "It is not text."),
+        ({"audit_date": "20.11.2026"}, "“20.11.2026” is not a date"),
+        ({"data_kind": "old"}, "not one of the choices"),
         ({"signers": [{"role": "Auditor"}]}, "`name`"),
         ({"signers": {"name": "A"}}, "Write a list"),
         ({"categories": {"sex": 4}}, "Write an object"),
         ({"logo": 4}, "Write the path"),
         ({"logo": "nowhere.png"}, "cannot be read"),
-        ([], "no file of details"),
-        ("{", "no file of details"),
-        ('{"system": "a\x00b"', "no file of details"),
+        ([], phrases.NO_FILE_OF_DETAILS),
+        ("{", phrases.NO_FILE_OF_DETAILS),
+        ('{"system": "a\x00b"', phrases.NO_FILE_OF_DETAILS),
     ],
 )
 def test_what_cannot_be_read_is_told(write, content, said):
@@ -200,10 +201,12 @@ def test_a_draft_says_what_is_still_to_be_told_and_a_final_report_does_not():
     details = Details({"system": "CreditCheck"})
     draft = facts((system, version), "annex-iv", details, final=False)
     assert draft[0] == Fact("Audited system", "CreditCheck")
-    assert draft[1].value == f"Not filled in yet. {version.help}"
+    assert draft[1].value == f"{phrases.NOT_FILLED_IN}. {version.help}"
     assert facts((system, version), "annex-iv", details, final=True) == draft[:1]
     (needed,) = facts((system,), "annex-iv", Details(), final=False)
-    assert needed.value.startswith("Not filled in yet; the report cannot be final without it.")
+    assert needed.value.startswith(
+        f"{phrases.NOT_FILLED_IN}; the report cannot be final without it."
+    )
 
 
 def test_dates_are_written_in_the_language_of_the_report():

@@ -36,6 +36,7 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.proofs import PairShare, Proven, Region
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording.language import using
+from tests import phrases
 from tests.report.building import people_store, run_into, spec_of
 from tests.report.details import example_details
 
@@ -208,7 +209,7 @@ def test_it_is_said_on_the_cover_among_the_limits_and_in_the_manifest(reports, t
         report = reports[way]
         assert report.redacted == SENTENCES[way]
         assert json.loads(report.manifest)["redacted"] == SENTENCES[way]
-        assert any(fact.name == "Single people" for fact in report.cover)
+        assert any(fact.name == "Individual-level data" for fact in report.cover)
         (limits,) = (section for section in report.sections if section.key == "limits")
         assert SENTENCES[way] in [block.text for block in limits.blocks]
         for form, text in texts[way].items():
@@ -288,7 +289,7 @@ def test_texts_are_quoted_nowhere(tmp_path):
         for way in WAYS:
             told = structured(make_report(store, Choice(redaction=way))).decode()
             assert not [each for each in texts if each in told]
-        assert Shown("bands", spec, table).value(0, 3) == "a text, left out"
+        assert Shown("bands", spec, table).value(0, 3) == "free text, omitted"
 
 
 def line(people, rate=0.5):
@@ -374,7 +375,7 @@ def test_bands_of_few_or_equal_numbers_tell_nothing():
 def test_what_is_said_has_the_number_that_is_kept_to():
     for way in WAYS:
         assert f"fewer than {FEWEST} rows" in SENTENCES[way]
-        assert f"1 to {FEWEST - 1} people" in SENTENCES[way]
+        assert f"1 to {FEWEST - 1} " in SENTENCES[way]
     with using("de"):
         assert band_text((1000.0, 2000.5), 1500.0, integral=False) == "1.000 to under 2.000,5"
 
@@ -460,9 +461,7 @@ def speak_of_rare(store):
         run = store.begin_run(RunSpec(method))
         store.measure(run, told)
         store.end_run(run, "done")
-    store.log(
-        f"Of “job” only these values are allowed: “{RARE[0]}”.", "decided", {"values": [RARE[0]]}
-    )
+    store.log(f"Of “job” {phrases.ONLY_THESE} “{RARE[0]}”.", "decided", {"values": [RARE[0]]})
     store.log("The domain was set.", "decided", {"faith": {RARE[2]: 1}})
     named = Categories(race="faith", names={"faith": {RARE[2]: RARE[2], "pagan": "Pagan"}})
     store.write_details(msgspec.structs.replace(example_details("plain"), categories=named))

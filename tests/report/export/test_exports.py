@@ -18,6 +18,7 @@ from fairdesk.errors import ReportError
 from fairdesk.report import writing
 from fairdesk.report.export import exports
 from fairdesk.report.export.tables import guarded
+from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
 
 #: Sex decides most, so that there is much to find.
@@ -287,14 +288,14 @@ def test_classes_of_many_are_label_values_by_name(tmp_path):
 def test_a_class_that_is_no_label_value_is_refused_in_plain_words(tmp_path):
     with (
         grades_store(tmp_path, ("A", "second", "third")) as store,
-        pytest.raises(ReportError, match="no value of the label “grade”"),
+        pytest.raises(ReportError, match="not a value of the recorded outcome “grade”"),
     ):
         exports.write_retraining_csv(store, tmp_path / "retraining.csv", share=1.0)
     assert not (tmp_path / "retraining.csv").exists()
 
 
 def test_missing_folder(store, tmp_path):
-    with pytest.raises(ReportError, match="There is no folder"):
+    with pytest.raises(ReportError, match="does not exist"):
         exports.write_findings_csv(store, tmp_path / "nowhere" / "findings.csv")
 
 
@@ -308,8 +309,8 @@ def test_a_folder_where_the_file_should_be(store, tmp_path):
     ("number", "words"),
     [
         (errno.ENOSPC, "is full"),
-        (errno.EACCES, "You may not write"),
-        (errno.EIO, "The system says"),
+        (errno.EACCES, f"You {phrases.MAY_NOT_WRITE}"),
+        (errno.EIO, "System message"),
     ],
 )
 def test_what_fails_half_way_leaves_the_old_file_and_no_rubbish(tmp_path, number, words):

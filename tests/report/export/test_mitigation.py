@@ -30,6 +30,7 @@ from fairdesk.errors import DataError, ReportError, WorkerError
 from fairdesk.report.export import mitigation as repair_exports
 from fairdesk.report.export.mitigation import write_repair
 from fairdesk.results.mitigation import Augmented, Change, Retrained
+from tests import phrases
 from tests.report.building import spec_of
 from tests.report.repairs import FIGURES, HELPLESS_FIGURES
 
@@ -148,7 +149,7 @@ def repaired(store, *, figures=FIGURES, made=None):
     store.keep_rows(run, made)
     for name, content, about in (
         ("model.joblib", b"joblib's bytes", "It was read again, and answers alike."),
-        ("model.skops", b"", "skops cannot write this model."),
+        ("model.skops", b"", f"skops {phrases.CANNOT_WRITE_MODEL}."),
     ):
         bytes_ = np.frombuffer(content, np.int8)
         store.keep_model(run, Retrained("train", PORTION, name, about, bytes_))
@@ -265,7 +266,7 @@ def test_without_the_data_file_the_audit_is_enough(tmp_path, worker, how):
     ):
         assert_frame_equal(frame.iloc[:ROWS], original)
         pipeline().fit(frame, frame.credit)
-    assert "was not there any more" in files["dataset-card.md"].read_text("utf-8")
+    assert "was missing or had changed" in files["dataset-card.md"].read_text("utf-8")
 
 
 def test_a_spreadsheet_runs_no_cell_and_a_program_sees_each_as_it_is(tmp_path, worker):
@@ -352,7 +353,7 @@ def test_a_letter_that_the_files_encoding_lacks_is_told(tmp_path, worker):
     table = read_table(tmp_path / "letters.csv", Dialect(encoding="latin-1"))
     with audit(tmp_path, table) as store:
         run = repaired(store, made=added_to(store, texts=("Łukasz",)))
-        with pytest.raises(ReportError, match="latin-1 has no letter “Ł”"):
+        with pytest.raises(ReportError, match="latin-1 has no character “Ł”"):
             write_repair(store, worker, run, PORTION, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -419,7 +420,7 @@ def test_the_cards_tell_what_the_files_are(tmp_path, worker):
     assert "exact" in data
     assert "for spreadsheets" in data
     assert hashlib.sha256(b"joblib's bytes").hexdigest() in model
-    assert "No model.skops: skops cannot write this model." in model
+    assert f"No model.skops: skops {phrases.CANNOT_WRITE_MODEL}." in model
     assert files["model.joblib"].read_bytes() == b"joblib's bytes"
     assert "model.skops" not in files
     assert "Accuracy" in model
@@ -450,7 +451,9 @@ def test_the_card_of_a_repair_that_did_not_help_begins_with_that(tmp_path, worke
         store.keep_rows(run, added_to(store, 2_000))
         store.measure(run, HELPLESS_FIGURES)
         files = write_repair(store, worker, run, 2, tmp_path / "out")
-    assert "No portion was shown to help" in files["dataset-card.md"].read_text("utf-8")
+    assert "No augmentation size showed an improvement." in files["dataset-card.md"].read_text(
+        "utf-8"
+    )
 
 
 def test_what_a_repair_made_worse_stands_in_both_cards(tmp_path, worker):
@@ -465,7 +468,7 @@ def test_what_a_repair_made_worse_stands_in_both_cards(tmp_path, worker):
         files = write_repair(store, worker, run, PORTION, tmp_path / "out")
     for name in ("dataset-card.md", "model-card.md"):
         card = files[name].read_text("utf-8")
-        assert "* Worse than the model retrained with nothing added: Brier score +0.010" in card
+        assert f"* {phrases.WORSE_THAN_BASELINE}: Brier score +0.010" in card
 
 
 def test_the_card_says_of_what_the_added_rows_are_a_share(tmp_path, worker):
@@ -474,10 +477,10 @@ def test_the_card_says_of_what_the_added_rows_are_a_share(tmp_path, worker):
             "dataset-card.md"
         ].read_text("utf-8")
     added = ADDED - 10
-    assert "% of the 18,000 rows that the measured model was trained with" in card
+    assert "% of the 18,000 rows used to train the measured model" in card
     assert f"{100 * added / (ROWS + added):.3g} % of the rows of this file" in card
     # a program that reads “?” as a value finds none in the Parquet file
-    assert "What is missing is null there: where your program takes “?” for a value" in card
+    assert "Missing values are null there: where your program takes “?” for a value" in card
 
 
 def test_names_from_files_are_no_markup(tmp_path, worker):
@@ -579,13 +582,13 @@ def test_what_cannot_be_exported_is_told(tmp_path, worker):
         search = store.begin_run(RunSpec("maft"))
         store.end_run(search, "done")
         run = repaired(store)
-        with pytest.raises(ReportError, match="is no repair"):
+        with pytest.raises(ReportError, match="is not a mitigation run"):
             write_repair(store, worker, search, 1, tmp_path / "out")
-        with pytest.raises(ReportError, match="is no repair"):
+        with pytest.raises(ReportError, match="is not a mitigation run"):
             write_repair(store, worker, 99, 1, tmp_path / "out")
         with pytest.raises(ReportError, match="has no model 77"):
             write_repair(store, worker, run, 77, tmp_path / "out")
-        with pytest.raises(ReportError, match="“Nothing added” adds no rows"):
+        with pytest.raises(ReportError, match=f"“Retrained baseline” {phrases.ADDS_NO_ROWS}"):
             write_repair(store, worker, run, 1, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -601,7 +604,7 @@ def test_a_model_that_cannot_be_retrained_gets_all_rows(tmp_path, worker):
     assert len(Written().read(files["augmented.csv"])) == ROWS + ADDED
     assert "model-card.md" not in files
     card = files["dataset-card.md"].read_text("utf-8")
-    assert "cannot be retrained" in card
+    assert phrases.NOT_RETRAINED in card
     assert "retrains the model while" not in card
 
 
@@ -639,7 +642,7 @@ def test_what_is_no_parquet_file_is_not_written(tmp_path):
     worker = Worker(command=(sys.executable, str(source)))
     with people_store(tmp_path, Written()) as store:
         run = repaired(store)
-        with pytest.raises(WorkerError, match="does not fit the question"):
+        with pytest.raises(WorkerError, match=phrases.MISFIT):
             write_repair(store, worker, run, PORTION, tmp_path / "out")
     worker.close()
     assert not (tmp_path / "out").exists()

@@ -64,7 +64,7 @@ def report_of(*blocks, text="A title", status="Draft", **more):
         status=status,
         identity="FD-1",
         cover=(Fact(text, text), Fact("SHA-256", "0f" * 32, exact=True)),
-        promise="What it shows.",
+        promise="What is in it.",
         sections=sections,
         manifest='{"a": "</script>"}',
         moment="2026-11-21T10:00:00+00:00",
@@ -216,7 +216,13 @@ def test_it_can_be_read_without_eyes(made, real):
 def test_contents_lead_to_every_section_and_heading(real):
     document = parsed(real)
     links = [each.get("href")[1:] for each in document.xpath("//nav//a")]
-    assert links == [each.get("id") for each in document.xpath("//main//h2 | //main//h3")]
+    assert links == [
+        each.get("id") for each in document.xpath("//main/section/h2 | //main/section/h3")
+    ]
+    # the questions of the summary are headings too, but not of the contents
+    others = document.xpath("//main//h3[not(parent::section[parent::main])]")
+    assert others
+    assert all(each.getparent().get("class") == "answer" for each in others)
 
 
 def test_a_draft_says_so_and_a_final_report_does_not():
@@ -246,9 +252,11 @@ def test_the_manifest_can_be_saved_from_it(real):
 
 
 def test_what_was_left_out_is_said():
-    made = page(report_of(left_out=("A chart", "<b>A table</b>"), redacted="Only invented people."))
+    made = page(
+        report_of(left_out=("A chart", "<b>A table</b>"), redacted="Only synthetic instances.")
+    )
     assert "A chart; &lt;b&gt;A table&lt;/b&gt;" in made
-    assert "Only invented people." in made
+    assert "Only synthetic instances." in made
 
 
 def test_a_logo_is_a_picture_with_a_name():

@@ -32,6 +32,7 @@ from fairdesk.report.blocks import (
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.drawing import drawn
 from fairdesk.wording import language
+from tests import phrases
 from tests.report.pages_building import HOSTILE, LAW, SCRIPTS, pair, report
 
 ROOT = Path(__file__).parents[3]
@@ -241,7 +242,7 @@ def test_numbers_stand_below_each_other_at_the_decimal_sign():
 def test_draft_is_said_on_every_page_until_it_is_final():
     drafts, final = read(report()), read(report(status="Final"))
     assert all("Draft" in page.extract_text() for page in drafts.pages)
-    assert "Draft: not signed off" in drafts.pages[0].extract_text()
+    assert phrases.DRAFT in drafts.pages[0].extract_text()
     assert not any("Draft" in page.extract_text() for page in final.pages)
     assert "Final" in final.pages[0].extract_text()
 
@@ -264,7 +265,7 @@ def test_paper(paper, size):
 
 
 def test_what_was_left_out_is_said():
-    assert "Leftoutbytheauditor:Chart:Counts;Table:Rates." in text_of(
+    assert "Omittedbytheauditor:Chart:Counts;Table:Rates." in text_of(
         read(report(left_out=("Chart: Counts", "Table: Rates")))
     )
 
@@ -288,7 +289,7 @@ def test_information_for_archives_and_readers():
     assert catalogue["/Lang"] == "en-GB"
     assert found.metadata.title == "Who gets credit?"
     assert found.metadata.author == "Dr. Ada Meyer"
-    assert found.metadata.subject == "Audit for individual discrimination"
+    assert found.metadata.subject == phrases.INDIVIDUAL_AUDIT
     assert "FD-0000-1111-2222" in found.metadata.keywords
     assert found.metadata.creation_date.isoformat().startswith("2026-11-22T02:20:00")
     assert "/Author" not in read(report()).metadata
@@ -312,7 +313,7 @@ def test_standards(standard, promises):
     assert dict(re.findall(r"<(pdf(?:ua|a)id:\w+)>(\w+)<", told)) == promises
     # PDF/A-2 allows no attachment: then the document says where the manifest is
     assert bool(found.attachments) == (standard != "a-2a")
-    assert ("allowsnoattachments" in text_of(found)) == (standard == "a-2a")
+    assert ("doesnotallowattachments" in text_of(found)) == (standard == "a-2a")
 
 
 def test_structure(reader):

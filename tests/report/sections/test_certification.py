@@ -3,13 +3,16 @@
 import msgspec
 import pytest
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.details import Choice
 from fairdesk.report.document import make_report
 from fairdesk.results.conditions import Condition
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Estimated, PairShare, Part, Proven, Refinement, Region
+from fairdesk.wording import figures
 from fairdesk.wording import proofs as proof_words
+from tests import phrases
 from tests.report.building import people_store, run_into
 from tests.report.reading import blocks_of, section_of, words_of
 
@@ -92,6 +95,16 @@ def made(folder, *runs, search=False):
         return make_report(store)
 
 
+def certain_of(report):
+    """Return the summary's answer to what is certain."""
+    (answer,) = (
+        each
+        for each in blocks_of(section_of(report, "summary"), "Answer")
+        if each.question == Question.CERTAIN.title
+    )
+    return answer
+
+
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
     folder = tmp_path_factory.mktemp("proof")
@@ -101,37 +114,42 @@ def text(tmp_path_factory):
 @pytest.mark.parametrize(
     "held",
     [
-        "9 Certification",
-        "At least 89.93 % of all possible applicants are treated alike, whatever their sex and job",
-        "at least 6.90 % are not: proven. 3.17 % is undecided.",
-        "41.0 % (40.0 to 42.0 %, 95 %) of the remaining 3.17 % are estimated to be treated unlike",
-        "4,100 of 10,000 drawn at random where not everybody is decided are",
-        "Everybody 12,345,678,901,234,567,890",
+        "5 Certification",
+        "Combinations in the input domain 12,345,678,901,234,567,890",
         "Certified 11,102,469,035,880,246,904 (89.93 %), at least",
         "Falsified 851,851,844,185,185,185 (6.90 %), at least",
         "Undecided 391,358,021,169,135,801 (3.17 %)",
-        "41.0 % (40.0 to 42.0 %, 95 %) are treated unlike; statistical, not certified",
+        f"{phrases.DECISION_CHANGES_FOR} 41.0 % (95 % CI 40.0 to 42.0 %); {phrases.NOT_CERTIFIED}",
         "95.10 % certified, 2.10 % falsified, 2.80 % undecided",
-        "all 8 combinations of values of sex and job that may be, 28 pairs in all",
-        "Boxes looked at 1,234,567",
+        "all 8 permitted combinations of values of sex and job (28 pairs in all)",
+        "Regions examined 1,234,567",
         "Of the constraints one could not be decided on boxes.",
-        "3.68 % of the applicants in the data (7 of 190) get another decision",
         "sex 95.00 % 3.00 % 2.00 %",
         "sex = female and job = cook sex = male and job = pilot 6.00 % 94.00 % exactly",
         "“age” ≥ 25 and “debts” ≤ 4",
         "514,403,287,551,440,328 4.12 % 1.30 %",
         "40.5 ≤ “income” ≤ 80",
-        "by at most 0.000013, and every bound leaves room for that",
+        "by at most 0.000013, and every bound allows for that",
         "fairdesk verify",
-        "Stopped by the auditor",
-        "statistical, not certified, and never part of the proven shares",
+        phrases.STOPPED,
+        f"{phrases.NOT_CERTIFIED}, and never part of the certified or falsified share",
         "Certified share",
-        "section 9.1.",
-        "section 9.2.",
+        "Certification, run 2: 1,234,567 regions examined",
+        "Also: Certification, run 2.",
     ],
 )
 def test_the_section_holds(text, held):
     assert held in text
+
+
+def test_the_section_gives_the_sentences_of_its_figures(text, tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        spec = store.spec
+    proven = proof_words.proven_statement(DOMAIN)
+    remainder = proof_words.remainder_statement(DOMAIN)
+    data = figures.share_statement(spec, FIGURES[2])
+    for said in (proven, remainder, data):
+        assert said.sentence.replace("\u00a0", " ") in text
 
 
 def test_pairs_that_carry_most_come_first(text):
@@ -142,8 +160,7 @@ def test_without_a_proof_the_section_says_that_in_one_line(tmp_path):
     report = made(tmp_path, search=True)
     (told,) = section_of(report, "certification").blocks
     assert told.lead == "Not run:"
-    assert "for which share of all possible people it is proven" in told.text
-    assert "9 Certification" in words_of(report)
+    assert "5 Certification" in words_of(report)
 
 
 def test_what_is_proven_comes_first_and_how_it_was_obtained_last(tmp_path):
@@ -162,13 +179,13 @@ def test_counts_of_any_size_are_told_to_the_last_digit(tmp_path):
         DOMAIN, total=str(10**24 + 1), certified_people="1", falsified_people="0"
     )
     text = words_of(made(tmp_path, ((huge,), "done")))
-    assert "Everybody 1,000,000,000,000,000,000,000,001" in text
+    assert "Combinations in the input domain 1,000,000,000,000,000,000,000,001" in text
     assert "Undecided 1,000,000,000,000,000,000,000,000" in text
 
 
 def test_the_domain_that_it_speaks_of_is_listed(tmp_path):
-    section = section_of(made(tmp_path, (FIGURES, "done")), "certification")
-    (grid,) = (each for each in blocks_of(section, "Grid") if each.key == "domain")
+    section = section_of(made(tmp_path, (FIGURES, "done")), "appendix")
+    (grid,) = (each for each in blocks_of(section, "Grid") if each.key == "certification/domain")
     rows = {row[0]: row[1:] for row in grid.rows}
     assert rows["sex"] == ("compared", "female, male", "2")
     assert rows["debts"] == ("", "0 to 8", "9")
@@ -176,19 +193,20 @@ def test_the_domain_that_it_speaks_of_is_listed(tmp_path):
 
 def test_a_proof_alone_is_no_failed_search(tmp_path):
     text = words_of(made(tmp_path, (FIGURES, "done")))
-    assert "Nothing was found within what was tried" not in text
-    assert "No search was made; section 9 says what is proven." in text
+    assert phrases.NOTHING_FOUND not in text
+    assert "No search was run; section 5 shows what is certified." in text
 
 
 def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):
     share = msgspec.structs.replace(
         FIGURES[2], whom="domain", exhaustive=False, low=0.01, high=0.06, people=190
     )
-    share = msgspec.structs.replace(share, opaque="it reads text")
+    share = msgspec.structs.replace(share, opaque="it accepts text")
     text = words_of(made(tmp_path, ((share,), "done")))
-    said = "This is statistical, not certified: the model cannot be looked into (it reads text)."
+    said = f"This is {phrases.NOT_CERTIFIED}: the model’s internal structure is not available ("
     assert said in text
-    assert "every box with its verdict" not in text
+    assert "(it accepts text)" in text
+    assert "every region with its verdict" not in text
 
 
 DIVIDED = Refinement(
@@ -211,30 +229,34 @@ def test_how_the_domain_was_divided_is_drawn_on_demand(tmp_path):
     charts_of = [blocks_of(section_of(each, "certification"), "Chart") for each in reports]
     (added,) = (each for each in charts_of[1] if each not in charts_of[0])
     assert added.key == "boxes-1"
-    assert "4 boxes in 3 rows" in added.alt
+    assert "4 regions in 3 rows" in added.alt
 
 
 def test_the_summary_shows_what_is_proven_at_a_glance(tmp_path):
-    summary = section_of(made(tmp_path, (FIGURES, "done")), "summary")
-    (strip,) = blocks_of(summary, "Chart")
-    assert strip.evidence == "proven"
-    assert "89.93 % certified" in strip.alt.replace("\u00a0", " ")
+    answer = certain_of(made(tmp_path, (FIGURES, "done")))
+    assert answer.said.evidence == "proven"
+    assert "89.93 % certified" in answer.chart.alt.replace("\u00a0", " ")
 
 
 def test_what_is_proven_and_what_is_estimated_stand_apart(tmp_path):
-    summary = section_of(made(tmp_path, (FIGURES, "done")), "summary")
-    proven, estimated = blocks_of(summary, "Statement")
+    report = made(tmp_path, (FIGURES, "done"))
+    proven, estimated = blocks_of(section_of(report, "certification"), "Statement")[:2]
     assert (proven.number, proven.evidence) == ("At least 89.93\u00a0%", "proven")
     assert "estimated" not in " ".join((proven.sentence, *proven.details))
     assert (estimated.number, estimated.evidence) == ("41.0\u00a0%", "estimated")
+    said = certain_of(report).said
+    assert (said.number, said.sentence) == (proven.number, proven.sentence)
+    # what is estimated is told below it, as what it is
+    (guess,) = (each for each in said.details if "41.0" in each)
+    assert phrases.NOT_CERTIFIED in guess
 
 
 def test_nobody_found_among_those_drawn_gives_a_bound(tmp_path):
     none = msgspec.structs.replace(DOMAIN, estimated=Estimated(1_000, 0, 0.0, 0.0037, 0.95, 0.0))
-    summary = section_of(made(tmp_path, ((none,), "done")), "summary")
-    _, bound = blocks_of(summary, "Statement")
+    section = section_of(made(tmp_path, ((none,), "done")), "certification")
+    _, bound = blocks_of(section, "Statement")
     assert bound.number.replace("\u00a0", " ") == "At most 0.37 %"
-    assert "0 of 1,000 drawn at random where" in bound.sentence
+    assert "0 of 1,000" in bound.sentence
 
 
 def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
@@ -247,11 +269,12 @@ def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
         falsified_people="0",
         estimated=None,
     )
-    summary = section_of(made(tmp_path, ((nothing,), "stopped")), "summary")
-    (told,) = blocks_of(summary, "Statement")
+    report = made(tmp_path, ((nothing,), "stopped"))
+    told = certain_of(report).said
     assert (told.number, told.evidence) == ("", "")
-    assert told.sentence.startswith("Nothing is proven")
-    assert not blocks_of(summary, "Chart")
+    assert told.sentence.startswith(phrases.NOTHING_PROVEN)
+    (stated,) = blocks_of(section_of(report, "certification"), "Statement")
+    assert (stated.number, stated.evidence) == ("", "")
 
 
 def test_a_share_by_itself_is_rounded_down():

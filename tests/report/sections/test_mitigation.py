@@ -10,7 +10,8 @@ from fairdesk.report.document import make_report
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Retrained
 from fairdesk.results.trials import trial_of
-from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
+from tests import phrases
 from tests.report import repairs
 from tests.report.building import people_store, run_into
 from tests.report.reading import section_of, text_of, words_of
@@ -51,7 +52,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chapter(whole):
-    (found,) = (each for each in whole[0].sections if each.title == "Mitigation trial")
+    (found,) = (each for each in whole[0].sections if each.title == "Mitigation")
     return found
 
 
@@ -67,39 +68,48 @@ def test_each_repair_has_a_heading_and_its_result_in_the_summary(whole, chapter)
     report, text = whole
     headings = [each.text for each in blocks(chapter, "Heading")]
     assert headings == [
-        "Retrain with the pairs found, run 2",
-        "Retrain against a rule set, run 3",
-        "Retrain with the pairs found, run 4",
-        "Retrain with the pairs found, run 5",
-        "What a repair is",
+        f"{phrases.RETRAIN_WITH_PAIRS}, run 2",
+        "Mitigation: retrain for a subgroup, run 3",
+        f"{phrases.RETRAIN_WITH_PAIRS}, run 4",
+        f"{phrases.RETRAIN_WITH_PAIRS}, run 5",
+        "What a mitigation is",
         "What this does not show",
     ]
     (summary,) = (each for each in report.sections if each.title == "Summary")
-    numbers = [each.number.replace("\u00a0", " ") for each in blocks(summary, "Statement")]
-    assert numbers[1:] == ["54 % less", "51 % less", "", "2,610"]
-    assert "The rule set sex = male; the decision “1”." in text
-    place = report.sections.index(chapter) + 1
-    assert f"run 2: 8 models measured, 0 rows sent to the model, 0.00 s; section {place}.1" in text
-    assert f"section {place}.4" in text
+    # of all mitigations the summary tells the newest, and names the others
+    said = blocks(summary, "Answer")[-1].said
+    assert (said.number, said.place) == ("2,610", "mitigation")
+    assert "run 5" in said.details[-1]
+    assert all(f"run {each}" in said.details[-1].partition("Also: ")[2] for each in (2, 3, 4))
+    stated = [each.number.replace("\u00a0", " ") for each in blocks(chapter, "Statement")]
+    assert stated == ["54 % less", "51 % less", "", "2,610"]
+    assert "The subgroup sex = male; the decision “1”" in text
 
 
 def test_repairs_are_no_searches(whole):
     report, _ = whole
     (results,) = (each for each in report.sections if each.key == "results")
-    assert [each.text for each in blocks(results, "Heading")][:2] == ["MAFT, run 1", "Examples"]
+    assert [each.text for each in blocks(results, "Heading")][:2] == [
+        f"{phrases.MAFT}, run 1",
+        "Discriminatory pairs",
+    ]
 
 
 def test_it_says_what_was_repaired_and_where_labels_come_from(chapter):
     facts = {(fact.name, fact.value) for each in blocks(chapter, "Facts") for fact in each.facts}
-    assert ("What is repaired", "The pairs found by run 1") in facts
-    assert ("What is repaired", "The rule set sex = male; the decision “1”") in facts
-    assert ("What is repaired", "All flagged pairs") in facts
-    stock = "2,610 at most, from a stock of 1,305 discriminatory pairs"
-    assert ("Rows to add", stock) in facts
-    labelled = [e.text for e in blocks(chapter, "Text") if e.lead == "How they are labelled."]
+    assert ("Target of the mitigation", "The pairs found by run 1") in facts
+    assert ("Target of the mitigation", "The subgroup sex = male; the decision “1”") in facts
+    assert ("Target of the mitigation", "All flagged pairs") in facts
+    stock = "at most 2,610, made from 1,305 discriminatory pairs"
+    assert ("Augmentation rows", stock) in facts
+    labelled = [
+        e.text
+        for e in blocks(chapter, "Text")
+        if e.lead == "How the augmentation rows are labelled."
+    ]
     assert len(labelled) == 4
-    assert "majority of five models" in labelled[0]
-    assert "That is a choice, and it matters" in labelled[0]
+    assert phrases.MAJORITY_OF_FIVE in labelled[0]
+    assert "This is a choice, and it matters" in labelled[0]
     assert "opposite" in labelled[1]
     assert "a choice" not in labelled[1]
 
@@ -107,9 +117,9 @@ def test_it_says_what_was_repaired_and_where_labels_come_from(chapter):
 def test_the_settings_tell_what_each_repair_was_given(whole):
     (method,) = (each for each in whole[0].sections if each.key == "method")
     rows = [row for grid in blocks(method, "Grid") for row in grid.rows]
-    assert ("pairs of runs", "1", "whose pairs are repaired; flagged ones first") in rows
-    assert ("rule set", "sex = male", "what is repaired, for the decision “1”") in rows
-    flagged = "whose pairs are repaired; only those that the auditor flagged"
+    assert ("pairs of runs", "1", "the runs whose pairs are used; flagged pairs first") in rows
+    assert ("subgroup", "sex = male", "the target of the mitigation, for the decision “1”") in rows
+    flagged = "the runs whose pairs are used; only pairs that the auditor flagged"
     assert ("pairs of runs", "all", flagged) in rows
     assert [row[1] for row in rows if row[0] == "labels"] == [
         *("majority", "opposite", "majority", "majority"),
@@ -117,55 +127,64 @@ def test_the_settings_tell_what_each_repair_was_given(whole):
 
 
 def test_a_repair_that_was_stopped_says_so(chapter):
-    (ended,) = (each for each in blocks(chapter, "Callout") if each.word == "Not to the end.")
-    assert "Stopped by the auditor" in ended.text
+    (ended,) = (each for each in blocks(chapter, "Callout") if each.word == "Incomplete.")
+    assert phrases.STOPPED in ended.text
 
 
 def test_all_trials_are_listed_and_what_ended_the_search(chapter):
-    grids = [
-        each for each in blocks(chapter, "Grid") if each.header == mitigation_words.TRIAL_HEADS
-    ]
+    grids = [each for each in blocks(chapter, "Grid") if each.header == trial_words.TRIAL_HEADS]
     assert [len(each.rows) for each in grids] == [9, 4, 4]
     leads = {each.lead: each.text for each in blocks(chapter, "Text")}
-    assert leads["Correlation remover: there is no such model."].startswith("Training diverged")
-    ended = [e.text for e in blocks(chapter, "Text") if e.lead == "What ended the search."]
+    assert leads[f"Correlation remover: {phrases.NO_SUCH_MODEL}"].startswith("Training diverged")
+    ended = [e.text for e in blocks(chapter, "Text") if e.lead == "Why the search ended."]
     assert ended[0] == repairs.REPAIR.ended
     notes = [each.text for each in blocks(chapter, "Text") if each.lead == "Note."]
     assert repairs.REPAIR.notes[0] in notes
 
 
-def test_before_and_after_stand_in_a_table_for_each_way_of_knowing(chapter):
+def before_and_after(report, chapter):
+    """Return the tables of both models: by run, and by group in the appendix behind it."""
+    (appendix,) = (each for each in report.sections if each.key == "appendix")
     grids = [
-        each for each in blocks(chapter, "Grid") if each.header == mitigation_words.BEFORE_AFTER
+        each
+        for each in (*blocks(chapter, "Grid"), *blocks(appendix, "Grid"))
+        if each.header == trial_words.BEFORE_AFTER
     ]
+    of_run = {run: [each for each in grids if each.key.endswith(f"-{run}")] for run in (2, 3)}
+    assert len(grids) == sum(map(len, of_run.values()))
+    return of_run
+
+
+def test_before_and_after_stand_in_a_table_for_each_way_of_knowing(whole, chapter):
+    of_run = before_and_after(whole[0], chapter)
+    grids = of_run[2] + of_run[3]
     captions = [each.caption.partition(".")[0] for each in grids]
     assert captions == [
         "Observed on the test rows",
-        "Observed on the test rows, by group",
-        "Estimated from invented applicants",
+        "Estimated from random samples",
         "Proven",
-        "Observed on the test rows",
         "Observed on the test rows, by group",
-        "Estimated from invented applicants",
+        "Observed on the test rows",
+        "Estimated from random samples",
+        "Observed on the test rows, by group",
     ]
     # all but those on validation rows
     trial = trial_of(repairs.FIGURES, 4)
     results = [each for each in trial.measures if each.rows != "validation"]
     assert sum(len(each.rows) for each in grids[:4]) == len(results)
-    assert "Certified: treated alike" in cells(grids[3:4])
-    assert "Gap in and out of the rule set" in cells(grids[6:])
+    assert "Certified share (decision unchanged)" in cells(grids[2:3])
+    assert "Gap between the subgroup and all others" in cells(grids[5:6])
 
 
 def test_an_interval_is_kept_on_one_line(chapter):
-    grids = [
-        each for each in blocks(chapter, "Grid") if each.header == mitigation_words.BEFORE_AFTER
-    ]
+    grids = [each for each in blocks(chapter, "Grid") if each.header == trial_words.BEFORE_AFTER]
     assert "(83.7\u00a0to\u00a085.5)" in grids[0].rows[0][1]
     assert grids[0].rows[0][5] == "p = 0.405 (McNemar)"
 
 
-def test_files_of_the_models_are_known_by_their_fingerprints(chapter):
-    (grid,) = (each for each in blocks(chapter, "Grid") if "SHA-256" in each.header)
+def test_files_of_the_models_are_known_by_their_fingerprints(whole):
+    (appendix,) = (each for each in whole[0].sections if each.key == "appendix")
+    (grid,) = (each for each in blocks(appendix, "Grid") if "SHA-256" in each.header)
     assert [row[1:] for row in grid.rows] == [
         ("model.joblib", "Checked on all test rows.", "7", hashlib.sha256(MODEL).hexdigest()),
         ("model.onnx", "There is no converter for it.", "–", "–"),
@@ -175,17 +194,19 @@ def test_files_of_the_models_are_known_by_their_fingerprints(chapter):
 def test_what_it_does_not_show_and_its_formulas_are_told(whole, chapter):
     _, text = whole
     leads = [each.lead for each in blocks(chapter, "Text")]
-    assert leads[-5:] == [
-        "That the labels are right.",
-        "How real applicants fare.",
-        "What the imported model had seen.",
-        "That no other group fares worse.",
-        "That it holds elsewhere.",
+    assert leads[-6:] == [
+        "Whether the labels are right.",
+        "The effect on real applicants.",
+        "What the original model was trained on.",
+        "Whether other groups do worse.",
+        "Whether the results are valid elsewhere.",
+        # where the other tables are
+        "",
     ]
-    for name in ("McNemar’s exact test", "Relative fall", "Pareto front", "Widest gaps"):
+    for name in ("McNemar’s exact test", "Relative reduction", "Pareto front", "Largest gaps"):
         assert name in text
     assert "Kamiran and Calders" in text
-    assert "A trial, not a cure." in text
+    assert "describe models that were trained in this audit" in text
 
 
 def test_without_repairs_one_line_says_so(tmp_path):
@@ -194,7 +215,7 @@ def test_without_repairs_one_line_says_so(tmp_path):
         report = make_report(store)
     (told,) = section_of(report, "mitigation").blocks
     assert told.lead == "Not run:"
-    assert "measured on rows that it was not trained on" in told.text
+    assert "measured on rows that the model was not trained on" in told.text
     assert "McNemar" not in words_of(report)
 
 
@@ -205,19 +226,16 @@ def test_the_finding_comes_first_and_how_it_was_obtained_last(chapter):
     assert kinds.index("Chart") < kinds.index("Grid") < kinds.index("Facts")
 
 
-def test_tables_say_by_a_mark_what_they_rest_on(chapter):
-    grids = [
-        each for each in blocks(chapter, "Grid") if each.header == mitigation_words.BEFORE_AFTER
-    ]
-    marks = [each.evidence for each in grids]
-    assert marks[:4] == ["observed", "observed", "estimated", "proven"]
+def test_tables_say_by_a_mark_what_they_rest_on(whole, chapter):
+    marks = [each.evidence for each in before_and_after(whole[0], chapter)[2]]
+    assert marks == ["observed", "estimated", "proven", "observed"]
     assert len({each.key for each in blocks(chapter, "Grid")}) == len(blocks(chapter, "Grid"))
 
 
 def test_a_repair_that_failed_at_once_is_told_as_that(tmp_path):
     with people_store(tmp_path) as store:
         run = store.begin_run(RunSpec("repair-aequitas"))
-        store.end_run(run, "failed", "The model cannot be retrained.")
+        store.end_run(run, "failed", f"The model {phrases.NOT_RETRAINED}.")
         text = text_of(store)
-    assert "Nothing is repaired yet." in text
-    assert "The model cannot be retrained." in text
+    assert phrases.NOTHING_REPAIRED in text
+    assert f"The model {phrases.NOT_RETRAINED}." in text

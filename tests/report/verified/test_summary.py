@@ -11,7 +11,7 @@ from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.verify.record import ANCHOR, check_record
-from fairdesk.certify.proof.verify import Check
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import ReportError
 from fairdesk.files import sha256
 from fairdesk.report.document import write_report
@@ -26,6 +26,7 @@ from fairdesk.report.verified.files import (
     anchor_of,
     check_files,
 )
+from tests import phrases
 from tests.audit import audited
 from tests.report import building
 from tests.report.keys import PASSPHRASE, make_key
@@ -94,6 +95,23 @@ def test_a_folder_that_was_moved_is_looked_at_and_not_where_it_was(folder, made)
     assert failed(checks(made)) == set()
 
 
+def test_a_report_that_was_written_again_elsewhere_under_the_same_name(folder, tmp_path):
+    again = tmp_path / "elsewhere" / "report.pdf"
+    again.parent.mkdir()
+    with Store.open(folder / "audit.fairdesk") as store:
+        store.mark(1, "flagged")
+        write_report(store, again)
+    found = checks(folder)
+    assert failed(found) == set()
+    # both reports and both manifests
+    assert found[FILES].tried == 6
+    for file in (again, folder / "report.pdf"):
+        before = file.read_bytes()
+        flip(file)
+        assert FILES in failed(checks(folder))
+        file.write_bytes(before)
+
+
 @pytest.mark.parametrize("name", ["findings.csv", "f.json", "report.pdf.manifest.json"])
 def test_one_byte_of_an_exported_file(folder, name):
     file = folder / name
@@ -123,7 +141,7 @@ def test_a_report_whose_audit_was_written_anew(folder):
     audited.chained_anew(audit)
     found = checks(folder, folder / "report.pdf")
     assert ATTACHED in failed(found)
-    assert "another log" in " ".join(found[ATTACHED].remarks)
+    assert "a different audit log" in " ".join(found[ATTACHED].remarks)
 
 
 def test_an_audit_that_has_gone_on_makes_another_report_and_that_is_no_difference(folder):
@@ -132,7 +150,7 @@ def test_an_audit_that_has_gone_on_makes_another_report_and_that_is_no_differenc
     found = checks(folder, folder / "report.pdf")
     assert failed(found) == set()
     assert found[REMADE].unknown == 1
-    assert "gone on since" in found[REMADE].remarks[0]
+    assert "audit has changed since" in found[REMADE].remarks[0]
 
 
 def test_a_report_that_another_version_made_is_not_made_again(folder):
@@ -152,7 +170,7 @@ def test_a_file_that_was_never_exported(folder, tmp_path):
     (tmp_path / "mine.csv").write_text("a,b\n")
     found = checks(folder, tmp_path / "mine.csv")
     assert failed(found) == {FILES}
-    assert "no file that the log tells of" in found[FILES].remarks[0]
+    assert f"not {phrases.RECORDED_IN_AUDIT} log" in found[FILES].remarks[0]
 
 
 def test_a_folder_of_files_some_of_which_are_gone(folder, tmp_path):
@@ -162,7 +180,7 @@ def test_a_folder_of_files_some_of_which_are_gone(folder, tmp_path):
     found = checks(folder, tmp_path / "files")
     assert failed(found) == set()
     assert (found[FILES].tried, found[FILES].unknown) == (4, 3)
-    assert "“report.pdf” was exported, and is not here." in found[FILES].remarks
+    assert "“report.pdf” was exported, but is missing here." in found[FILES].remarks
 
 
 def test_a_file_that_is_not_there(folder, tmp_path):
@@ -187,7 +205,7 @@ def test_manifest_and_report_say_what_the_log_was(folder, name):
 
 def test_what_is_no_manifest(folder):
     for name in ("findings.csv", "f.json"):
-        with pytest.raises(ReportError, match="no manifest"):
+        with pytest.raises(ReportError, match="not a manifest"):
             anchor_of(folder / name)
 
 
@@ -203,7 +221,7 @@ def test_an_export_that_was_written_anew_into_the_log_is_told_by_the_manifest(fo
     assert FILES not in failed(checks(folder, report))
     found = checks(folder, report, manifest=manifest)
     assert FILES in failed(found)
-    assert "the log does not" in found[FILES].remarks[0]
+    assert "and the audit log does not" in found[FILES].remarks[0]
 
 
 def test_a_signed_report(folder):
@@ -228,7 +246,7 @@ def test_whoever_signed_goes_back_to_whom_the_reader_trusts(folder, tmp_path):
     other.write_bytes(make_key("Eve")[1])
     vouched = checks(folder, report, vouching=[own])
     assert failed(vouched) == set()
-    assert "goes back to one that is trusted" in " ".join(vouched[SIGNATURES].remarks)
+    assert "ends in a certificate that is trusted here" in " ".join(vouched[SIGNATURES].remarks)
     assert failed(checks(folder, report, vouching=[other])) == {SIGNATURES}
     with pytest.raises(ReportError, match="no-such"):
         checks(folder, report, vouching=[tmp_path / "no-such.pem"])
@@ -317,7 +335,7 @@ def test_the_manifest_of_another_audit_is_told_as_that(folder, tmp_path):
     told = verified.verify(None, asked, (), tmp_path / "other.json", lambda _said: None)
     (found,) = (each for each in told.checks if each.failed)
     assert found.name == ATTACHED
-    assert "is of the audit FD-" in found.remarks[0]
+    assert "belongs to the audit FD-" in found.remarks[0]
     assert ANCHOR not in {each.name for each in told.checks}
 
 
@@ -336,7 +354,7 @@ def test_a_report_of_an_audit_that_could_not_be_written_to(folder, tmp_path):
         store.mark(1, "flagged")
     found = checks(folder, report, manifest=given)
     assert failed(found) == set()
-    assert "gone on since" in found[REMADE].remarks[0]
+    assert "audit has changed since" in found[REMADE].remarks[0]
 
 
 @pytest.mark.parametrize("form", ["html", "json"])
@@ -358,7 +376,7 @@ def test_pages_and_json_are_made_again_too(folder, form):
     manifest = report.with_name(report.name + ".manifest.json")
     found = checks(folder, report, manifest=manifest)
     assert failed(found) == {FILES, REMADE}
-    assert "not the one that the manifest tells of" in found[FILES].remarks[0]
+    assert "not the one that the manifest lists" in found[FILES].remarks[0]
 
 
 def test_what_was_added_to_a_report_and_is_no_signature(folder):
@@ -371,7 +389,9 @@ def test_what_was_added_to_a_report_and_is_no_signature(folder):
         report.write_bytes(key.sign_pdf(content, "Mine.") if signed else content)
         found = checks(folder, report)
         assert failed(found) == {FILES, REMADE}
-        assert "more than signatures" in " ".join(found[FILES].remarks)
+        assert "more was added to it than valid, invisible signatures" in " ".join(
+            found[FILES].remarks
+        )
     report.write_bytes(before + b"\n% hello")
     assert failed(checks(folder, report)) == {FILES, REMADE}
     report.write_bytes(rewritten(key.sign_pdf(before, "Mine."), blank))
@@ -422,7 +442,7 @@ def told(made):
     found = (
         Check("What agrees", 1_200),
         Check("What differs", 10, 2, 0, ("Pair 7 <b>is</b> otherwise.", "And 1 more.")),
-        Check("What was left", 0, 0, 1, ("The model was not given: name it with --model.",)),
+        Check("What was left", 0, 0, 1, (f"The model was not given: {phrases.NAME_THE_MODEL}.",)),
         Check("What is there in part", 5, 0, 2, ("Too near.",)),
     )
     here = versions()
@@ -440,23 +460,22 @@ def told(made):
 
 def test_the_summary_says_how_much_could_not_be_checked(told):
     assert verified.summary(told) == (
-        "2 of 1,213 comparisons differ, in 1 of 4 checks. 2 of the checks could not be made, or "
-        "only in part."
+        f"Mismatch in 2 of 1,213 comparisons, in 1 of 4 checks. Incomplete: 2 {phrases.CHECKS_LEFT}"
     )
     fine = msgspec.structs.replace(told, checks=told.checks[:1])
     assert verified.summary(fine) == (
-        "Nothing differs, in 1,200 comparisons. Everything could be checked."
+        f"{phrases.NOTHING_DIFFERS} 1,200 comparisons. All checks were made."
     )
     assert (told.holds, fine.holds) == (False, True)
 
 
 def test_it_is_told_in_lines(told):
     lines = verified.text(told).splitlines()
-    assert lines[0].startswith("Audit checked again: “Who gets =cmd() credit?” (FD-0000-1111-2222)")
-    assert "agrees       What agrees: 1,200 compared." in lines
-    assert "DIFFERS      What differs: 10 compared, 2 of them other." in lines
-    assert "not checked  What was left." in lines
-    assert "in part      What is there in part: 3 compared, 2 not checked." in lines
+    assert lines[0].startswith("Audit verified: “Who gets =cmd() credit?” (FD-0000-1111-2222)")
+    assert "agrees          What agrees: 1,200 compared." in lines
+    assert "MISMATCH        What differs: 10 compared, 2 mismatched." in lines
+    assert "not checked     What was left." in lines
+    assert "partly checked  What is there in part: 3 compared, 2 not checked." in lines
     assert any("numpy: 0.1, now" in line for line in lines)
     assert not any("gone" in line for line in lines)
 
@@ -472,7 +491,7 @@ def test_it_is_written_in_every_form(told, tmp_path, ending):
         assert out.read_bytes() == content
         return
     text = content.decode()
-    assert "2 of 1,213 comparisons differ" in text
+    assert "Mismatch in 2 of 1,213 comparisons" in text
     assert "What is there in part" in text
     assert ("<b>is</b>" in text) is (ending != "html")
 

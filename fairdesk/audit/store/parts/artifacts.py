@@ -18,7 +18,7 @@ from fairdesk.audit.store.records import (
 from fairdesk.audit.store.schema import (
     damaged,
 )
-from fairdesk.certify.proof import certificate
+from fairdesk.certify.proof import certificate, certificate_reading
 from fairdesk.results.mitigation import Augmented, Retrained
 
 #: The number that stands for no one trial of a repair.
@@ -48,7 +48,7 @@ class Artifacts(AuditFile):
             self.spec.domain,
             self.spec.versions,
         )
-        certificate.check(own_header, arrays)
+        certificate_reading.check(own_header, arrays)
         file = io.BytesIO()
         certificate.write(file, certificate.encoded(own_header), arrays)
         with self._writing():
@@ -62,7 +62,7 @@ class Artifacts(AuditFile):
         if not rows:
             return None
         try:
-            return certificate.unpack(io.BytesIO(rows[0][0]))
+            return certificate_reading.unpack(io.BytesIO(rows[0][0]))
         except (certificate.CertificateError, *MISFITS) as error:
             raise damaged(self.path) from error
 
@@ -105,8 +105,8 @@ class Artifacts(AuditFile):
         note, content = file.note, file.content.tobytes()
         if len(content) > MOST_FILE_BYTES:
             note = (
-                f"The file would have {len(content):,} bytes, and an audit keeps none of more than "
-                f"{MOST_FILE_BYTES:,}."
+                f"The file would have {len(content):,} bytes, and an audit keeps only files of up "
+                f"to {MOST_FILE_BYTES:,}."
             )
             content = b""
         self._keep(run_id, file.trial, file.name, note, content)

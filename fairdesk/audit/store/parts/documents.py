@@ -46,7 +46,7 @@ class Documents(AuditFile):
                 return
             self._put("details", json_text(details))
             named = ", ".join((labels or {}).get(name, name) for name in changed)
-            what = f"The report’s details were changed: {named}."
+            what = f"The auditor-supplied information of the report was changed: {named}."
             self._write_log(what, "details", {name: after.get(name, "") for name in changed})
 
     def choice(self) -> Choice:
@@ -86,8 +86,8 @@ class Documents(AuditFile):
         except OSError as error:
             raise StoreError(
                 f"The exported file “{error.filename}” cannot be read.",
-                why=f"The system says: {error.strerror or error}.",
-                remedy="Export it once more.",
+                why=f"The system reported: {error.strerror or error}.",
+                remedy="Export it again.",
             ) from error
         with self._writing():
             if manifest:

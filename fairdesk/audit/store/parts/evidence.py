@@ -76,4 +76,4 @@ class Evidence(AuditFile):
         rows = self._all("PRAGMA integrity_check(20)")
         with sqlite_errors_as_store_errors(self.path):
             strange = unexpected_tables(self._connection)
-        return (*(f"SQLite says: {text}." for (text,) in rows if text != "ok"), *strange)
+        return (*(f"SQLite reported: {text}." for (text,) in rows if text != "ok"), *strange)

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.file import AuditFile, json_text
-from fairdesk.audit.store.finding_table import WEIGHED, FindingTable, Mark
+from fairdesk.audit.store.finding_table import FindingTable
+from fairdesk.audit.store.pair import Mark, Pair, weighed_values
 from fairdesk.audit.store.records import (
     Learned,
     Marked,
-    Pair,
     PairQuery,
     Weighed,
 )
@@ -175,24 +175,19 @@ class Pairs(AuditFile):
         weighed : Plausibility
             Of each.
         """
-        values = zip(
-            weighed.distance.tolist(),
-            weighed.score.tolist(),
-            weighed.nearest.tolist(),
-            pair_ids.tolist(),
-            strict=True,
-        )
+        columns = weighed_values(weighed)
+        values = zip(*(each.tolist() for each in columns.values()), pair_ids.tolist(), strict=True)
         # the log tells of these findings only, not of those in between that somebody else weighed
         gaps = np.flatnonzero(np.diff(pair_ids) > 1) + 1
         with self._writing():
             self._connection.executemany(
-                f"UPDATE finding SET {', '.join(f'{name} = ?' for name in WEIGHED)} WHERE id = ?",  # noqa: S608
+                f"UPDATE finding SET {', '.join(f'{name} = ?' for name in columns)} WHERE id = ?",  # noqa: S608
                 values,
             )
             for part in np.split(pair_ids, gaps) if len(pair_ids) else ():
                 first, last = int(part[0]), int(part[-1])
                 digest = digests.weighed(self._connection, first, last)
-                message = f"Pairs {first:,} to {last:,} were compared with real people."
+                message = f"Pairs {first:,} to {last:,} were compared with the data rows."
                 self._write_log(message, "learned", Weighed(first, last, digest))
 
     def learn(self, pair_id: int, what: str, document: msgspec.Struct, message: str = "") -> None:
@@ -215,7 +210,7 @@ class Pairs(AuditFile):
                 "INSERT OR REPLACE INTO pair_analyses VALUES (?, ?, ?)", (pair_id, what, text)
             )
             fact = Learned(pair_id, what, digests.text(text))
-            self._write_log(message or f"Pair {pair_id}: {what} is known.", "learned", fact)
+            self._write_log(message or f"Pair {pair_id}: “{what}” was recorded.", "learned", fact)
 
     def learned(self, pair_id: int, what: str, kind: type[T]) -> T | None:
         """Return what was learned about a pair; ``None`` when nothing was."""
@@ -234,7 +229,8 @@ class Pairs(AuditFile):
         """
         if mark not in get_args(Mark):
             raise StoreError(
-                f"There is no mark “{mark}”.", remedy=f"Marks: {', '.join(get_args(Mark))}."
+                f"There is no review status “{mark}”.",
+                remedy=f"Review statuses: {', '.join(filter(None, get_args(Mark)))}, or none.",
             )
         message = f"Pair {pair_id}: {mark or 'not marked'}."
         self._say_of_pair("mark", mark, message, Marked(pair_id, mark=mark))
@@ -247,7 +243,7 @@ class Pairs(AuditFile):
         StoreError
             When there is no such pair.
         """
-        what = f"note “{text}”" if text else "note taken away"
+        what = f"note “{text}”" if text else "note removed"
         self._say_of_pair("note", text, f"Pair {pair_id}: {what}.", Marked(pair_id, note=text))
 
     def _pairs(self, rows: Sequence[tuple[Any, ...]]) -> list[Pair]:

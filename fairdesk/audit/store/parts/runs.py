@@ -14,7 +14,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec, now, versions
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.file import MISFITS, AuditFile, json_text, moment
-from fairdesk.audit.store.finding_table import Count
+from fairdesk.audit.store.pair import Count
 from fairdesk.audit.store.records import (
     RunRecord,
     RunStarted,
@@ -115,7 +115,7 @@ class Runs(AuditFile):
                 (message,),
             )
             for (run_id,) in cut_off:
-                entry = f"Run {run_id} was cut off: {message}"
+                entry = f"Run {run_id} was interrupted: {message}"
                 self._write_log(entry, "ran", digests.run(self._connection, run_id))
 
     def _alone(self) -> bool:
@@ -146,8 +146,8 @@ class Runs(AuditFile):
         except (*MISFITS, KeyError) as error:
             raise StoreError(
                 f"Run {row[3]} of the audit “{self.path}” cannot be read.",
-                why=f"It holds what FairDesk never writes: {error}.",
-                remedy="Take a copy of the audit from before it was changed or damaged.",
+                why=f"It contains something that FairDesk never writes: {error}.",
+                remedy="Use a copy of the audit from before it was changed or damaged.",
             ) from error
 
     def _run(self, row: Any) -> RunRecord:  # noqa: ANN401 - a `_RunRow`
@@ -170,13 +170,13 @@ class Runs(AuditFile):
             figures=msgspec.json.decode(figures, type=tuple[Metric, ...]),
         )
         if len(record.alone) != len(self.spec.domain.protected):
-            raise ValueError("it counts other protected attributes")
+            raise ValueError("its protected attributes are different")
         if not _title(record.spec.method):
             raise StoreError(
-                f"Run {id_} of the audit “{self.path}” has a method that this FairDesk does not "
-                "know.",
+                f"Run {id_} of the audit “{self.path}” has a method that this FairDesk version "
+                "does not support.",
                 why=f"It is called “{record.spec.method}”.",
-                remedy="Install the newest FairDesk, or take a copy from before it was changed.",
+                remedy="Install the newest FairDesk, or use a copy from before it was changed.",
             )
         return record
 

@@ -59,7 +59,7 @@ def read(stream: BinaryIO) -> Frame | None:
         return None
     message = json.loads(line)
     if not isinstance(message, dict) or not isinstance(message.get("arrays"), list):
-        raise ValueError("it is no frame")  # noqa: TRY004 - as all that is no frame
+        raise ValueError("it is not a frame")  # noqa: TRY004 - as all that is no frame
     arrays = [_array(stream, described) for described in message.pop("arrays")]
     return message, arrays
 

@@ -22,9 +22,11 @@ _running: set[Task] = set()
 def unexpected(error: BaseException) -> FairDeskError:
     """Tell a defect in plain words; its traceback belongs in the log, not on the screen."""
     return FairDeskError(
-        "Something went wrong that FairDesk did not expect.",
-        why=f"The cause was reported as {type(error).__name__}.",
-        remedy="The details are in the log (Help, Open log folder). You can go on working.",
+        "An unexpected error occurred in FairDesk.",
+        why=f"The error was reported as {type(error).__name__}.",
+        remedy=(
+            "The details are in the program log (Help, Open log folder). You can continue working."
+        ),
     )
 
 

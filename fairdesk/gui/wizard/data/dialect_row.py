@@ -15,7 +15,7 @@ from fairdesk.gui.kit.parts import bounded, calm, labelled
 _DELIMITERS = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |", " ": "Space"}
 _ENCODINGS = {
     "utf-8": "UTF-8",
-    "utf-8-sig": "UTF-8 with mark",
+    "utf-8-sig": "UTF-8 with byte order mark",
     "utf-16": "UTF-16",
     "cp1252": "Western (Windows-1252)",
     "iso-8859-1": "Western (ISO 8859-1)",
@@ -61,16 +61,16 @@ class DialectRow(QWidget):
         self.table.activated.connect(self.table_chosen)
         self.missing = QLineEdit()
         self.missing.setPlaceholderText("empty cells only")
-        self.missing.setToolTip("Cells that mean “no value”, separated by commas")
+        self.missing.setToolTip("Cell contents that mean “missing”, separated by commas")
         self.missing.editingFinished.connect(self.changed)
-        self.header = QCheckBox("First row &has names")
-        self.header.setAccessibleName("First row has names")
+        self.header = QCheckBox("First row &has column names")
+        self.header.setAccessibleName("First row has column names")
         self.header.toggled.connect(self.changed)
         self._table_label = QLabel("Shee&t")
         self._table_label.setBuddy(self.table)
         self._table_box = layouts.panel(self._table_label, self.table, spacing=theme.TIGHT)
         self._text_only = layouts.strip(
-            layouts.grow(labelled("Columns are &split by", self.delimiter), 3),
+            layouts.grow(labelled("Column &separator", self.delimiter), 3),
             layouts.grow(labelled("&Encoding", self.encoding), 4),
             layouts.grow(labelled("&Decimal mark", self.decimal), 3),
             spacing=theme.GAP,

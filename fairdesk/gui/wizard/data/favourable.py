@@ -38,7 +38,7 @@ class FavourableField(QWidget):
         self.combo.setPlaceholderText("Choose a value…")
         self.combo.activated.connect(self._choose)
         self.number = NumberField()
-        self.number.setAccessibleName("The number that is just good enough")
+        self.number.setAccessibleName("Limit of the favourable outcome")
         self.number.valueChanged.connect(self._compare)
         calm(self.combo, self.number)
         self.number.hide()
@@ -118,8 +118,8 @@ class FavourableField(QWidget):
         values = self._values
         ticked = [values[place] for place in several(self._favourable, values)]
         dialog = ValuesDialog(
-            f"Values of {self._column.name} that are good to get",
-            "A person with one of the ticked values got what is good to get.",
+            f"Favourable values of {self._column.name}",
+            "Rows with one of the ticked values have the favourable outcome.",
             self._column.name,
             values,
             ticked,

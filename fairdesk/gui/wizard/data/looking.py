@@ -65,7 +65,7 @@ def look(table: Table, kinds: dict[str, Kind], before: Reading | None, job: Job)
         before = None
     seen = {}
     for place, column in enumerate(table.columns):
-        job.go_on("Looking at the columns…", place / len(table.columns))
+        job.go_on("Checking the columns…", place / len(table.columns))
         known = before.seen.get(column.name) if before is not None else None
         if known is None or known.column != column:
             alone = Table(table.source, (column,), table.codes[:, place : place + 1])

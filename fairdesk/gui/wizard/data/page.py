@@ -65,7 +65,7 @@ class DataPage(Page):
             desk,
             Step.DATA,
             "Data",
-            "A table of real cases, one per row: what was known about each, and what was decided.",
+            "Choose a table with one case per row, including the recorded outcome.",
         )
         self._path: Path | None = None
         self._kinds: dict[str, Kind] = {}
@@ -81,8 +81,8 @@ class DataPage(Page):
         self._leak_finder = Latest(self)
         self._empty = DropZone(
             "Drop a table here",
-            "CSV or other text, Excel, Parquet or SQLite. It is read on this computer and not "
-            "changed.",
+            "CSV or other text, Excel, Parquet or SQLite. It is read on this computer and "
+            "never modified.",
         )
         self._empty.asked.connect(self._choose)
         self._stack = QStackedWidget()
@@ -156,9 +156,9 @@ class DataPage(Page):
         calm(self.person, self.label)
         row = layouts.row(spacing=theme.WIDE)
         for text, field, stretch in (
-            ("What is &one row?", self.person, 2),
-            ("Which column is the decision or the &truth?", self.label, 3),
-            ("What is &good to get?", self.good, 4),
+            ("Each row is &one…", self.person, 2),
+            ("&Recorded outcome", self.label, 3),
+            ("Fa&vourable outcome", self.good, 4),
         ):
             place = labelled(text, field)
             place.addStretch(1)  # fields of other heights keep their tops in line
@@ -230,7 +230,7 @@ class DataPage(Page):
             # the table on screen is being read again; what replaces it gets the kind
             self._read(*self._wanted, kinds)
         else:
-            job = Job("Looking at the columns…")
+            job = Job("Checking the columns…")
             self._ask(lambda: look(table, kinds, before, job), job)
 
     def _change(self, dialect: Dialect, pressed: str) -> None:
@@ -281,7 +281,7 @@ class DataPage(Page):
         again: list[tuple[str, Callable[[], object]]] = (
             [("Read it &again", lambda: self._read(path, dialect, kinds))] if path else []
         )
-        kept = "The table that was read before is still here." if self.state.table else ""
+        kept = "The table read before is still loaded." if self.state.table else ""
         self.banner.say("Reading was stopped.", kept or "Nothing was lost.", again)
         self._stay()
 
@@ -364,7 +364,7 @@ class DataPage(Page):
         odd_columns = [each.name for each in table.columns if each.odd] if table else []
         clear(self._problems)
         self._problems_side.setVisible(bool(found))
-        self._problems_title.setText(f"{len(found)} to look at" if found else "")
+        self._problems_title.setText(f"{len(found)} to check" if found else "")
         for problem in found:
             odd = problem.column in odd_columns and bool(problem.changes)
             card = ProblemCard(problem, cells=odd)
@@ -396,11 +396,15 @@ class DataPage(Page):
             if state.favourable:
                 try:
                     good, known = state.outcome()
-                    text = f"{good:,} of {counted(known, state.person)} got it."
+                    text = (
+                        f"{good:,} of {counted(known, state.person)} have the favourable outcome."
+                    )
                 except FairDeskError as error:
                     text = str(error)
             if missing:
-                text += f" {missing:,} rows have no decision: “{state.label}” is missing there."
+                rows = counted(missing, "row")
+                have = "has" if missing == 1 else "have"
+                text += f" {rows} {have} no recorded outcome: “{state.label}” is missing."
         self._outcome.setText(text.strip())
         self._outcome.setVisible(bool(text))
 

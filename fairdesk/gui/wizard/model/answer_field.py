@@ -16,7 +16,7 @@ from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.model import Mapping, ModelCard
 from fairdesk.wording.decisions import good_answers
 
-_SEVERAL = "Several answers…"
+_SEVERAL = "Several decisions…"
 
 
 class AnswerField(QWidget):
@@ -35,7 +35,7 @@ class AnswerField(QWidget):
         self._card: ModelCard | None = None
         self._good = ""
         self.combo = bounded(QComboBox())
-        self.combo.setPlaceholderText("Choose an answer…")
+        self.combo.setPlaceholderText("Choose a decision…")
         self.combo.activated.connect(self._choose)
         self.threshold = QDoubleSpinBox()
         self.threshold.setDecimals(3)
@@ -46,10 +46,10 @@ class AnswerField(QWidget):
         self.estimate = NumberField()
         self.estimate.valueChanged.connect(self._move)
         calm(self.combo, self.threshold, self.estimate)
-        self._by_score = layouts.panel(labelled("Decides abo&ve", self.threshold))
+        self._by_score = layouts.panel(labelled("Decision threshold (abo&ve)", self.threshold))
         self._by_estimate = layouts.panel(labelled("This n&umber", self.estimate))
         row = layouts.row(
-            layouts.grow(labelled("Which of the model’s answers is the &good one?", self.combo)),
+            layouts.grow(labelled("&Model’s favourable decision", self.combo)),
             on=self,
             spacing=theme.GAP,
         )
@@ -95,9 +95,9 @@ class AnswerField(QWidget):
         if self.combo.currentData() == _SEVERAL:
             classes = self._card.classes
             dialog = ValuesDialog(
-                "Good answers",
-                "Which of the model’s answers are good to get?",
-                "the model’s answers",
+                "Favourable decisions",
+                "Which of the model’s decisions are favourable?",
+                "the model’s decisions",
                 classes,
                 self._good.split(OR),
                 self,

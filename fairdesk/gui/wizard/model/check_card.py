@@ -40,7 +40,7 @@ class ProblemsCard(Card):
         self.setVisible(bool(problems))
         if not problems:
             return
-        self.body.addWidget(heading("Not yet: the model is not fed as it must be"))
+        self.body.addWidget(heading("The model cannot be tested yet"))
         for sentence in problems[:_PROBLEMS]:
             shown = Words(f"!  {short(sentence, _LETTERS)}")
             shown.setToolTip(tips.plain(sentence))
@@ -50,8 +50,8 @@ class ProblemsCard(Card):
         if fed:
             self.body.addWidget(
                 quiet(
-                    "Choose below what each input is made from, or add the file beside the model "
-                    "that tells."
+                    "Choose the source of each input below, or add the preprocessing file "
+                    "that was saved with the model."
                 )
             )
         self.setAccessibleName(" ".join(problems))
@@ -102,16 +102,19 @@ class CheckCard(Card):
 
     def _show_figures(self, state: WizardState, proof: InputCheck) -> None:
         self._agreement.setText(
-            "The label is the model’s decision itself: there is nothing to compare it with."
+            (
+                "The recorded outcome is the model’s decision itself, so there is nothing to "
+                "compare it with."
+            )
             if state.predictions == state.label
-            else f"On {proof.rows:,} of your rows the model agrees with “{state.label}” "
-            f"in {percent(proof.accuracy, 1)}."
+            else f"On {proof.rows:,} of your rows, the decision matches “{state.label}” "
+            f"in {percent(proof.accuracy, 1)} (accuracy)."
         )
         self._more.setText(" ".join(_more(proof)))
         good = short(state.favourable, 14)
-        for position, words in enumerate((f"model says {good}", "model says other")):
+        for position, words in enumerate((f"decision: {good}", "decision: other")):
             self._cell(0, position + 1, words, tone="quiet")
-        for row, words in enumerate((f"data say {good}", "data say other")):
+        for row, words in enumerate((f"recorded: {good}", "recorded: other")):
             self._cell(row + 1, 0, words, tone="quiet")
             for column, count in enumerate(proof.confusion[row]):
                 self._cell(row + 1, column + 1, f"{count:,}", strong=row == column)
@@ -126,7 +129,7 @@ class CheckCard(Card):
 
 def _more(proof: InputCheck) -> list[str]:
     """Say what else is known of how the model fares."""
-    sentences = [f"Always guessing the commonest value would give {percent(proof.majority, 1)}."]
+    sentences = [f"Always guessing the most common value would give {percent(proof.majority, 1)}."]
     if proof.auc is not None:
         sentences.append(f"The area under the ROC curve is {proof.auc:.3f}.")
     if proof.predictions:
@@ -136,16 +139,14 @@ def _more(proof: InputCheck) -> list[str]:
         ]
         if rest := len(most) - len(shares):
             shares.append(f"{rest} others less often")
-        sentences.append(f"Decided: {', '.join(shares)}.")
+        sentences.append(f"Decisions: {', '.join(shares)}.")
     if proof.left_out:
-        sentences.append(f"{proof.left_out:,} rows were left out: {_lacking(proof)}.")
+        sentences.append(f"{proof.left_out:,} rows were excluded: {_lacking(proof)}.")
     if proof.checked_against and proof.said_alike is not None:
-        sentences.append(
-            f"It says the same as “{proof.checked_against}” in {percent(proof.said_alike, 1)}."
-        )
+        sentences.append(f"It matches “{proof.checked_against}” in {percent(proof.said_alike, 1)}.")
     return sentences
 
 
 def _lacking(proof: InputCheck) -> str:
     parts = [f"{count:,} lack “{name}”" for name, count in proof.set_aside.items() if count]
-    return ", ".join(parts[:4]) or "they have missing cells"
+    return ", ".join(parts[:4]) or "missing cells"

@@ -36,11 +36,12 @@ class CompanionRow(QWidget):
         self._chips = layouts.row(spacing=theme.NEAR)
         self.add = push_button("A&dd a file…", self.wanted, auto_default=False)
         self.add.setToolTip(
-            "A scaler, encoders, or the list of the model’s inputs: whatever was saved beside it"
+            "A scaler, encoders, or the list of the model’s inputs, where they were saved in "
+            "files of their own"
         )
         self._none = Words("none", tone="quiet", wrap=False)
         layouts.row(
-            Words("Files beside it:", tone="quiet", wrap=False),
+            Words("Companion files:", tone="quiet", wrap=False),
             self._none,
             self._chips,
             self.add,
@@ -64,8 +65,8 @@ class CompanionRow(QWidget):
             lambda _checked=False: self.removed.emit(path),
             auto_default=False,
         )
-        chip.setToolTip(tips.plain(f"Leave {path} out"))
-        chip.setAccessibleName(f"Leave {path.name} out")
+        chip.setToolTip(tips.plain(f"Remove {path}"))
+        chip.setAccessibleName(f"Remove {path.name}")
         return chip
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name

@@ -24,14 +24,14 @@ from fairdesk.gui.forms.form_dialog import FormDialog
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Words, bounded, clear, push_button, quiet
 from fairdesk.models.inputs import editing
-from fairdesk.models.inputs.mapping import Proposal
+from fairdesk.models.inputs.mapping.propose import Proposal
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
 from fairdesk.wording.words import OPERATIONS, WAYS, how_made
 
 Fed = Mapping | Proposal
 
 _ONE = "1 for one value, 0 for all others"
-_CONSTANT = "the same for everybody"
+_CONSTANT = "the same for every row"
 #: Of so many values each has a line of its own; a column with more is no column of codes.
 _MOST_CODES = 2_000
 #: The dialog's height without and with such lines.
@@ -96,13 +96,13 @@ class InputDialog(FormDialog):
         self._more_codes = quiet()
         self._steps = layouts.column(spacing=theme.TIGHT)
         self.add_step = push_button(
-            "Add a step of &arithmetic",
+            "Add an &arithmetic step",
             lambda: self._set_steps((*self._then(), Step("subtract", 0))),
             auto_default=False,
         )
         self._told = Words(strong=True)
         self._form = QFormLayout()
-        self._steps_title = quiet("Then, in this order, as the model’s scaler did:")
+        self._steps_title = quiet("Then, in this order, as in the model’s scaler:")
         self._lay_out()
         self._filling = False
         self._show()
@@ -111,10 +111,10 @@ class InputDialog(FormDialog):
         self._form.setHorizontalSpacing(theme.WIDE)
         self._form.setVerticalSpacing(theme.NEAR)
         for words, field in (
-            ("Made &from", self.column),
-            ("&How", self.way),
-            ("The &value that counts", self.value),
-            ("&What is given", self.constant),
+            ("&Source column", self.column),
+            ("&Transformation", self.way),
+            ("&Value marked by this input", self.value),
+            ("&Constant value", self.constant),
         ):
             self._form.addRow(words, field)
             field.setAccessibleName(words.replace("&", ""))
@@ -196,7 +196,7 @@ class InputDialog(FormDialog):
         try:
             number = float(item.text())
         except ValueError:
-            self._wrong.setText(f"“{item.text()}” is no number.")
+            self._wrong.setText(f"“{item.text()}” is not a number.")
             self._show()
             return
         self._try(lambda: editing.numbered(self.fed, self._position, value, number))
@@ -240,7 +240,7 @@ class InputDialog(FormDialog):
         self.add_step.setVisible(numeric)
         self._steps_title.setVisible(bool(self._then()))
         self._told.setText(
-            "It is made from nothing yet." if item is None else f"It is given {how_made(item, 6)}."
+            "No source chosen yet." if item is None else f"The model receives {how_made(item, 6)}."
         )
         self.ok_button.setEnabled(item is not None)
         self._wrong.setVisible(bool(self._wrong.text()))
@@ -264,7 +264,7 @@ class InputDialog(FormDialog):
             written.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.codes.setItem(row, 1, written)
         self._more_codes.setText(
-            f"The first {_MOST_CODES:,} of {len(codes):,}; the others stay as they are."
+            f"The first {_MOST_CODES:,} of {len(codes):,}; the others are not changed."
         )
 
     def _show_steps(self) -> None:
@@ -290,7 +290,7 @@ class InputDialog(FormDialog):
             try:
                 by = float(number.text())
             except ValueError:
-                self._wrong.setText(f"“{number.text()}” is no number.")
+                self._wrong.setText(f"“{number.text()}” is not a number.")
                 self._wrong.show()
                 return
             steps = list(self._then())

@@ -47,7 +47,7 @@ class InputTabs(QTabWidget):
         self._shower = Latest(self)
         self.mapping = MappingModel()
         self.mapping.remade.connect(self.remade)
-        self.mapping_view = grid(self.mapping, "How the model’s inputs are made")
+        self.mapping_view = grid(self.mapping, "Input mapping")
         self.mapping_view.setItemDelegateForColumn(MADE_FROM, ChoiceDelegate(self.mapping_view))
         self.mapping_view.setEditTriggers(QAbstractItemView.EditTrigger.AllEditTriggers)
         head = self.mapping_view.horizontalHeader()
@@ -79,9 +79,9 @@ class InputTabs(QTabWidget):
         calm(self.row)
         self.row.valueChanged.connect(self.show_row)
         self.row_answer = Words(tone="quiet", wrap=False)
-        which = QLabel("&Row of the data to show:")
+        which = QLabel("Data &row to show:")
         which.setBuddy(self.row)
-        self.row.setAccessibleName("Row of the data to show")
+        self.row.setAccessibleName("Data row to show")
         foot = layouts.row(
             self.change_button,
             layouts.stretch(),
@@ -92,9 +92,9 @@ class InputTabs(QTabWidget):
         )
         made = layouts.panel(layouts.grow(self.mapping_view), foot, spacing=theme.NEAR)
         self._rows = PlainTable()
-        self.rows_view = grid(self._rows, "The first rows with the model’s answers")
+        self.rows_view = grid(self._rows, "The first rows with the model’s outputs")
         self.setDocumentMode(True)
-        self.addTab(made, "How &inputs are made")
+        self.addTab(made, "&Input mapping")
         self.addTab(self.rows_view, "The &first rows")
 
     def show_inputs(self, fed: Fed | None, columns: tuple[str, ...]) -> None:
@@ -120,7 +120,7 @@ class InputTabs(QTabWidget):
             return
         decided = mapping.decisions(card)[mapping.favourable_class]
         self._rows.show_cells(
-            (state.label, "Model says", f"{score_name(card)} of “{decided}”", *proof.inputs),
+            (state.label, "Model decision", f"{score_name(card)} of “{decided}”", *proof.inputs),
             [
                 (
                     row.label,
@@ -160,10 +160,10 @@ class InputTabs(QTabWidget):
     def _row_sentence(self, sample: SampleRow) -> str:
         state = self._desk.state
         if state.card is None or state.mapping is None or sample.score is None:
-            return "The model refuses this row."
+            return "The model does not accept this row."
         number = _number(sample, state.mapping, state.card)
         name = score_name(state.card).lower()
-        return f"It answers “{short(sample.prediction)}” ({name} {number})."
+        return f"Decision: “{short(sample.prediction)}” ({name} {number})."
 
 
 def _number(sample: SampleRow, mapping: Mapping, card: ModelCard) -> str:

@@ -31,15 +31,15 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import theme, tips
-from fairdesk.gui.kit.parts import Padded
 from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.kit.tables import Padded
 from fairdesk.models.model import Input
 from fairdesk.wording.words import how_made
 
 #: What stands where nothing is proposed.
 OPEN = "choose…"
 #: The choice of no column: the same for everybody.
-CONSTANT = "(the same for everybody)"
+CONSTANT = "(the same for every row)"
 #: The column that can be changed, and the one that opens all ways in which an input can be made.
 MADE_FROM, HOW = 1, 2
 
@@ -54,7 +54,7 @@ class MappingModel(TableModel):
     """
 
     remade = Signal(int, str)
-    _HEADS = ("Model input", "Made from", "How", "As it is sent")
+    _HEADS = ("Model input", "Source", "Transformation", "As sent")
 
     def __init__(self) -> None:
         super().__init__()
@@ -174,7 +174,7 @@ class ChoiceDelegate(QStyledItemDelegate):
         """Make the choice."""
         combo = QComboBox(parent)
         combo.addItems(cast("MappingModel", index.model()).columns)
-        combo.setAccessibleName(f"Made from, input {index.row() + 1}")
+        combo.setAccessibleName(f"Source of input {index.row() + 1}")
         combo.activated.connect(lambda _index: self._take(combo))
         return combo
 

@@ -13,7 +13,7 @@ from fairdesk.audit.environments import environments
 from fairdesk.audit.environments.environments import Requirement
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.worker.client import Worker
-from fairdesk.errors import ModelError, TrustRequiredError
+from fairdesk.errors import ModelError, TrustRequiredError, system_errors
 from fairdesk.models.model import Companion, ModelCard
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.samples import is_sample_file
@@ -158,11 +158,10 @@ def _refused(worker: Worker, agreed: dict[Path, bool]) -> Path:
 
 
 def _fingerprint(path: Path) -> str:
-    try:
+    with system_errors(
+        ModelError,
+        f"The file “{path.name}” cannot be read.",
+        "Check that it still exists and that you have permission to read it, or choose "
+        "another file.",
+    ):
         return files.sha256(path)
-    except OSError as error:
-        raise ModelError(
-            f"The file “{path.name}” cannot be read.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Check that it is still there and that you may read it, or choose another file.",
-        ) from error

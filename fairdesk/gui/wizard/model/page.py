@@ -45,7 +45,7 @@ from fairdesk.models.inputs import predictions
 from fairdesk.models.inputs.checking import problems
 from fairdesk.models.inputs.editing import answered, constant, remap
 from fairdesk.models.inputs.input_check import InputCheck, settled
-from fairdesk.models.inputs.mapping import propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.inputs.usual import Offer, offers, read_key, refitted, scaling_sentence
 from fairdesk.models.model import Capability, Mapping, ModelCard
 from fairdesk.wording.words import listed
@@ -88,8 +88,7 @@ class ModelPage(Page):
             desk,
             Step.MODEL,
             "Model",
-            "The trained model that decides, or helps to. It is asked many questions, "
-            "and never changed.",
+            "Choose the model to audit. FairDesk queries it and never modifies it.",
         )
         self._wish: Wish | None = None
         self._fed: Fed | None = None
@@ -229,7 +228,7 @@ class ModelPage(Page):
             return worker.prove(other, rows, label, favourable)
 
         self._reader.ask(call, self._proved, self._refuse)
-        self._busy.say(f"Trying the model on {len(table.codes):,} rows…")
+        self._busy.say(f"Testing the model on {len(table.codes):,} rows…")
         self.changed.emit()
 
     # -- building -----------------------------------------------------------------------------
@@ -239,7 +238,7 @@ class ModelPage(Page):
             "Drop a model file here",
             "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
             "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm); a TensorFlow "
-            "SavedModel is a folder: drop it",
+            "SavedModel is a folder: drop the folder",
         )
         self._empty.asked.connect(self._choose)
         self.column = bounded(QComboBox(), 20)
@@ -249,11 +248,12 @@ class ModelPage(Page):
         row = layouts.row(
             layouts.grow(
                 quiet(
-                    "Only its decisions are at hand? Then groups can be compared, and the report "
-                    "be made; every search needs the model itself."
+                    "Without the model, FairDesk can use its decisions in a column of the "
+                    "data: groups can be compared and a report written. Methods that query "
+                    "the model need the model itself."
                 )
             ),
-            labelled("Its &decisions stand in", self.column),
+            labelled("Column with its &decisions", self.column),
             spacing=theme.WIDE,
         )
         self._without.body.addLayout(row)
@@ -279,7 +279,7 @@ class ModelPage(Page):
         self.tabs = InputTabs(self.desk)
         self.tabs.remade.connect(self._remap)
         self.tabs.change.connect(self._change)
-        self._held = Fold("What its &process cannot do on this computer")
+        self._held = Fold("Restrictions of the model &process on this computer")
         column.addWidget(self._problems)
         column.addWidget(self.check)
         self.preparing = PreparingCard()
@@ -306,7 +306,7 @@ class ModelPage(Page):
         self._files.removed.connect(self._remove_companion)
         self.output = bounded(QComboBox(), 16)
         self.output.activated.connect(self._choose_output)
-        self._outputs = layouts.panel(labelled("Which of its &outputs decides?", self.output))
+        self._outputs = layouts.panel(labelled("Model &output used for the decision", self.output))
         return layouts.column(row, self._files, self._outputs, spacing=theme.NEAR)
 
     # -- opening ------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ class ModelPage(Page):
         self.desk.model.stop()
         self._rest()
         self.banner.say(
-            "Stopped before the model had answered.",
+            "Stopped before the model returned a result.",
             "Nothing was lost. You can try again, or choose another file.",
             self._ways_on(),
         )
@@ -411,9 +411,10 @@ class ModelPage(Page):
         if result.better is not None and not result.better.obstacle:
             self.banner.say(
                 result.better.mismatch,
-                "It opened all the same, but may answer differently than it did. FairDesk can "
-                "open it with the right versions, in an environment of its own (some hundred "
-                "megabytes from the package registry).",
+                "It was opened, but its outputs may differ from those with the versions it "
+                "was saved with. FairDesk can open it with the right versions in a separate "
+                "environment (a download of some hundred megabytes from the package "
+                "registry).",
                 [(f"Open with {result.better.title}…", self._make_environment)],
             )
 
@@ -423,11 +424,14 @@ class ModelPage(Page):
             ModelError(
                 result.error.what,
                 why=result.needed.mismatch,
-                remedy="FairDesk can open it with the right versions, in an environment of its "
-                "own: some hundred megabytes from the package registry, made once.",
+                remedy=(
+                    "FairDesk can open it with the right versions in a separate environment, "
+                    "which is created once (a download of some hundred megabytes from the "
+                    "package registry)."
+                ),
             ),
             [
-                (f"&Make one with {result.needed.title}", self._make_environment),
+                (f"Create environ&ment with {result.needed.title}", self._make_environment),
                 ("Choose another &file…", self._choose),
             ],
         )
@@ -484,7 +488,7 @@ class ModelPage(Page):
     def _choose_companion(self) -> None:
         name, _ = QFileDialog.getOpenFileName(
             self,
-            "Choose a file beside the model",
+            "Choose a companion file",
             self.desk.settings.folder("model"),
             "Scalers, encoders, lists (*.pkl *.joblib *.skops *.json *.txt *.csv);;All files (*)",
         )
@@ -516,9 +520,10 @@ class ModelPage(Page):
         if column != self._column:
             self._good, self._fresh = None, True
         self._wish, self._column = None, column
-        self._name.say(f"No model  ·  its decisions in “{column}”")
+        self._name.say(f"No model  ·  decisions in “{column}”")
         self._about.setText(
-            "Groups can be compared by these decisions. Searches are off: nobody can be asked."
+            "Groups can be compared by these decisions. Searches are not available, because "
+            "there is no model to query."
         )
         self._stack.setCurrentIndex(_OPENED)
         good = state.favourable if self._good is None else self._good
@@ -546,7 +551,7 @@ class ModelPage(Page):
         """Ask which of a column's decisions is the good one: none is called as the label's."""
         self.state.clear_model()
         self._fed = None
-        self._show_problems(f"{why} Choose below which of its values is the good one.")
+        self._show_problems(f"{why} Choose below which of its values is favourable.")
         self._show_mapping()
         self.check.answer.show_answers(card, None)
         self._take_focus(self.check.answer.combo)
@@ -629,7 +634,7 @@ class ModelPage(Page):
         if used := [words for each, words in _USED.items() if each in card.can]:
             parts.append(f"FairDesk can use its {listed(used)}.")
         if Capability.TEXT in card.can:
-            parts.append("It reads text.")
+            parts.append("It accepts text.")
         self._about.setText(" ".join(parts))
         self._files.show_files(tuple(Path(each.path) for each in card.companions))
         self._outputs.setVisible(bool(card.outputs))
@@ -689,7 +694,7 @@ def _not_in(table: Table, column: str, good: str) -> str:
 
 def _opened_sentence(card: ModelCard) -> str:
     if card.read_as_data:
-        return "Read as plain numbers: nothing in the file runs."
-    where = f"in an environment of its own ({card.environment})" if card.environment else ""
-    runs = f"Runs in a process of its own{', ' + where if where else ''}"
+        return "Read as plain numbers: no code in the file is run."
+    where = f"in a separate environment ({card.environment})" if card.environment else ""
+    runs = f"Runs in a separate process{', ' + where if where else ''}"
     return f"{runs}; you agreed to run its code." if card.needed_trust else f"{runs}."

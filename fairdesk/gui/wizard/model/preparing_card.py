@@ -30,7 +30,7 @@ class PreparingCard(Card):
         self.body.addWidget(
             heading("No scaler came with the model: choose how its inputs are prepared")
         )
-        self.body.addWidget(quiet(f"{OFFERED} {CAVEAT} What you choose is recorded in the audit."))
+        self.body.addWidget(quiet(f"{OFFERED} {CAVEAT} Your choice is recorded in the audit."))
         self._lines = QGridLayout()
         self._lines.setHorizontalSpacing(theme.WIDE)
         self._lines.setVerticalSpacing(theme.TIGHT)
@@ -65,10 +65,10 @@ class PreparingCard(Card):
         clear(self._lines)
         if not offers or before is None:
             return
-        for column, words in enumerate(("Agrees with the label", "AUC"), start=1):
+        for column, words in enumerate(("Accuracy", "AUC"), start=1):
             self._cell(0, column, words, tone="quiet")
         mapping, proof = before
-        self._line("As they are, not scaled", mapping, proof.accuracy, proof.auc)
+        self._line("Unchanged, not scaled", mapping, proof.accuracy, proof.auc)
         for offer in offers:
             title = f"{offer.title[:1].upper()}{offer.title[1:]}"
             self._line(title, offer.mapping, offer.accuracy, offer.auc)
@@ -79,7 +79,7 @@ class PreparingCard(Card):
         agrees, ranks = percent(accuracy, 1), "–" if auc is None else f"{auc:.2f}"
         button = QRadioButton(title.replace("&", "&&"))
         button.setToolTip(tips.plain(title))
-        button.setAccessibleName(f"{title}: agrees with the label in {agrees}, AUC {ranks}")
+        button.setAccessibleName(f"{title}: accuracy {agrees}, AUC {ranks}")
         # the keyboard moves along the choices without choosing: each is tried on all rows
         button.setAutoExclusive(False)
         button.clicked.connect(lambda _checked=False: self.chosen.emit(mapping))

@@ -13,15 +13,15 @@ from fairdesk.gui.wizard.model.opening import Untrusted
 from fairdesk.models.pickles.contents import ImportedName
 
 _PROGRAM = (
-    "A file of this kind is not only numbers: it asks for instructions that run as soon as it is "
-    "opened, and FairDesk’s list of harmless ones does not cover all of them. No check can tell "
-    "for sure whether they are harmful. Open it only if you know who made it and how it reached "
-    "you."
+    "This file does not only contain numbers: it uses instructions that run as soon as it is "
+    "opened, and not all of them are on FairDesk’s list of harmless ones. No check can "
+    "determine with certainty whether they are harmful. Open it only if you know who made it "
+    "and how it reached you."
 )
 _STANDINGS = {
-    "dangerous": "▲ well known for harm",
-    "unknown": "○ not on the list of harmless ones",
-    "known": "✓ on the list",
+    "dangerous": "▲ known to be dangerous",
+    "unknown": "○ not on the list of harmless names",
+    "known": "✓ on the list of harmless names",
 }
 #: Names that are shown; a forest asks for thousands of times the same few.
 _SHOWN = 60
@@ -62,17 +62,17 @@ class TrustCard(QWidget):
         card.body.setSpacing(theme.GAP)
         card.body.addWidget(self._what)
         card.body.addWidget(Words(_PROGRAM))
-        card.body.addWidget(quiet("Its fingerprint (SHA-256), to compare with the sender’s:"))
+        card.body.addWidget(quiet("Its SHA-256 hash, to compare with the sender’s:"))
         card.body.addWidget(self._sha256)
         card.body.addWidget(
-            quiet("Your answer is remembered for exactly this file and noted in the report.")
+            quiet("Your choice is remembered for exactly this file and recorded in the report.")
         )
         card.body.addLayout(row)
         inside = layouts.panel(
             card,
-            heading("What it asks for"),
+            heading("Names that it uses"),
             self._names,
-            heading("What would hold it back"),
+            heading("How it would be confined"),
             self._held,
             layouts.stretch(),
             margin=(0, 0, theme.GAP, 0),
@@ -88,10 +88,12 @@ class TrustCard(QWidget):
         imports = sorted(found.contents.imports, key=_badness)
         self._names.addWidget(
             quiet(
-                "Read from the file without running it. This is information, not a verdict: "
-                "harmless names can be misused, and strange ones be harmless."
+                (
+                    "Read from the file without running it. This is information, not a verdict: "
+                    "harmless names can be misused, and unknown names can be harmless."
+                )
                 if imports
-                else "Nothing that can be told without running it."
+                else "Nothing could be determined without running it."
             )
         )
         for each in imports[:_SHOWN]:
@@ -111,8 +113,8 @@ def _badness(imported: ImportedName) -> int:
 
 def held(confinement: Confinement) -> list[QWidget]:
     """Say what the process that opens model files cannot do on this machine, a line each."""
-    by = confinement.by or "nothing but a process of its own"
-    lines: list[QWidget] = [quiet(f"It is opened in a process that is confined by {by}.")]
+    by = confinement.by or "nothing but process separation"
+    lines: list[QWidget] = [quiet(f"It is opened in a separate process, confined by {by}.")]
     for hold in confinement.holds:
         mark, tone = ("✓", "") if hold.holds else ("✗", "wrong")
         lines.append(Words(f"{mark}  {hold.what.capitalize()}: {hold.how}", tone=tone))

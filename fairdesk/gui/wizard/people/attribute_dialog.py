@@ -17,9 +17,6 @@ from fairdesk.gui.forms.values_dialog import ValueList
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import bounded, calm, labelled, push_button, quiet
 
-#: The chart's bars: label and count.
-Bars = tuple[tuple[str, int], ...]
-
 
 class RangeChart(QWidget):
     """A histogram of a number with the allowed range on it; its ends can be dragged.
@@ -41,7 +38,7 @@ class RangeChart(QWidget):
         self._dragged = ""
         self.setMinimumHeight(110)
         self.setCursor(Qt.CursorShape.SizeHorCursor)
-        self.setAccessibleName(f"How often each value of {column.name} occurs")
+        self.setAccessibleName(f"Frequency of each value of {column.name}")
 
     def show_range(self, low: float, high: float) -> None:
         """Show another range."""
@@ -129,25 +126,25 @@ class AttributeDialog(FormDialog):
         *,
         takes_missing: bool = True,
     ) -> None:
-        super().__init__(f"What is allowed of {column.name}", parent)
+        super().__init__(f"Allowed values of {column.name}", parent)
         self._column, self._choice = column, choice
         self._takes_missing = takes_missing
-        self.body.addWidget(quiet("Only people with these values are asked about and invented."))
+        self.body.addWidget(quiet("Only data rows and instances with these values are tested."))
         if column.kind.is_number:
             self._add_range(counts)
         else:
             self._add_values()
         self.follows = bounded(QComboBox(), 20)
-        self.follows.addItem("nothing: it may change by itself", "")
+        self.follows.addItem("nothing: it can change by itself", "")
         for name in others:
             self.follows.addItem(name, name)
         self.follows.setCurrentIndex(max(self.follows.findData(follows), 0))
         calm(self.follows)
         hint = (
-            "An attribute that follows another, like the number of a school degree, changes only "
-            "together with it, as the rows of the data say."
+            "An attribute that is determined by another, such as the number of a school "
+            "degree, changes only together with it, as in the data rows."
         )
-        self.body.addLayout(labelled("&Follows from", self.follows, hint))
+        self.body.addLayout(labelled("&Determined by", self.follows, hint))
         self._add_buttons()
         self.resize(480, 520 if not column.kind.is_number else 420)
         self._check()
@@ -186,16 +183,16 @@ class AttributeDialog(FormDialog):
         whole = push_button("&As in the data", self._as_in_data, auto_default=False)
         self.whole = whole
         row = layouts.row(
-            layouts.grow(labelled("&Least", self.low), 2),
-            layouts.grow(labelled("&Greatest", self.high), 2),
+            layouts.grow(labelled("&Minimum", self.low), 2),
+            layouts.grow(labelled("Ma&ximum", self.high), 2),
             layouts.grow(labelled("&Step", self.step), 3),
             layouts.at(whole, Qt.AlignmentFlag.AlignBottom),
             spacing=theme.GAP,
         )
         self.body.addWidget(self.chart, 1)
-        text = f"In the data from {column.text(column.low)} to {column.text(column.high)}."
+        text = f"Range in the data: {column.text(column.low)} to {column.text(column.high)}."
         if column.missing:
-            text += f" {column.missing:,} rows are set aside, for it is missing there."
+            text += f" {column.missing:,} rows are excluded because the value is missing."
         self.body.addWidget(quiet(text))
         self.body.addLayout(row)
 
@@ -206,18 +203,23 @@ class AttributeDialog(FormDialog):
         self.ticks.changed.connect(self._check)
         self.body.addWidget(self.ticks, 1)
         if may_be_unknown(column):
-            self.unknown = QCheckBox(f"&Unknown: {column.missing:,} rows where it is missing")
+            self.unknown = QCheckBox(f"&Unknown: {column.missing:,} rows with a missing value")
             self.unknown.setChecked(self._takes_missing and self._choice.unknown is not False)
             self.unknown.setEnabled(self._takes_missing)
             self.unknown.toggled.connect(self._check)
             self.body.addWidget(self.unknown)
             self.body.addWidget(
                 quiet(
-                    "Ticked, they are a category of their own and reach the model as missing. "
-                    "Else these rows are set aside. Nothing is ever filled in."
+                    (
+                        "If ticked, they are a separate category and are sent to the model as "
+                        "missing. Otherwise these rows are excluded. Missing values are never "
+                        "imputed."
+                    )
                     if self._takes_missing
-                    else "The model does not take missing cells here, so these rows are set "
-                    "aside. Nothing is ever filled in."
+                    else (
+                        "The model does not accept missing cells in this attribute, so these "
+                        "rows are excluded. Missing values are never imputed."
+                    )
                 )
             )
 
@@ -249,7 +251,7 @@ class AttributeDialog(FormDialog):
         if self._column.kind.is_number:
             self.chart.show_range(self.low.value(), self.high.value())
             if self.low.value() > self.high.value():
-                wrong = "The least value is above the greatest."
+                wrong = "The minimum is greater than the maximum."
         elif not self.ticks.values():
             wrong = "Tick at least one value."
         self._refuse(wrong)

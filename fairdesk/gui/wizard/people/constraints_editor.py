@@ -86,17 +86,17 @@ class ConstraintsEditor(QWidget):
         self.field.textEdited.connect(lambda _text: self._wrong.hide())
         self.add = push_button("A&dd", self.enter_text, auto_default=False)
         self.undo = push_button("&Undo", self._undo, auto_default=False)
-        self.undo.setAccessibleDescription("Takes the last change of these constraints back")
+        self.undo.setAccessibleDescription("Undoes the last change of the constraints")
         shortcut = QShortcut(QKeySequence.StandardKey.Undo, self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self._undo)
         self.empty = quiet(
-            f"Nothing is said yet: every combination of allowed values may be invented. {_EXAMPLES}"
+            f"No constraints yet: every combination of allowed values may be tested. {_EXAMPLES}"
         )
         inside = QWidget()
         self._rows = layouts.column(on=inside, margin=(0, 0, theme.GAP, 0), spacing=theme.NEAR)
         line = layouts.row(
-            layouts.grow(labelled("What holds for e&verybody", self.field)), spacing=theme.NEAR
+            layouts.grow(labelled("E&very instance must satisfy", self.field)), spacing=theme.NEAR
         )
         for button in (self.add, self.undo):
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
@@ -225,19 +225,19 @@ class ConstraintsEditor(QWidget):
         """Say how many rows keep a constraint."""
         found = self._found.get(text)
         if found is None:
-            return Words("Being held against the rows…", tone="quiet")
+            return Words("Checking against the rows…", tone="quiet")
         if isinstance(found, SpecError):
             return Words(str(found), tone="wrong")
         holds = found.total - found.broken
-        sentence = f"True for {number(holds)} of {number(found.total)} rows"
+        sentence = f"No violation in {number(holds)} of {number(found.total)} rows"
         if found.undecided:
-            sentence += f" ({number(found.undecided)} of them cannot be decided: a cell is missing)"
+            sentence += f" ({number(found.undecided)} of them cannot be checked: a cell is missing)"
         if found.broken:
             first = [number(each) for each in found.first[:5]]
             rest = found.broken - len(first)
             rows = [*first, f"{number(rest)} more"] if rest else first
             word = "row" if found.broken == 1 else "rows"
-            sentence += f"; broken by {percent(found.broken, found.total)}: {word} {joined(rows)}"
+            sentence += f"; violated by {percent(found.broken, found.total)}: {word} {joined(rows)}"
         return Words(f"{sentence}.", tone="wrong" if found.share > _MANY else "quiet")
 
 

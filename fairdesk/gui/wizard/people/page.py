@@ -27,19 +27,19 @@ from fairdesk.gui.wizard.preview import KINDS, TinyChart
 from fairdesk.gui.wizard.state.domain import compared_choices, compared_text
 from fairdesk.gui.wizard.state.examining import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.wording.words import listed, plural, quoted
+from fairdesk.wording.words import listed, quoted
 
-_ROLES = {Role.VARIES: "May vary", Role.PROTECTED: "Protected", Role.FIXED: "Never changes"}
+_ROLES = {Role.VARIES: "Variable", Role.PROTECTED: "Protected", Role.FIXED: "Fixed"}
 _ROLE_HINTS = {
-    Role.VARIES: "The search may change it to invent people.",
-    Role.PROTECTED: "It must not matter: all its values are tried on everybody.",
-    Role.FIXED: "It stays as it is in the data’s rows.",
+    Role.VARIES: "Instances may have any of its allowed values.",
+    Role.PROTECTED: "For every instance, the decisions with all its tested values are compared.",
+    Role.FIXED: "It keeps the values of the data rows.",
 }
 #: The roles of what the model is not given.
 _UNSEEN = {Role.VARIES: "Not used", Role.PROTECTED: "Protected"}
 _UNSEEN_HINTS = {
-    Role.VARIES: "It plays no part in the audit.",
-    Role.PROTECTED: "It tells groups apart. No decision can hang on it, so it is never changed.",
+    Role.VARIES: "It is not part of the audit.",
+    Role.PROTECTED: "It defines groups only. No decision can depend on it, so it is never changed.",
 }
 #: The bars of the editor's chart.
 _BARS = 40
@@ -52,9 +52,9 @@ class PeoplePage(Page):
         super().__init__(
             desk,
             Step.PEOPLE,
-            "People",
-            "Mark what must not matter as protected. Two people who differ in nothing else "
-            "should get the same decision.",
+            "Attributes",
+            "Mark the protected attributes. FairDesk tests whether changing only these "
+            "changes the decision.",
         )
         self._shown: tuple[Table | None, tuple[str, ...]] = (None, ())
         self.roles: dict[str, QComboBox] = {}
@@ -128,7 +128,9 @@ class PeoplePage(Page):
         table = self.state.table
         if table is None:
             return
-        for place, head in enumerate(("Attribute", "In the data", "Allowed", "Role", "Compared")):
+        for place, head in enumerate(
+            ("Attribute", "In the data", "Allowed", "Role", "Values tested")
+        ):
             self._rows.addWidget(_line(head), 0, place)
         # of what is visible Qt would show, and lay out anew, each of hundreds of parts by itself
         self._inside.hide()
@@ -137,8 +139,8 @@ class PeoplePage(Page):
             self._add(row, table.column(name))
         if unseen:
             note = quiet(
-                "The model is not given these columns. Protected, they tell groups apart: how such "
-                "groups fare can be measured and compared."
+                "The model does not receive these columns. If protected, they define groups "
+                "whose outcomes can be measured and compared."
             )
             note.setContentsMargins(0, theme.GAP, 0, 0)
             self._rows.addWidget(note, len(seen) + 1, 0, 1, 5)
@@ -167,7 +169,7 @@ class PeoplePage(Page):
         self._rows.addWidget(TinyChart(name, self.desk.histograms.get(name, ())), row, 1)
         if column.kind is Kind.TEXT:
             self._rows.addWidget(_line("any text"), row, 2)
-            self._rows.addWidget(_line("Kept as it is"), row, 3)
+            self._rows.addWidget(_line("Unchanged"), row, 3)
             return
         button = QPushButton()
         button.setAutoDefault(False)
@@ -192,9 +194,9 @@ class PeoplePage(Page):
         place = layouts.column(self._notes[column.name], spacing=0)
         if column.kind.is_number:
             combo = QComboBox()
-            combo.addItem("some across the range", userData=False)
+            combo.addItem("some values across the range", userData=False)
             combo.addItem("each value", userData=True)
-            combo.setAccessibleName(f"Compared values of {column.name}")
+            combo.setAccessibleName(f"Tested values of {column.name}")
             combo.activated.connect(
                 lambda _index: self._choose(
                     column.name,
@@ -266,7 +268,7 @@ class PeoplePage(Page):
         state, table = self.state, self.state.table
         self.constraints.show_constraints()
         said = len(state.constraints)
-        self.tabs.setTabText(1, f"&What must hold ({said})" if said else "&What must hold")
+        self.tabs.setTabText(1, f"&Constraints ({said})" if said else "&Constraints")
         self._verdict.hide()
         self._off.hide()
         self._count.setText(self._compared())
@@ -279,7 +281,7 @@ class PeoplePage(Page):
         except SpecError:
             return
         if examined is None:
-            self._start.setText("Counting the rows that can be asked about…")
+            self._start.setText("Counting the rows eligible for testing…")
             self._examiner.ask(
                 lambda: examine(table, attributes, constraints, unseen),
                 self._examined,
@@ -297,17 +299,17 @@ class PeoplePage(Page):
         said = []
         if protected:
             count = f"{state.combinations():,} combinations"
-            said.append(f"{listed(protected)}: {count} are compared for every {state.person}.")
+            said.append(f"{listed(protected)}: {count} are compared for every instance.")
         if unseen:
-            tell = "tells" if len(unseen) == 1 else "tell"
-            said.append(f"{listed(unseen)} {tell} groups apart.")
+            tell = "defines" if len(unseen) == 1 else "define"
+            said.append(f"{listed(unseen)} {tell} groups only.")
         if not said and texts:
             which = f"“{texts[0]}”" if len(texts) == 1 else "the texts"
             said.append(
-                f"Nothing is protected, so only terms in {which} can be compared: sentences that "
-                "name different people."
+                f"No attribute is protected, so only identity terms in {which} can be compared: "
+                "sentences with different terms."
             )
-        return " ".join(said) or "Nothing is protected yet."
+        return " ".join(said) or "No attribute is protected yet."
 
     def _examined(self, examined: Examined) -> None:
         self.state.set_examined(examined)
@@ -321,8 +323,8 @@ class PeoplePage(Page):
         self._start.setText(rows_sentence(examined, self.state.person))
         if domain.obstacle and domain.grouping:
             self._off.setText(
-                f"Searches for single {plural(self.state.person)} and proofs are off: "
-                f"{domain.obstacle}. Groups can be compared all the same."
+                "Searches for discriminatory pairs and certification are not available: "
+                f"{domain.obstacle}. Groups can still be compared."
             )
             self._off.show()
         elif refused := self.state.refused(domain):
@@ -379,7 +381,7 @@ class PeoplePage(Page):
             if protected and not several:
                 note = compared_text(attribute)
         if follows:
-            note = f"follows {quoted(follows)}"
+            note = f"determined by {quoted(follows)}"
         missing = f"Unknown: {column.missing:,}" if unknown else f"{column.missing:,} missing"
         self._kinds[name].setText(f"{kind}  ·  {missing}" if column.missing else kind)
         button = self.allowed[name]

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from fairdesk.app.plan import AuditPlan
 from fairdesk.data.domain.attributes import EVERY_VALUE_UP_TO, Attribute, Role
-from fairdesk.data.domain.constraints import Dependence, parse
+from fairdesk.data.domain.constraint_truth import Dependence
+from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.gui.wizard.state.examining import AT_ONCE, Examined, examine
@@ -113,9 +114,11 @@ class DomainPlan(AuditPlan):
         """
         examined = self.examined()
         if examined is None:
-            raise SpecError("The rows that can be asked about are being counted.")
+            raise SpecError("The rows eligible for testing are being counted.")
         if examined.domain is None:
-            raise examined.error or SpecError("Nobody can be asked about.")
+            raise examined.error or SpecError(
+                "No row is eligible for testing. Widen the allowed values or relax a constraint."
+            )
         return examined.domain
 
     def people(self) -> int:

@@ -83,14 +83,14 @@ def rows_sentence(examined: Examined, person: str) -> str:
     """Say how many rows can be asked about, and what becomes of the others: it adds up."""
     rows = len(examined.table.codes)
     if not examined.aside:
-        return f"All {number(rows)} {plural(person)} can be asked about."
+        return f"All {number(rows)} {plural(person)} are eligible for testing."
     most = sorted(examined.aside, key=lambda each: -each.rows)
     parts = [_reason(each) for each in most[:_MOST_NAMED]]
     if rest := sum(each.rows for each in most[_MOST_NAMED:]):
         parts.append(f"{number(rest)} for other reasons")
     return (
-        f"{number(examined.people)} of {number(rows)} {plural(person)} can be asked about: "
-        f"{joined(parts)}."
+        f"{number(examined.people)} of {number(rows)} {plural(person)} are eligible for testing. "
+        f"Excluded: {joined(parts)}."
     )
 
 
@@ -101,7 +101,7 @@ def _reason(aside: ExcludedRows) -> str:
         case "missing":
             return f"{count} {'lacks' if one else 'lack'} {quoted(aside.what)}"
         case "outside":
-            where = f"outside what is allowed of {quoted(aside.what)}"
+            where = f"outside the allowed values of {quoted(aside.what)}"
             return f"{count} {'is' if one else 'are'} {where}"
         case "constraint":
-            return f"{count} {'breaks' if one else 'break'} “{aside.what}”"
+            return f"{count} {'violates' if one else 'violate'} “{aside.what}”"

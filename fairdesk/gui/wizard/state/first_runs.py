@@ -161,12 +161,16 @@ class RunsPlan(DomainPlan):
     def repair_off(self) -> str:
         """Say why nothing can be repaired afterwards; empty where something can."""
         if self.predictions:
-            return "Off here: there is no model to train again, only a table of its decisions."
+            return (
+                "Not available: only the model’s decisions are present, so there is no model to "
+                "retrain."
+            )
         method = self.repair_method()
         if not method:
             return (
-                "Off: a repair needs something that was found. Choose a search for examples above "
-                "(then their pairs are repaired), or TestSGD (then its worst rule set is)."
+                "Not available: mitigation needs results to work from. Above, choose a search for "
+                "discriminatory pairs, to use its pairs, or “Subgroup discovery (TestSGD)”, to use "
+                "the subgroup with the largest gap."
             )
         return self.methods_off().get(method, "") or self._labels_wrong()
 

@@ -103,22 +103,22 @@ class WizardState(RunsPlan):
             self.favourable = ""
         if before is None:
             return
-        what = "The data are read in another way now"
+        what = "The data are now read differently"
         if before.source.path != table.source.path:
-            what = "The data are another file now"
+            what = "The data file changed"
         elif before.source.dialect == table.source.dialect:
             changed = _changed(before, table)
             if not changed:
                 return
-            what = f"The kind of {listed(changed)} changed"
+            what = f"The type of {listed(changed)} changed"
         gone = [name for name in self.choices if not _same_column(name, before, table)]
         for name in gone:
             kept = self.choices.pop(name)
             if name in table.names:
                 self.choices[name] = Choice(role=kept.role)
         self.forget_mapping()
-        self._mark(Step.MODEL, f"{what}: look at how its columns become the model’s inputs.")
-        self._mark(Step.PEOPLE, f"{what}: look at the attributes and their values again.")
+        self._mark(Step.MODEL, f"{what}: check how its columns are mapped to the model’s inputs.")
+        self._mark(Step.PEOPLE, f"{what}: check the attributes and their values again.")
 
     def set_label(self, label: str) -> None:
         """Say which column holds the decision or the truth."""
@@ -127,8 +127,8 @@ class WizardState(RunsPlan):
         self.label = label
         self.favourable = ""
         self.forget_mapping()
-        self._mark(Step.MODEL, "The decision column changed: look at the model’s inputs again.")
-        self._mark(Step.PEOPLE, "The decision column changed: look at the attributes again.")
+        self._mark(Step.MODEL, "The recorded outcome changed: check the model’s inputs again.")
+        self._mark(Step.PEOPLE, "The recorded outcome changed: check the attributes again.")
 
     def set_favourable(self, value: str) -> None:
         """Say which value of the label is good to get; several, or from which number on, too.
@@ -139,7 +139,11 @@ class WizardState(RunsPlan):
             return
         self.favourable = value
         self.forget_mapping()
-        self._mark(Step.MODEL, "The good outcome changed: check that the model’s is the same.")
+        self._mark(
+            Step.MODEL,
+            "The favourable outcome changed: check that the model’s favourable decision "
+            "corresponds to it.",
+        )
 
     def label_candidates(self) -> tuple[str, ...]:
         """Return the columns that can hold a decision: numbers, or at most `MOST_LABEL_VALUES`."""
@@ -189,7 +193,7 @@ class WizardState(RunsPlan):
         self.trusted = trusted
         if changed:
             self.forget_mapping()
-            self._mark(Step.PEOPLE, "The model changed: look at the attributes that it uses.")
+            self._mark(Step.PEOPLE, "The model changed: check the attributes that it uses.")
 
     def clear_model(self) -> None:
         """Forget the model: another one is being opened, or it could not be."""
@@ -201,7 +205,7 @@ class WizardState(RunsPlan):
         self.companions = []
         self.forget_mapping()
         self._mark(Step.MODEL, "")
-        self._mark(Step.PEOPLE, "The model changed: look at the attributes that it uses.")
+        self._mark(Step.PEOPLE, "The model changed: check the attributes that it uses.")
 
     def set_mapping(self, mapping: Mapping) -> None:
         """Say how columns become the model's inputs; the proof has to be made anew."""
@@ -211,7 +215,7 @@ class WizardState(RunsPlan):
         self.mapping = mapping
         self.proof = None
         if before and self.attribute_names() != before:
-            self._mark(Step.PEOPLE, "The model’s inputs changed: look at the attributes again.")
+            self._mark(Step.PEOPLE, "The model’s inputs changed: check the attributes again.")
 
     def forget_mapping(self) -> None:
         """Forget how inputs are made: something about that is open or wrong."""
@@ -331,32 +335,32 @@ class WizardState(RunsPlan):
         if self.table is None:
             return "Choose a data file first."
         if not self.label_candidates():
-            return "No column can hold a decision: one with at least two values is needed."
+            return "No column can be the recorded outcome: it needs at least two different values."
         if not self.person.strip():
-            return "Say what one row is, for example “applicant”."
+            return "Enter what each row is, for example “applicant”."
         if not self.label:
-            return "Choose the column that holds the decision or the truth."
+            return "Choose the column with the recorded outcome."
         return self._outcome_blocked()
 
     def _outcome_blocked(self) -> str:
         if not self.favourable:
-            return f"Choose the value of “{self.label}” that is good to get."
+            return f"Choose the favourable outcome: a value of “{self.label}”."
         try:
             good, known = self.outcome()
         except FairDeskError as error:
             return str(error)
         if good in (0, known):
             who = "Every row" if good else "No row"
-            return f"{who} has the outcome “{self.favourable}”: choose one that tells people apart."
+            return f"{who} has the outcome “{self.favourable}”: choose one that only some have."
         return ""
 
     def _model_blocked(self) -> str:
         if self.card is None:
             return "Choose a model file first."
         if self.mapping is None:
-            return "The model’s inputs are not matched to the data yet."
+            return "The model’s inputs are not mapped to the data yet."
         if self.proof is None:
-            return "The model has not been tried on your rows yet."
+            return "The model has not been tested on your rows yet."
         return ""
 
     def _people_blocked(self) -> str:
@@ -368,7 +372,10 @@ class WizardState(RunsPlan):
         if refused:
             return refused
         if not people:
-            return "No row of the data is complete, allowed and as it must be: allow more of them."
+            return (
+                "No row of the data is complete, within the allowed values and consistent with "
+                "the constraints. Widen the allowed values or relax a constraint."
+            )
         return ""
 
     def _checks_blocked(self) -> str:
@@ -385,7 +392,7 @@ class WizardState(RunsPlan):
 
     def _review_blocked(self) -> str:
         if self.path is None:
-            return "Choose where the audit is kept."
+            return "Choose where to save the audit."
         if self.path.suffix != SUFFIX:
             return f"The file’s name must end in “{SUFFIX}”."
         if not (self.path.parent.is_dir() or self.path.parent.parent.is_dir()):

@@ -7,20 +7,21 @@ from fractions import Fraction
 from functools import partial
 from math import ceil, floor, log10
 
-import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
+from fairdesk.answers.selection import all_off, number_of
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.charts.kinds.lines import Drawing, Line
+from fairdesk.charts.courses import course_of_proof
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.charts.kinds.proof import Spaces, alone_of, spaces_of
 from fairdesk.charts.verdicts import MARKS, shown
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.certification.refinement_view import RefinementView
-from fairdesk.gui.workspace.common.answering import Run, all_off, can_go_on, number_of, proves
+from fairdesk.gui.workspace.common.answering import Run, can_go_on, proves
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.common.run_page import RunPage
@@ -37,45 +38,23 @@ _MORE = (60.0, 600.0, 3600.0)
 
 #: What a proof is, and what the marks mean.
 EXPLAINED = (
-    "A proof holds for everybody in a region, not only for those who were asked: solid. What is "
-    "undecided is not known; what random samples say of it is an estimate: hatched, and never "
-    "added to what is proven."
+    "A proof covers every combination in a region, not a sample (solid). Nothing is known "
+    "about the undecided share; random samples give an estimate of it (hatched), which is "
+    "never added to what is proven."
 )
 
 #: How to read the icicle, and how to walk in it.
 _WHERE = (
-    "All possible {many} at the left, divided to the right: a box is as high as the share of them "
-    "that it holds, and filled with what is proven of these. A click or Enter goes into a box, "
-    "Backspace back; arrow keys walk; T shows a table."
+    "The input domain is at the left and is divided towards the right. The height of a "
+    "region is its share of the input domain; its filling shows what is proven. Click a "
+    "region or press Enter to open it, Backspace to go back; arrow keys move; T shows a "
+    "table."
 )
 
 
 def off(spec: AuditSpec) -> tuple[str, ...]:
     """Say why nothing can be proven here; empty where some method can."""
     return all_off(spec, QuestionKind.PROOF)
-
-
-def course_of(proven: Proven) -> Drawing:
-    """Draw how the shares came: certified, falsified, and undecided."""
-    course = np.array(proven.course, dtype=np.float64).reshape(-1, 3)
-    # what is proven is rounded down here too
-    certified, falsified = np.floor(1e4 * course[:, 1:].T + 1e-6) / 100
-    seconds = course[:, 0]
-    lines = (
-        Line("undecided", seconds, 100 - certified - falsified, "undecided", dashed=True),
-        Line("certified", seconds, certified, "consistent"),
-        Line("falsified", seconds, falsified, "discriminatory"),
-    )
-    return Drawing(
-        title="How the proven shares grew",
-        x_title="seconds",
-        y_title="share",
-        lines=lines if len(course) > 1 else (),
-        x_digits=1,
-        y_digits=2,
-        y_unit=f"{words.NBSP}%",
-        y_high=100.0,
-    )
 
 
 def region_rows(spec: AuditSpec, regions: Iterable[Region]) -> list[tuple[Cell, ...]]:
@@ -118,7 +97,7 @@ def pair_rows(spec: AuditSpec, pairs: Iterable[PairShare]) -> list[tuple[Cell, .
 
 
 def _sentence_case(rule: str) -> str:
-    return rule if rule != "everybody" else "Everybody"
+    return rule if rule != "all combinations" else "All combinations"
 
 
 class ProofPage(RunPage):
@@ -142,23 +121,25 @@ class ProofPage(RunPage):
     show_examples = Signal(int, object)
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, proves, "Run whose proof is shown")
+        super().__init__(session, proves, "Run whose certification is shown")
         self._headline, self._estimate = Statement(), Statement()
         self._notes = parts.quiet()
         self.bars, self.alone = (DrawnChart(Spaces(), size=1.12) for _ in range(2))
         self.chart = LineChart()
         self.chart.setMinimumHeight(220)
-        self.chart.tools.addWidget(parts.Words("How it came", size=1.12, strong=True, wrap=False))
+        self.chart.tools.addWidget(parts.Words("Progress", size=1.12, strong=True, wrap=False))
         for each in (self.bars, self.alone, self.chart):
             each.said.connect(session.said)
             each.failed.connect(session.failed)
         self.refinement = RefinementView(session)
         self.refinement.show_examples.connect(self.show_examples)
-        regions = ("Rule", "Of all possible", "How many", "Population")
+        regions = ("Region", "Share of the input domain", "Combinations", "Data-weighted share")
         self.discriminatory = RuleTable("Largest falsified regions", regions)
         self.consistent = RuleTable("Largest certified regions", regions)
         self.pairs = RuleTable(
-            "Pairs of protected values", ("Between", "and", "Unlike", "Alike", "Undecided"), wide=2
+            "Pairs of protected values",
+            ("First value", "Second value", "Falsified", "Certified", "Undecided"),
+            wide=2,
         )
         self._sections: dict[QWidget, tuple[QWidget, ...]] = {}
         self._stack_up(self._make_empty(), self._make_full())
@@ -172,21 +153,21 @@ class ProofPage(RunPage):
         many = self._session.many
         reasons = off(self._session.spec)
         names = words.protected_names(self._session.spec.domain)
-        whatever = f", whatever their {words.listed(names)}" if names else ""
-        button = parts.push_button("&Prove what can be proven", self.prove)
+        whatever = f" for every tested value of {words.listed(names)}" if names else ""
+        button = parts.push_button("Start cer&tification", self.prove)
         return parts.empty_page(
-            "Nothing proven yet",
-            f"Examples prove that there is discrimination; an estimate says about how common it "
-            f"is. A proof goes further: it looks at whole regions of {many} at once and shows of "
-            f"everybody in them that they are treated alike, or that they are not{whatever}. How "
-            "many that are, and in which regions, will stand here.",
+            "Not certified yet",
+            f"Discriminatory pairs show that such cases exist; an estimate shows about how often. "
+            f"Certification covers whole regions of the input domain, not a sample of {many}. It "
+            f"proves for which share the decision is the same{whatever}, and for which it "
+            "changes, and reports the rest as undecided.",
             parts.why_not(button, reasons),
             button,
         )
 
     def _make_full(self) -> QWidget:
         inside = QWidget()
-        head = layouts.row(layouts.grow(parts.title("Proof")), spacing=theme.NEAR)
+        head = layouts.row(layouts.grow(parts.title("Certification")), spacing=theme.NEAR)
         for choice in (self.runs, self._make_go_on(), self._make_stop()):
             head.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
         link = report_link(self._session, self._places)
@@ -221,23 +202,23 @@ class ProofPage(RunPage):
             (self.alone, "", ""),
             (
                 self.refinement,
-                "Where",
+                "Certified and falsified regions",
                 _WHERE.format(many=many),
             ),
             (
                 self.discriminatory,
                 f"{MARKS['discriminatory']} Largest falsified regions",
-                f"Proven: everybody in such a region gets another decision {when}.",
+                f"Proven: for every combination in such a region the decision changes {when}.",
             ),
             (
                 self.consistent,
                 f"{MARKS['consistent']} Largest certified regions",
-                f"Proven: nobody in such a region gets another decision {when}.",
+                f"Proven: for no combination in such a region does the decision change {when}.",
             ),
             (
                 self.pairs,
-                "Between whom",
-                f"For each pair of protected values alone: what is proven of all possible {many}.",
+                "By pair of protected values",
+                "For each pair of protected values alone: what is proven about the input domain.",
             ),
         )
 
@@ -249,7 +230,7 @@ class ProofPage(RunPage):
         """Make the button that goes on with the run, with a menu of how long."""
         self._more = QToolButton()
         self._more.setText("&Continue for 10 more minutes")
-        self._more.setToolTip("Go on from what is proven; nothing is proven twice")
+        self._more.setToolTip("Continue from what is already proven; nothing is proven twice")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         self._more.clicked.connect(partial(self._ask_more, _MORE[1]))
         menu = QMenu(self._more)
@@ -262,7 +243,9 @@ class ProofPage(RunPage):
 
     def _make_stop(self) -> QPushButton:
         self._stop = parts.push_button("Stop and &keep", self.stop)
-        self._stop.setToolTip("End the run; what it has proven is kept, and can be gone on with")
+        self._stop.setToolTip(
+            "Stop the run; what is proven so far is kept, and the run can be continued later"
+        )
         self._more.setMinimumHeight(self._stop.sizeHint().height())
         return self._stop
 
@@ -291,10 +274,10 @@ class ProofPage(RunPage):
         self._say(run, proven)
         self.bars.draw(Spaces(spaces_of(spec, shown)))
         self.bars.setVisible(not self.bars.drawing.empty)
-        heading, title = "Each protected attribute alone", "What each attribute alone does"
+        heading, title = "Each protected attribute alone", "Effect of each attribute alone"
         self.alone.draw(Spaces(alone_of(spec, shown), heading, title))
         self._show_section(self.alone, there=not self.alone.drawing.empty)
-        drawing = Drawing("", "", "", ()) if proven is None else course_of(proven)
+        drawing = Drawing("", "", "", ()) if proven is None else course_of_proof(proven, whole=True)
         self._show_section(self.chart, there=not drawing.empty)
         if not drawing.empty:
             self.chart.draw(drawing)
@@ -321,13 +304,13 @@ class ProofPage(RunPage):
 
     def _stand(self, run: Run, proven: Proven | None) -> None:
         """Say how the run stands, and what it spent."""
-        boxes = f"{words.counted(proven.boxes, 'box')} looked at, " if proven is not None else ""
-        self._say_standing(run, f"{boxes}{words.number(run.queries)} rows sent to the model, ")
+        boxes = f"{words.counted(proven.boxes, 'region')} examined, " if proven is not None else ""
+        self._say_standing(run, f"{boxes}{words.number(run.queries)} queries, ")
         if run.state == "failed":
             self._banner.say(
-                "The run failed; what it proved is kept.",
+                "The run failed; what is proven so far is kept.",
                 run.message,
-                (("Prove again", self.prove.emit),),
+                (("Run certification again", self.prove.emit),),
             )
         else:
             self._banner.clear()
@@ -345,17 +328,19 @@ class ProofPage(RunPage):
             going = run.state in ("running", "paused")
             self._headline.say(
                 "…" if going else "□ Not certified",
-                "Nothing is proven yet."
+                "Nothing is certified or falsified yet."
                 if going and not estimated
-                else "Nothing could be proven of this model; what is told here is statistical, "
-                "not certified.",
+                else (
+                    "Nothing could be proven for this model. The results below are statistical, "
+                    "not certified."
+                ),
                 run.message if run.state == "done" else "",
             )
         else:
-            estimated = proof_words.estimated_sentence(spec, proven)
+            estimated = proof_words.estimated_sentence(proven)
             consistent, discriminatory, _left = proof_words.proven_fractions(proven)
             kind = "■ Proven" if consistent or discriminatory else "□ Nothing proven yet"
-            said = proof_words.proven_statement(spec, proven)
+            said = proof_words.proven_statement(proven)
             self._headline.say(kind, said.sentence, _rounding(proven))
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
@@ -369,8 +354,8 @@ def _rounding(proven: Proven) -> str:
     if not proven.margin:
         return ""
     return (
-        "It holds for the model as it is served: its own rounding, which moves an answer by at "
-        f"most {_at_most(proven.margin)} here, is allowed for."
+        "It covers the model as it is executed: its own rounding, which changes an output by at "
+        f"most {_at_most(proven.margin)} here, is taken into account."
     )
 
 

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.charts.kinds.icicle import Tree
 from fairdesk.charts.verdicts import MARKS, sentence, shown
@@ -41,13 +42,13 @@ def tree_of(spec: AuditSpec, refinement: Refinement) -> Tree:
         parts,
         tuple(rules),
         tuple(steps),
-        f"all possible {words.plural(spec.person)}",
-        title=f"How all possible {words.plural(spec.person)} were divided",
+        "the input domain",
+        title="How the input domain was divided",
     )
 
 
 def _capital(text: str) -> str:
-    return text if text != "everybody" else "Everybody"
+    return text if text != "all combinations" else "All combinations"
 
 
 class Inside(NamedTuple):
@@ -136,12 +137,12 @@ class RefinementView(QWidget):
         self._verdicts = {verdict: parts.Words(wrap=False) for verdict in MARKS}
         self._example = parts.quiet()
         self._show = parts.push_button(
-            "&Show examples", lambda: self.show_examples.emit(self._run, self._inside)
+            "&Show pairs", lambda: self.show_examples.emit(self._run, self._inside)
         )
         self._into = parts.push_button(
-            "Go &into it", lambda: self.icicle.go_into(self.icicle.chosen_part)
+            "Zoom &in", lambda: self.icicle.go_into(self.icicle.chosen_part)
         )
-        self._into.setToolTip("Make this part the whole picture (Enter)")
+        self._into.setToolTip("Zoom in to this region (Enter)")
         for each in (self._rule, self._share, *self._verdicts.values(), self._example):
             each.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         card.body.addWidget(self._rule)
@@ -168,7 +169,7 @@ class RefinementView(QWidget):
         path = tree.path(root)
         up = QToolButton()
         up.setText("↑ Up")
-        up.setToolTip("Back to the part in which this one lies (Backspace)")
+        up.setToolTip("Back to the enclosing region (Backspace)")
         up.setEnabled(bool(root))
         up.clicked.connect(self.icicle.go_up)
         self._way.addWidget(up)
@@ -196,7 +197,7 @@ class RefinementView(QWidget):
         more = QToolButton()
         more.setText("…")
         more.setAutoRaise(True)
-        more.setAccessibleName("Steps between")
+        more.setAccessibleName("Regions in between")
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(more)
         for number in hidden:
@@ -211,7 +212,7 @@ class RefinementView(QWidget):
         part = tree.parts[number]
         self._rule.setText(tree.rules[number])
         self._share.setText(
-            f"{tree.size(number)} of {tree.whole}, in {words.counted(part.boxes, 'box')}."
+            f"{tree.size(number)} of {tree.whole}, in {words.counted(part.boxes, 'region')}."
         )
         for verdict, share in tree.shares(number).items():
             kind = "" if verdict == "undecided" else ": proven"
@@ -220,7 +221,7 @@ class RefinementView(QWidget):
         self._example.setText("")
         self._show.setVisible(bool(self._found))
         self._inside = ()
-        self._show.setText("&Show examples")
+        self._show.setText("&Show pairs")
         if self._found:
             run, conditions = self._run, part.conditions
             self._session.store.ask(
@@ -235,12 +236,12 @@ class RefinementView(QWidget):
             return
         self._inside = inside.pairs
         if inside.first is None:
-            self._example.setText("None of the run’s examples lies inside.")
-            self._show.setText("&Show all examples")
+            self._example.setText("None of the run’s pairs lies in this region.")
+            self._show.setText("&Show all pairs")
             return
         self._example.setText(self._say_pair(inside.first))
         count = len(inside.pairs)
-        self._show.setText("&Show this example" if count == 1 else f"&Show {count:,} examples")
+        self._show.setText("&Show this pair" if count == 1 else f"&Show {count:,} pairs")
 
     def _say_pair(self, pair: Pair) -> str:
         """Say who of a pair gets which decision."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdesk.audit.catalogue.method import Method, QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable, why_off
+from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.groups import GroupGap
@@ -22,26 +22,9 @@ def method_of(run: Run) -> Method:
     return method_named(run.method if isinstance(run, RunState) else run.spec.method)
 
 
-def number_of(run: Run) -> int:
-    """Return the number of a run in the audit."""
-    return run.run_id if isinstance(run, RunState) else run.id
-
-
 def answering(runs: Sequence[RunRecord], kind: QuestionKind) -> tuple[RunRecord, ...]:
     """Pick the runs that answer a kind of question."""
     return tuple(run for run in runs if method_of(run).answers is kind)
-
-
-def all_off(spec: AuditSpec, kind: QuestionKind) -> tuple[str, ...]:
-    """Say why no method answers a kind of question here; empty where some does."""
-    methods = [each for each in METHODS.values() if each.answers is kind]
-    reasons = [why_off(each, spec.model, spec.domain) for each in methods]
-    if not all(reasons):
-        return ()
-    # one reason for all of them is told once
-    shared = [unrepeatable(each, spec.model.repeatability) for each in methods]
-    obstacle = spec.domain.obstacle or (shared[0] if all(shared) else "")
-    return (f"Off here: {obstacle}.",) if obstacle else tuple(reasons)
 
 
 def estimates(spec: AuditSpec) -> str:

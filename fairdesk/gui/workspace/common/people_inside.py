@@ -15,6 +15,7 @@ from fairdesk.data.table import Column
 from fairdesk.groups.tabular.membership import members
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.kit.tables import Padded, read_only
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.conditions import Conditions
@@ -88,18 +89,13 @@ class PeopleInside(QWidget):
         self._model = _People(frozenset(each.name for each in session.spec.domain.grouping))
         self.table = QTableView()
         self.table.setModel(self._model)
-        self.table.setAccessibleName("The people inside")
-        self.table.setAccessibleDescription("Arrow keys walk; Escape goes back to the findings.")
-        self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
-        self.table.setShowGrid(False)
-        self.table.setAlternatingRowColors(True)
-        self.table.setTabKeyNavigation(False)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        how = "Arrow keys move; Escape returns to the list of subgroups."
+        read_only(self.table, "Individuals in the subgroup", how, line=7)
+        self.table.verticalHeader().show()
         self.table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.table.setWordWrap(False)
-        self.table.setItemDelegate(parts.Padded(self.table))
+        self.table.setItemDelegate(Padded(self.table))
         head = self.table.horizontalHeader()
-        head.setHighlightSections(False)
         # to measure all rows takes a second
         head.setResizeContentsPrecision(_MEASURED)
         layouts.column(self._count, self._banner, self.table, on=self, spacing=theme.TIGHT)
@@ -115,7 +111,7 @@ class PeopleInside(QWidget):
         if conditions == self._wanted:
             return
         self._wanted = conditions
-        self._count.setText("Looking…")
+        self._count.setText("Searching…")
         self._model.show(None)
         self._soon.ask()
 

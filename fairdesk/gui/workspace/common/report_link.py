@@ -31,6 +31,6 @@ def report_link(
     return parts.push_button(
         "Report" if short else _WHAT,
         lambda: session.report_wanted.emit(places()),
-        tip="Show the page of the report that tells of it",
+        tip="Show the page of the report that contains this",
         name=_WHAT,
     )

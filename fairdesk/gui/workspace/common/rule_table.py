@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QTableWidget
+from PySide6.QtWidgets import QApplication, QHeaderView, QTableWidget
 from PySide6.QtWidgets import QTableWidgetItem as Item
 
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.tables import head_columns, read_only
 
 _KEY = Qt.ItemDataRole.UserRole
 
@@ -46,28 +47,15 @@ class RuleTable(QTableWidget):
         super().__init__(0, len(header))
         self._rows: tuple[tuple[Cell, ...], ...] = ()
         self._wide = wide
-        self.setAccessibleName(name)
-        self.setAccessibleDescription("A click on a header sorts; Ctrl+C copies.")
-        self.setHorizontalHeaderLabels(list(header))
-        self.verticalHeader().hide()
-        self.setShowGrid(False)
-        self.setAlternatingRowColors(True)
+        read_only(self, name, "Click a header to sort; Ctrl+C copies.", whole=True)
+        head_columns(self, header, range(wide, len(header)))
         self.setWordWrap(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setTabKeyNavigation(False)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         head = self.horizontalHeader()
-        head.setHighlightSections(False)
         for place in range(len(header)):
             words = place < wide
             head.setSectionResizeMode(
                 place, QHeaderView.ResizeMode.Stretch if words else QHeaderView.ResizeMode.Fixed
             )
-            if (title := self.horizontalHeaderItem(place)) is not None:
-                side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
-                title.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
         shortcut(self, QKeySequence.StandardKey.Copy, self.copy)
 
     def show_rows(self, rows: Sequence[Sequence[Cell]]) -> None:

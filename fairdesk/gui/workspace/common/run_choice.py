@@ -7,9 +7,10 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox
 
+from fairdesk.answers.selection import number_of
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
+from fairdesk.gui.workspace.common.answering import Run, method_of
 from fairdesk.gui.workspace.session.session import Session
 
 

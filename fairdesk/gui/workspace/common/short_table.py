@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem
 
 from fairdesk.gui.kit import tips
-from fairdesk.gui.kit.parts import Padded
-
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+from fairdesk.gui.kit.tables import RIGHT, Padded, head_columns, read_only
 
 
 def short_table(
@@ -26,34 +23,20 @@ def short_table(
     room that is left.
     """
     table = QTableWidget(len(rows), len(header))
-    table.setAccessibleName(name)
-    table.setHorizontalHeaderLabels(list(header))
-    table.verticalHeader().hide()
-    table.setShowGrid(False)
-    table.setAlternatingRowColors(True)
-    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setTabKeyNavigation(False)
+    read_only(table, name, line=9, whole=True)
+    head_columns(table, header, right)
     table.setItemDelegate(Padded(table))
-    table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     for row, texts in enumerate(rows):
         for place, text in enumerate(texts):
             item = QTableWidgetItem(text)
             item.setToolTip(tips.plain(text))
             if place in right:
-                item.setTextAlignment(_RIGHT)
+                item.setTextAlignment(RIGHT)
             table.setItem(row, place, item)
-    line = table.fontMetrics().height() + 9
-    table.verticalHeader().setDefaultSectionSize(line)
+    line = table.verticalHeader().defaultSectionSize()
     head = table.horizontalHeader()
-    head.setHighlightSections(False)
-    head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     head.setSectionResizeMode(min(wide, len(header) - 1), QHeaderView.ResizeMode.Stretch)
-    for place in right:
-        if (title := table.horizontalHeaderItem(place)) is not None:
-            title.setTextAlignment(_RIGHT)
     if rows:
         table.setCurrentCell(0, 0)
         table.clearSelection()

@@ -113,7 +113,7 @@ class Steps(QListWidget):
         self.setAccessibleName("Steps of the audit")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setItemDelegate(_Painter(self))
-        self.setFixedWidth(168)
+        self.setFixedWidth(192)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
         for number, name in enumerate(names, start=1):

@@ -51,7 +51,7 @@ class CompareDialog(QDialog):
         self._seed.setValue(seed)
         self._seconds, self._rows = QSpinBox(), QSpinBox()
         self._by_seconds = QRadioButton("Se&conds")
-        self._by_rows = QRadioButton("Rows se&nt")
+        self._by_rows = QRadioButton("&Queries")
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self._start = self._buttons.addButton("S&tart runs", QDialogButtonBox.ButtonRole.AcceptRole)
         self._buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
@@ -61,12 +61,17 @@ class CompareDialog(QDialog):
         layouts.column(
             parts.title("Compare methods"),
             parts.quiet(
-                "The chosen methods run one after the other, each with its own usual parameters "
-                "and the same budget and seed. What they find is kept like that of any run."
+                "The selected methods run one after the other, each with its default "
+                "parameters and with the same budget and random seed. Their results are kept "
+                "like those of any run."
             ),
             layouts.grow(parts.scrolled(inside)),
             self._make_budget(),
-            parts.labelled("Random &seed", self._seed, "The same for each, so that it is fair."),
+            parts.labelled(
+                "Random &seed",
+                self._seed,
+                "The same for each method, so that the comparison is fair.",
+            ),
             self._buttons,
             on=self,
             margin=theme.WIDE,
@@ -106,10 +111,12 @@ class CompareDialog(QDialog):
     def _make_budget(self) -> QWidget:
         group = QButtonGroup(self)
         widget = QWidget()
-        row = layouts.row(parts.Words("Budget of each:", wrap=False), on=widget, spacing=theme.NEAR)
+        row = layouts.row(
+            parts.Words("Budget per method:", wrap=False), on=widget, spacing=theme.NEAR
+        )
         for choice, amount, first, most, name in (
-            (self._by_seconds, self._seconds, 60, 24 * 3600, "Seconds for each method"),
-            (self._by_rows, self._rows, 200_000, _MOST, "Rows that each method may send"),
+            (self._by_seconds, self._seconds, 60, 24 * 3600, "Seconds per method"),
+            (self._by_rows, self._rows, 200_000, _MOST, "Queries per method"),
         ):
             amount.setRange(1, most)
             amount.setValue(first)
@@ -130,4 +137,4 @@ class CompareDialog(QDialog):
         """Allow a start only where there is something to compare."""
         chosen = sum(box.isChecked() for box in self._boxes.values())
         self._start.setEnabled(chosen > 0)
-        self._start.setToolTip("" if chosen else "Choose a method first")
+        self._start.setToolTip("" if chosen else "Select a method first")

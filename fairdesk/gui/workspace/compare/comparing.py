@@ -34,7 +34,7 @@ def budget_text(budget: Budget) -> str:
     if budget.seconds is not None:
         limits.append(words.duration(budget.seconds))
     if budget.queries is not None:
-        limits.append(f"{words.number(budget.queries)} rows")
+        limits.append(f"{words.number(budget.queries)} queries")
     return " or ".join(limits) or "none"
 
 
@@ -50,9 +50,9 @@ def curves_of(curves: Sequence[tuple[str, Curve]], *, by_time: bool) -> Drawing:
     """
     column = 0 if by_time else 3
     return Drawing(
-        title="Found over time" if by_time else "Found against rows sent to the model",
-        x_title="seconds" if by_time else "rows sent to the model",
-        y_title="found",
+        title="Pairs found over time" if by_time else "Pairs found against queries",
+        x_title="seconds" if by_time else "queries",
+        y_title="pairs found",
         lines=tuple(
             Line(
                 name,
@@ -72,7 +72,7 @@ def overlaps_of(comparison: Comparison, many: str) -> Intersections:
     """Draw who was found by which runs."""
     places = {run.id: place for place, run in enumerate(comparison.runs)}
     return Intersections(
-        title="Found by which runs",
+        title="Overlap of the runs",
         what=many,
         sets=tuple(
             Set(run_label(run.id, run.spec), run.found, f"series {place % _COLOURS}")
@@ -89,7 +89,7 @@ def lessons(comparison: Comparison, many: str) -> list[str]:
     """Say what is to be learned, the most important first."""
     runs = comparison.runs
     if not comparison.union:
-        return ["0 found: none of these runs found anybody."]
+        return ["None of these runs found a discriminatory pair."]
     ranked = sorted(runs, key=lambda run: -comparison.alone(run.id))
     alone = [
         f"{run_label(run.id, run.spec)} found {words.number(comparison.alone(run.id))}"
@@ -103,7 +103,7 @@ def lessons(comparison: Comparison, many: str) -> list[str]:
         f"Together they found {words.number(comparison.union)} different {many}.",
     ]
     both = next((each.people for each in comparison.overlaps if len(each.runs) == len(runs)), 0)
-    by = "both" if len(runs) == 2 else "every one of them"
+    by = "both" if len(runs) == 2 else "all of them"
     said.append(f"{words.number(both)} were found by {by}.")
     thrifty = sorted(
         ((run.queries / run.found, run) for run in runs if run.found), key=lambda each: each[0]
@@ -112,7 +112,7 @@ def lessons(comparison: Comparison, many: str) -> list[str]:
         least, run = thrifty[0]
         most, other = thrifty[-1]
         said.append(
-            f"{run_label(run.id, run.spec)} sent the fewest rows to the model for each one found, "
+            f"{run_label(run.id, run.spec)} needed the fewest queries per pair found, "
             f"{words.number(least, 1)}; {run_label(other.id, other.spec)} the most, "
             f"{words.number(most, 1)}."
         )
@@ -124,12 +124,12 @@ def cautions(runs: Sequence[RunRecord]) -> str:
     said = []
     if len({run.spec.budget for run in runs}) > 1:
         said.append(
-            "The runs had different budgets: compare the lines where they are equally far to the "
-            "right, not their ends."
+            "The runs had different budgets: compare the lines at the same position on the "
+            "horizontal axis, not at their ends."
         )
     if any(run.state in ("stopped", "failed") for run in runs):
         cut = [run_label(run.id, run.spec) for run in runs if run.state in ("stopped", "failed")]
-        said.append(f"Not run to the end: {words.joined(cut)}.")
+        said.append(f"Not completed: {words.joined(cut)}.")
     early = [
         run_label(run.id, run.spec)
         for run in runs
@@ -137,15 +137,23 @@ def cautions(runs: Sequence[RunRecord]) -> str:
         if run.state == "done" and not run.message and run.spec.budget != Budget()
     ]
     if early:
-        said.append(f"Done before the budget was used up: {words.joined(early)}.")
+        said.append(f"Completed before the budget was used up: {words.joined(early)}.")
     if any(run.spec.continues for run in runs):
         on = [run_label(run.id, run.spec) for run in runs if run.spec.continues]
-        said.append(f"Left out what an earlier run had found: {words.joined(on)}.")
+        said.append(f"Pairs that an earlier run had found are excluded: {words.joined(on)}.")
     return " ".join(said)
 
 
 #: The columns of `cells`.
-HEADER = ("Run", "Found", "No other found", "Rows sent", "Rows per found", "Time", "Groups reached")
+HEADER = (
+    "Run",
+    "Pairs found",
+    "Only in this run",
+    "Queries",
+    "Queries per pair",
+    "Time",
+    "Clusters reached",
+)
 
 
 def cells(comparison: Comparison) -> list[tuple[str, ...]]:

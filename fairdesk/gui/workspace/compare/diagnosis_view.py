@@ -9,13 +9,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
+from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.store.records import RunState
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import Run, all_off, likenesses, method_of
+from fairdesk.gui.workspace.common.answering import Run, likenesses, method_of
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.model import Capability
@@ -23,14 +24,16 @@ from fairdesk.results.individual import GradientFidelity
 from fairdesk.wording import words
 
 _EXPLAINED = (
-    "A search that only sees the model’s answers estimates in which direction a score changes: it "
-    "moves one attribute by a small step, the perturbation size, and looks. Where the model tells "
-    "its true gradients, the estimate can be held against them: 1 is full agreement, 0 is none. "
-    "This tells how well the search works here, and nothing about discrimination."
+    "A search that sees only model outputs estimates in which direction a score changes: it "
+    "changes one attribute by a small step, the perturbation size, and compares the outputs. "
+    "Where the model provides its true gradients, the estimate can be compared with them: 1 "
+    "is full agreement, 0 is none. This shows how well the search works here, and nothing "
+    "about discrimination."
 )
 _NO_GRADIENTS = (
-    "This model does not tell its gradients, so that the estimate cannot be held against the "
-    "truth. What can be tried is how much a short search finds with each perturbation size."
+    "This model does not provide its gradients, so the estimate cannot be compared with true "
+    "ones. The diagnostic shows only how much a short search finds with each perturbation "
+    "size."
 )
 
 
@@ -46,7 +49,7 @@ def agreement(figures: Sequence[GradientFidelity]) -> Drawing:
     kinds = (
         ("gradients", [each.gradients for each in shown]),
         ("directions", [each.directions for each in shown]),
-        ("odds", [each.probabilities for each in shown]),
+        ("probabilities", [each.probabilities for each in shown]),
     )
     lines = tuple(
         Line(
@@ -78,10 +81,10 @@ def sweep(figures: Sequence[GradientFidelity]) -> Drawing:
     places = np.arange(len(figures), dtype=np.float64)
     found = np.array([each.found for each in figures], dtype=np.float64)
     return Drawing(
-        title="Found by a short search",
+        title="Pairs found by a short search",
         x_title="perturbation size",
-        y_title="found",
-        lines=(Line("found", places, found, "bar", mark=Mark.BARS),) if figures else (),
+        y_title="pairs found",
+        lines=(Line("pairs found", places, found, "bar", mark=Mark.BARS),) if figures else (),
         x_names=tuple(size_text(each.size) for each in figures),
     )
 
@@ -98,7 +101,7 @@ def conclusions(figures: Sequence[GradientFidelity]) -> list[str]:
         for what, value in (
             ("gradients", best.gradients),
             ("directions", best.directions),
-            ("odds of moving an attribute", best.probabilities),
+            ("probabilities of changing an attribute", best.probabilities),
         ):
             if value is not None:
                 said.append(
@@ -108,11 +111,11 @@ def conclusions(figures: Sequence[GradientFidelity]) -> list[str]:
     most = max(figures, key=lambda each: each.found)
     if most.found:
         said.append(
-            f"A short search found most with size {size_text(most.size)}: "
-            f"{words.number(most.found)} among {words.number(most.tried)} tried."
+            f"A short search found most at perturbation size {size_text(most.size)}: "
+            f"{words.number(most.found)} pairs in {words.number(most.tried)} instances tested."
         )
     else:
-        said.append("No short search found anybody, with any size.")
+        said.append("No short search found a discriminatory pair, at any perturbation size.")
     return said
 
 
@@ -167,9 +170,9 @@ class DiagnosisView(QWidget):
 
     def _make_empty(self) -> QWidget:
         gradients = Capability.GRADIENTS in self._session.spec.model.can
-        button = self._make_button("C&heck it")
+        button = self._make_button("Run t&he diagnostic")
         return parts.empty_page(
-            "Not checked yet",
+            "No diagnostic yet",
             _EXPLAINED if gradients else _NO_GRADIENTS,
             parts.why_not(button, all_off(self._session.spec, QuestionKind.DIAGNOSIS)),
             button,
@@ -177,13 +180,13 @@ class DiagnosisView(QWidget):
 
     def _make_full(self) -> QWidget:
         head = layouts.row(
-            layouts.grow(parts.title("Does the search’s estimate hold?")),
-            layouts.at(self._make_button("C&heck again"), Qt.AlignmentFlag.AlignTop),
+            layouts.grow(parts.title("Gradient-estimate diagnostic")),
+            layouts.at(self._make_button("Run t&he diagnostic again"), Qt.AlignmentFlag.AlignTop),
         )
         self._agreement_side = _titled("Agreement with the true gradients", self.agreement)
         charts = layouts.row(
             layouts.grow(self._agreement_side),
-            layouts.grow(_titled("Found by a short search", self.sweep)),
+            layouts.grow(_titled("Pairs found by a short search", self.sweep)),
             spacing=theme.PAGE,
         )
         inside = layouts.panel(
@@ -230,14 +233,14 @@ class DiagnosisView(QWidget):
         measured = likenesses(run)
         self._standing.setText(
             f"{OF_STATE[run.state].value} {words.state_word(run.state).capitalize()}: "
-            f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}"
+            f"{words.number(run.queries)} queries, {words.duration(run.elapsed)}"
         )
         if run.state == "failed":
-            again = (("Check again", self.start.emit),)
-            self._banner.say("The run failed; what it measured is kept.", run.message, again)
+            again = (("Run the diagnostic again", self.start.emit),)
+            self._banner.say("The run failed; the results so far are kept.", run.message, again)
         else:
             self._banner.clear()
-        first, *more = conclusions(measured) or ["Nothing is measured yet."]
+        first, *more = conclusions(measured) or ["No result yet."]
         self._first.setText(first)
         self._more.setText(" ".join(more))
         self._more.setVisible(bool(more))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHeaderView,
     QProgressBar,
     QStackedWidget,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunRecord, RunState
@@ -28,9 +28,10 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.tables import Padded, head_columns, read_only
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import all_off, answering
+from fairdesk.gui.workspace.common.answering import answering
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.compare.comparing import (
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 
 #: Milliseconds between two looks at how far the reading is.
 _LOOK = 150
-_HEADS = ("Run", "Method", "State", "Seed", "Budget", "Found")
+_HEADS = ("Run", "Method", "State", "Seed", "Budget", "Pairs found")
 _NUMBERS = (3, 5)
 
 
@@ -83,8 +84,8 @@ class ComparePage(QWidget):
         self.runs.compare_methods.connect(self.compare_methods)
         self._tabs = QTabWidget()
         self._tabs.setDocumentMode(True)
-        self._tabs.addTab(self.runs, "What each run &found")
-        self._tabs.addTab(self.diagnosis, "Does the search’s &estimate hold?")
+        self._tabs.addTab(self.runs, "Pairs &found per run")
+        self._tabs.addTab(self.diagnosis, "Gradient-&estimate diagnostic")
         layouts.column(self._tabs, on=self, margin=(0, theme.NEAR, 0, 0))
 
     def show_runs(self) -> None:
@@ -128,7 +129,7 @@ class RunsView(QWidget):
         self._reading.setRange(0, 100)
         self._reading.setFixedHeight(10)
         self._reading.setTextVisible(False)
-        self._reading.setAccessibleName("Reading what the runs found")
+        self._reading.setAccessibleName("Reading the results of the runs")
         self._reading.hide()
         self._banner = parts.Banner()
         self.chart = LineChart()
@@ -180,8 +181,8 @@ class RunsView(QWidget):
         reasons = all_off(self._session.spec, QuestionKind.EXAMPLES)
         return parts.empty_page(
             "Nothing to compare yet",
-            "Searches differ in whom they find. Let two or more run with the same budget: what "
-            "each found, what only one of them found, and at what price, will stand here.",
+            "Run two or more methods with the same budget to compare the pairs they find, "
+            "those that only one of them finds, and the queries used.",
             parts.why_not(button, reasons),
             button,
         )
@@ -190,7 +191,8 @@ class RunsView(QWidget):
         button = parts.push_button("&Compare methods…", self.compare_methods)
         button.setToolTip("Run several methods with the same budget")
         head = layouts.row(
-            layouts.grow(parts.title("Compare")), layouts.at(button, Qt.AlignmentFlag.AlignTop)
+            layouts.grow(parts.title("Compare methods")),
+            layouts.at(button, Qt.AlignmentFlag.AlignTop),
         )
         self._made = layouts.column(spacing=theme.GAP)
         self._results = QWidget()
@@ -201,19 +203,19 @@ class RunsView(QWidget):
         results.addSpacing(theme.NEAR)
         self._by_rows, self._by_time = self.chart.add_choice(
             (
-                ("Against rows sent", "Show found against rows sent to the model"),
-                ("Over time", "Show found against seconds"),
+                ("Against queries", "Show pairs found against queries"),
+                ("Over time", "Show pairs found against seconds"),
             ),
             self._draw,
         )
-        self._chart_title = parts.heading("Found, run by run")
+        self._chart_title = parts.heading("Pairs found by each run")
         results.addWidget(self._chart_title)
         results.addWidget(self.chart)
         self._after = layouts.panel(
-            parts.heading("Found by which runs"),
+            parts.heading("Overlap of the runs"),
             parts.quiet(
-                "A bar counts those found by exactly the runs that have a dot below it: a single "
-                "dot, by that run and no other."
+                "Each bar counts the instances found by exactly the runs with a dot below "
+                "it; a single dot means by that run only."
             ),
             self.overlaps,
             self._made,
@@ -224,7 +226,7 @@ class RunsView(QWidget):
         inside = layouts.panel(
             head,
             self._queue,
-            parts.quiet("Choose two or more runs (Space checks one)."),
+            parts.quiet("Select two or more runs (Space selects one)."),
             self._list,
             self._banner,
             self._reading,
@@ -264,7 +266,7 @@ class RunsView(QWidget):
             self._drop()
             self._compared = None
             waiting = not self._queue.isHidden()
-            self._lesson.setText("" if waiting else "Choose at least two runs to compare.")
+            self._lesson.setText("" if waiting else "Select at least two runs to compare.")
             self._more.setText("")
             self._caution.setText("")
             self._after.hide()
@@ -276,7 +278,7 @@ class RunsView(QWidget):
         if self._wanted == records:
             return
         self._wanted, self._read = records, 0.0
-        self._lesson.setText("Comparing what they found…")
+        self._lesson.setText("Comparing the results…")
         self._more.setText("")
         self._caution.setText("")
         path: Path = self._session.path
@@ -284,7 +286,7 @@ class RunsView(QWidget):
         def watch(share: float) -> None:
             if self._wanted is not records:
                 raise _OvertakenError(
-                    "Other runs are compared now.", remedy="Nothing is to be done."
+                    "Other runs are being compared now.", remedy="No action is needed."
                 )
             self._read = share
 
@@ -334,45 +336,43 @@ class RunsView(QWidget):
         self._reading.hide()
         self._banner.clear()
         self._wanted, self._compared = None, comparison
-        many = self._session.many
-        first, *more = lessons(comparison, many)
+        first, *more = lessons(comparison, "instances")
         self._lesson.setText(first)
         self._more.setText(" ".join(more))
         self._more.setVisible(bool(more))
         warned = cautions(comparison.runs)
         self._caution.setText(warned)
         self._caution.setVisible(bool(warned))
-        self.overlaps.draw(overlaps_of(comparison, many))
+        self.overlaps.draw(overlaps_of(comparison, "instances"))
         self._after.show()
         self._show_tables(comparison)
         self._draw()
 
     def _show_tables(self, comparison: Comparison) -> None:
         parts.clear(self._made)
-        self._made.addWidget(parts.heading("Run by run"))
+        self._made.addWidget(parts.heading("Results per run"))
         self._made.addWidget(
             short_table("Runs compared", HEADER, cells(comparison), right=range(1, 7), wide=0)
         )
-        many = self._session.many
         self._made.addWidget(
             parts.quiet(
-                f"The {many} in the data were divided into {len(comparison.sizes)} groups of alike "
-                "ones; a group is reached when somebody found is nearest to it. A search that "
-                "reaches few looks into one corner only."
+                f"The {self._session.many} in the data were divided into {len(comparison.sizes)} "
+                "clusters; a cluster is reached when an instance found is nearest to it. A search "
+                "that reaches few clusters covers only part of the data."
             )
         )
         names = words.protected_names(self._session.spec.domain)
         if len(names) < 2:
             return
-        self._made.addWidget(parts.heading("Enough by itself"))
+        self._made.addWidget(parts.heading("Changing one attribute alone"))
         self._made.addWidget(
             parts.quiet(
-                "Of the found, how many get another decision when this attribute alone changes."
+                "Number of pairs found in which changing this attribute alone changes the decision."
             )
         )
         self._made.addWidget(
             short_table(
-                "Found, by the protected attribute that is enough",
+                "Pairs found, by protected attribute whose change alone is sufficient",
                 ("Run", *names),
                 alone_cells(comparison),
                 right=range(1, len(names) + 1),
@@ -417,26 +417,13 @@ class _RunList(QTableWidget):
     def __init__(self) -> None:
         super().__init__(0, len(_HEADS))
         self._boxes: dict[int, QTableWidgetItem] = {}
-        self.setAccessibleName("Runs to compare")
-        self.setAccessibleDescription("Space checks a run, or takes the check away.")
-        self.setHorizontalHeaderLabels(list(_HEADS))
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
-        self.setShowGrid(False)
-        self.setAlternatingRowColors(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setTabKeyNavigation(False)
-        self.setItemDelegate(parts.Padded(self))
+        how = "Space selects or deselects a run."
+        read_only(self, "Runs to compare", how, line=9, single=True)
+        head_columns(self, _HEADS, _NUMBERS)
+        self.setItemDelegate(Padded(self))
         head = self.horizontalHeader()
-        head.setHighlightSections(False)
         head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for place in _NUMBERS:
-            if (title := self.horizontalHeaderItem(place)) is not None:
-                title.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.itemChanged.connect(lambda _item: self.chosen.emit())
 
     def show_runs(self, runs: tuple[RunRecord, ...]) -> None:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from fairdesk.answers.selection import all_off, main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.kinds.lines import Drawing, Line, Mark
+from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import Run, all_off, excesses, gaps, method_of, shares
+from fairdesk.gui.workspace.common.answering import Run, excesses, gaps, method_of, shares
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement
@@ -30,20 +29,20 @@ _MOST_SETS = 60
 
 #: What an estimate is, and what the marks mean.
 EXPLAINED = (
-    "An estimate asks about people drawn at random, so that it tells how common it is, within an "
-    "interval: hatched. Where everybody was asked the share is exact: solid. A search for examples "
-    "cannot tell it."
+    "An estimate is based on a random sample and has a confidence interval (hatched). Where "
+    "every instance was tested, the share is exact (solid). A search for discriminatory "
+    "pairs cannot give this share."
 )
 #: Of whom all possible people are a picture.
 POSSIBLE = (
-    "“Possible {many}” are all combinations of values that this audit allows, each as likely as "
-    "any other; most are unlike anybody real."
+    "The input domain contains all combinations of values that this audit allows, each "
+    "equally likely; most do not resemble the {many} in the data."
 )
 #: The kinds of people, in the order in which they are told.
 _WHOM: dict[str, str] = {
-    "domain": "All possible",
-    "data": "In the data",
-    "perturbed": "A little unlike the data",
+    "domain": "Input domain",
+    "data": "Data rows",
+    "perturbed": "Perturbed data rows",
 }
 
 
@@ -59,20 +58,20 @@ def intervals(share: Share) -> str:
     """Explain both intervals in plain words; for an exact share, that there is none."""
     if share.exhaustive and not share.exact:
         return (
-            "Everybody was queried once, but the model gave some rows another answer when they "
-            "were queried again: the share is not exact, and has no interval."
+            "Every instance was queried once, but some rows received a different output when "
+            "they were re-queried: the share is not exact and has no confidence interval."
         )
     if share.exhaustive:
-        return "Everybody was asked, so that the share is exact and has no interval."
+        return "Every instance was tested, so the share is exact and has no confidence interval."
     digits = words.digits_of(share.low, share.high)
     once, anytime = (
         f"{100 * low:.{digits}f} to {100 * high:.{digits}f}{words.NBSP}%"
         for low, high in ((share.low, share.high), (share.anytime_low, share.anytime_high))
     )
     return (
-        f"If you look once, at the end: {once}. If you stop whenever you like: {anytime}. "
-        f"{words.number(share.hits)} of the {words.number(share.people)} asked; each interval "
-        f"misses the truth in at most {100 * (1 - share.confidence):g}{words.NBSP}% of such audits."
+        f"Fixed-sample CI: {once}. Anytime-valid CI: {anytime}. The decision changed for "
+        f"{words.number(share.hits)} of {words.number(share.people)} tested; each interval "
+        f"misses the share in at most {100 * (1 - share.confidence):g}{words.NBSP}% of such audits."
     )
 
 
@@ -95,37 +94,6 @@ def whom(share: Share) -> str:
     return _WHOM[share.whom]
 
 
-def main_shares(all_shares: Sequence[Share]) -> tuple[Share, ...]:
-    """Pick those of the most protected attributes together, one of each kind of people.
-
-    Where none is of several, as after THEMIS left out what holds another, the greatest is told.
-    """
-    most = max((len(share.attributes) for share in all_shares), default=0)
-    of_most = sorted(
-        (share for share in all_shares if len(share.attributes) == most),
-        key=lambda each: -each.estimate,
-    )
-    first = {share.whom: share for share in reversed(of_most)}
-    return tuple(first[each] for each in _WHOM if each in first)
-
-
-def telling_share(runs: Sequence[Run]) -> tuple[Share, ...]:
-    """Return a share of each kind of people: of most attributes, then from most people.
-
-    Of equal ones the newest is given.
-    """
-    # a share of those near the data only is not one of all possible people
-    whole = [run for run in runs if not (isinstance(run, RunRecord) and run.spec.near is not None)]
-    candidates = [share for run in whole for share in main_shares(shares(run))]
-    candidates.sort(key=lambda share: (len(share.attributes), share.exhaustive, share.people))
-    # the last of each kind stays, and of equal ones the newest is to be that
-    best = {share.whom: share for share in candidates}
-    most = max((len(share.attributes) for share in candidates), default=0)
-    return tuple(
-        best[whom] for whom in _WHOM if whom in best and len(best[whom].attributes) == most
-    )
-
-
 def bars_of(measured: Sequence[Share]) -> tuple[ShareBar, ...]:
     """Make a bar of each share."""
     return tuple(
@@ -143,39 +111,13 @@ def bars_of(measured: Sequence[Share]) -> tuple[ShareBar, ...]:
     )
 
 
-def convergence(share: Share, many: str) -> Drawing:
-    """Draw how an estimate settled: with its anytime band, and the trials as dots."""
-    course = np.array(share.course, dtype=np.float64).reshape(-1, 4)
-    people, shown = course[:, 0], np.multiply(course[:, 1:], 100)
-    lines = [
-        Line("estimate", people, shown[:, 0], "discriminatory", low=shown[:, 1], high=shown[:, 2])
-    ]
-    if share.trials and len(people):
-        each = share.people / len(share.trials)
-        ends = np.arange(1, len(share.trials) + 1, dtype=np.float64) * each
-        lines.insert(
-            0, Line("trials", ends, 100 * np.array(share.trials), "undecided", mark=Mark.DOTS)
-        )
-    # the band begins at 0 to 100 %: shown whole it would press all that follows against the axis
-    settled = max(100 * share.high, *(100 * trial for trial in share.trials), 1e-3)
-    return Drawing(
-        title="How the estimate settled",
-        x_title=f"{many} asked",
-        y_title="share",
-        lines=tuple(lines) if len(people) > 1 else (),
-        y_digits=words.digits_of(share.low, share.high),
-        y_unit=f"{words.NBSP}%",
-        y_high=min(1.6 * settled, 100.0),
-    )
-
-
 #: The columns of `set_rows`.
 SET_HEADER = (
     "Protected attributes",
-    "Another decision",
-    "Gap between two groups",
-    "Fares best",
-    "Fares worst",
+    "Decision changes",
+    "Gap in selection rates",
+    "Highest rate",
+    "Lowest rate",
 )
 
 
@@ -196,10 +138,11 @@ def set_rows(
         rows.append(
             (
                 words.listed(names),
-                short(share) if share else "not asked",
-                f"{100 * gap.gap:.1f} points ({100 * gap.low:.1f} to {100 * gap.high:.1f})"
+                short(share) if share else "not tested",
+                f"{100 * gap.gap:.1f} percentage points "
+                f"({100 * gap.low:.1f} to {100 * gap.high:.1f})"
                 if gap
-                else "not asked",
+                else "not tested",
                 _group(spec, gap.attributes, gap.best, gap.best_rate) if gap else "–",
                 _group(spec, gap.attributes, gap.worst, gap.worst_rate) if gap else "–",
             )
@@ -225,7 +168,7 @@ class SharePage(RunPage):
     estimate = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, measured, "Run whose figures are shown")
+        super().__init__(session, measured, "Run whose estimates are shown")
         self._statements: list[Statement] = []
         self._drawn: list[Share] = []
         self._bars = Picture(ShareBars())
@@ -234,20 +177,20 @@ class SharePage(RunPage):
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
         self._which = QComboBox()
-        self._which.setAccessibleName("Share whose course is drawn")
+        self._which.setAccessibleName("Share shown in the chart")
         self._which.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._which.currentIndexChanged.connect(lambda _index: self._draw_course())
         self.chart.tools.addWidget(self._which)
-        self._course_title = parts.heading("How the estimate settled")
+        self._course_title = parts.heading("Progress of the estimate")
         self._course_words = parts.quiet(
-            "The line is the estimate, the band the interval that holds at every moment; a dot is "
-            "the share in one trial of equally many."
+            "Line: estimate. Band: anytime-valid confidence interval. Dot: share in one "
+            "trial; all trials have the same size."
         )
         self._sets_title = parts.heading("Every set of protected attributes")
         self._sets_words = parts.quiet(
-            f"Estimated: how many of all possible {session.many} get another decision when only "
-            "these attributes change, the most common first. A gap compares the favourable rates "
-            f"of two groups of possible {session.many} who need not be alike otherwise; it "
+            "Estimated: share of the input domain whose decision changes when only "
+            "these attributes change, largest first. A gap compares the selection rates "
+            "of two groups in the input domain that may differ in other attributes too; it "
             "may have other causes."
         )
         self._stack_up(self._make_empty(), self._make_full())
@@ -257,13 +200,13 @@ class SharePage(RunPage):
 
     def _make_empty(self) -> QWidget:
         many = self._session.many
-        button = parts.push_button("&Estimate how common it is", self.estimate)
+        button = parts.push_button("&Estimate how often decisions change", self.estimate)
         reasons = all_off(self._session.spec, QuestionKind.SHARE)
         return parts.empty_page(
-            "Not estimated yet",
-            f"Examples prove that discrimination exists, but not how common it is. An estimate "
-            f"asks the model about {many} drawn at random and says which share of them get another "
-            "decision, with an interval that tells how sure that is. It will stand here.",
+            "No estimate yet",
+            "Discriminatory pairs show that such cases exist, not how often. An estimate "
+            f"queries the model about {many} drawn at random and gives the share whose decision "
+            "changes, with a confidence interval.",
             parts.why_not(button, reasons),
             button,
         )
@@ -271,7 +214,7 @@ class SharePage(RunPage):
     def _make_full(self) -> QWidget:
         inside = QWidget()
         head = layouts.row(
-            layouts.grow(parts.title("How common")),
+            layouts.grow(parts.title("Estimates")),
             layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
         )
         column = layouts.column(
@@ -302,19 +245,22 @@ class SharePage(RunPage):
 
     def _show_run(self, run: Run) -> None:
         measured, grouped = shares(run), gaps(run)
-        sent = f"{words.number(run.queries)} rows sent to the model, "
+        sent = f"{words.number(run.queries)} queries, "
         self._say_standing(run, sent, f" {figures.near_sentence(self._session.spec, run)}")
         if run.state == "failed":
             again = (("Estimate again", self.estimate.emit),)
-            self._banner.say("The run failed; what it measured is kept.", run.message, again)
+            self._banner.say("The run failed; the results so far are kept.", run.message, again)
         elif changed := figures.changed_answers(run):
             self._banner.say(changed)
         else:
             self._banner.clear()
-        self._say(main_shares(measured), run)
-        self._bars.draw(ShareBars(bars_of(() if grouped else measured)))
+        main = main_shares(measured)
+        self._say(main, run)
+        # the same order everywhere: what is said first, then the single attributes
+        ordered = tuple(dict.fromkeys((*main, *measured)))
+        self._bars.draw(ShareBars(bars_of(() if grouped else ordered)))
         self._bars.setVisible(bool(measured) and not grouped)
-        self._list_courses(measured)
+        self._list_courses(ordered)
         self._show_sets(measured, grouped)
 
     def _say(self, measured: Sequence[Share], run: Run) -> None:
@@ -329,7 +275,7 @@ class SharePage(RunPage):
             for each in excesses(run)
         ]
         if not texts:
-            texts = [("…", "Nothing is measured yet.", "")]
+            texts = [("…", "No result yet.", "")]
         while len(self._statements) > len(texts):
             last = self._statements.pop()
             last.hide()
@@ -342,8 +288,7 @@ class SharePage(RunPage):
 
     def _list_courses(self, measured: Sequence[Share]) -> None:
         """Offer the shares that have a course, and draw the chosen one's."""
-        ordered = dict.fromkeys((*main_shares(measured), *measured))
-        drawn = [share for share in ordered if len(share.course) > 1 and not share.exhaustive]
+        drawn = [share for share in measured if len(share.course) > 1 and not share.exhaustive]
         names = [bar.name for bar in bars_of(drawn)]
         if names != [self._which.itemText(i) for i in range(self._which.count())]:
             chosen = self._which.currentText()
@@ -360,7 +305,7 @@ class SharePage(RunPage):
     def _draw_course(self) -> None:
         if self._drawn:
             share = self._drawn[max(self._which.currentIndex(), 0)]
-            self.chart.draw(convergence(share, self._session.many))
+            self.chart.draw(course_of_estimate(share, self._session.many, whole=True))
 
     def _show_sets(self, measured: Sequence[Share], grouped: Sequence[GroupGap]) -> None:
         rows = set_rows(self._session.spec, measured, grouped) if grouped else []
@@ -375,7 +320,9 @@ class SharePage(RunPage):
         self._sets.addWidget(table)
         if len(rows) > _MOST_SETS:
             rest = words.number(len(rows) - _MOST_SETS)
-            self._sets.addWidget(parts.quiet(f"{rest} more sets, less common, are left out here."))
+            self._sets.addWidget(
+                parts.quiet(f"{rest} more sets with smaller shares are not shown.")
+            )
 
 
 def _mark(share: Share) -> str:

@@ -30,10 +30,10 @@ LAW = ("people", "rate", "impact")
 #: What else can be shown of each group, by what it is called.
 MORE = {
     "Share and count": ("share", "favourable"),
-    "Interval of the rate": ("interval",),
-    "Four-fifths screening": ("screened",),
+    "Confidence interval of the rate": ("interval",),
+    "Four-fifths threshold": ("screened",),
     "Shortfall": ("shortfall",),
-    "Difference with its interval": ("difference",),
+    "Difference with confidence interval": ("difference",),
     "Test, p and corrected p": ("test", "p", "holm"),
     "Mean score and SMD": ("mean", "smd"),
 }
@@ -82,8 +82,8 @@ class FigureTable(RuleTable):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setAccessibleDescription(
-            "Arrow keys walk the figures; how each came is told below. A click on a header sorts; "
-            "Ctrl+C copies."
+            "Arrow keys select a figure; its calculation is shown below. Click a header to "
+            "sort; Ctrl+C copies."
         )
         self.show_groups(table)
         self.currentCellChanged.connect(self._tell)
@@ -179,11 +179,11 @@ def calibration(table: GroupTable) -> Drawing:
         )
     whole = np.array([0.0, 100.0])
     # last: what is pointed at is read along the first line
-    lines.append(Line("as expected", whole, whole, "undecided", dashed=True))
+    lines.append(Line("perfect calibration", whole, whole, "undecided", dashed=True))
     return Drawing(
         title="Calibration by group, observed",
         x_title="mean score of the favourable decision, %",
-        y_title="with the favourable label",
+        y_title="with the favourable recorded outcome",
         lines=tuple(lines) if drawn else (),
         x_digits=1,
         y_digits=1,
@@ -304,7 +304,8 @@ class TablePart(QWidget):
         self.errors = self._make_table(f"{self.name}: error rates", ERRORS)
         fold.body.addWidget(
             parts.quiet(
-                "Decisions beside labels (observed): a label may carry the same bias as a decision."
+                "Decisions compared with recorded outcomes (observed): a recorded outcome "
+                "may carry the same bias as a decision."
             )
         )
         fold.body.addWidget(self.errors)
@@ -325,8 +326,8 @@ class TablePart(QWidget):
         which = f" These are the {drawn} largest of {there} groups." if drawn < there else ""
         fold.body.addWidget(
             parts.quiet(
-                "Of people with about the same score, how many have the favourable label "
-                "(observed), with Wilson’s interval; a model that is calibrated stays near the "
+                "Share with the favourable recorded outcome among those with similar scores "
+                "(observed), with Wilson confidence intervals; a calibrated model stays near the "
                 f"dashed line.{which}"
             )
         )

@@ -120,7 +120,7 @@ class RowsDialog(QDialog):
         self._session, self._edges = session, edges
         self._table, self._line = table, line
         group = group_text(table, line)
-        self.setWindowTitle("Rows behind a figure")
+        self.setWindowTitle("Rows used for this figure")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._count = parts.quiet()
         self._banner = parts.Banner()
@@ -150,7 +150,7 @@ class RowsDialog(QDialog):
     def _ask(self) -> None:
         table, line, favourable = self._table, self._line, self.only.isChecked()
         edges = self._edges
-        self._count.setText("Looking for them…")
+        self._count.setText("Searching…")
         self._session.store.ask(
             lambda store: rows_behind(store, edges, table, line, favourable=favourable),
             self._take,
@@ -173,5 +173,5 @@ class RowsDialog(QDialog):
         if behind.people != counted:
             said += f"; {words.number(counted)} of them could be counted"
         if outcome_column(self._session.spec, self._table) is None:
-            said += ". What the model answered about each is not kept in the audit"
+            said += ". The model’s output for each row is not stored in the audit"
         return f"{said}."

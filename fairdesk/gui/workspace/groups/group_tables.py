@@ -23,8 +23,8 @@ from fairdesk.wording import words
 from fairdesk.wording.groups.columns import Column
 from fairdesk.wording.groups.tables import group_text, outcome_of
 
-_HOW = "Choose a figure to see how it came: its formula, its numbers, and the rows behind it."
-_EACH = "each attribute by itself"
+_HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
+_EACH = "each attribute alone"
 
 
 def measures(run: Run) -> bool:
@@ -41,7 +41,7 @@ def counted(spec: AuditSpec, table: GroupTable) -> str:
     """Name what was counted."""
     match table.of:
         case "label":
-            return f"the label “{spec.label}”"
+            return f"the recorded outcome “{spec.label}”"
         case "decisions":
             whose = f"in “{spec.predictions}”" if spec.predictions else "of the model"
             return f"the decision “{outcome_of(spec, table)}” {whose}"
@@ -61,7 +61,7 @@ class GroupTables(RunPage):
     measure_wanted = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, measures, "Run whose group figures are shown")
+        super().__init__(session, measures, "Run whose group metrics are shown")
         self._tables: tuple[GroupTable, ...] = ()
         self._kinds: tuple[tuple[str, str], ...] = ()
         self._groups: tuple[tuple[str, ...], ...] = ((),)
@@ -81,18 +81,18 @@ class GroupTables(RunPage):
     def _make_empty(self) -> QWidget:
         session, method = self._session, METHODS["groups"]
         reason = why_off(method, session.spec.model, session.spec.domain)
-        button = parts.push_button("&Measure groups", self.measure_wanted)
+        button = parts.push_button("Run group &metrics", self.measure_wanted)
         button.setEnabled(not reason)
         inside = QWidget()
         column = layouts.column(
             parts.quiet(words.OBSERVED),
             ObservedTables(session),
             layouts.gap(theme.NEAR),
-            parts.heading("More can be counted"),
+            parts.heading("More metrics are available"),
             parts.quiet(
-                f"For every group of {session.many}, and for every intersection of groups: the "
-                "model’s own decisions and scores, intervals, the four-fifths screening line, "
-                "tests, shortfalls, error rates and calibration. It takes seconds."
+                f"For every group of {session.many} and every intersectional subgroup: the "
+                "model’s decisions and scores, confidence intervals, the four-fifths threshold, "
+                "tests, shortfalls, error rates and calibration. This takes seconds."
             ),
             on=inside,
             margin=(0, theme.GAP, theme.WIDE, theme.PAGE),
@@ -149,7 +149,7 @@ class GroupTables(RunPage):
     def _make_more(self) -> QToolButton:
         more = QToolButton()
         more.setText("More co&lumns")
-        more.setToolTip("What else is shown of each group")
+        more.setToolTip("Choose further columns")
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(more)
         for name in MORE:
@@ -157,8 +157,8 @@ class GroupTables(RunPage):
             action.setCheckable(True)
             action.toggled.connect(lambda _on: self._show_more())
         menu.addSeparator()
-        menu.addAction(parts.action(menu, "&All of them", lambda: self.show_more(tuple(MORE))))
-        menu.addAction(parts.action(menu, "&None of them", lambda: self.show_more(())))
+        menu.addAction(parts.action(menu, "&All", lambda: self.show_more(tuple(MORE))))
+        menu.addAction(parts.action(menu, "&None", lambda: self.show_more(())))
         more.setMenu(menu)
         return more
 
@@ -196,13 +196,13 @@ class GroupTables(RunPage):
 
     def _stand(self, run: Run) -> None:
         """Say how the run stands, and what it spent."""
-        asked = f"{words.number(run.queries)} rows sent to the model, " if run.queries else ""
+        asked = f"{words.number(run.queries)} queries, " if run.queries else ""
         self._say_standing(run, asked)
-        again = (("Measure again", self.measure_wanted.emit),)
+        again = (("Run again", self.measure_wanted.emit),)
         if run.state == "failed":
-            self._banner.say("The run failed; what it counted is kept.", run.message, again)
+            self._banner.say("The run failed; the results so far are kept.", run.message, again)
         elif run.state in ("done", "stopped") and not tables_of(run):
-            self._banner.say("The run ended before anything was counted.", run.message, again)
+            self._banner.say("The run ended before the first result.", run.message, again)
         else:
             self._banner.clear()
 
@@ -277,7 +277,7 @@ class _Detail(parts.Card):
     def clear(self) -> None:
         """Tell of nothing."""
         self._chosen = None
-        self.group.setText("How a figure came")
+        self.group.setText("How this figure is calculated")
         self.formula.setText(_HOW)
         self.rows.setEnabled(False)
         self.setAccessibleName(_HOW)

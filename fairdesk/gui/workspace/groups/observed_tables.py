@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from fairdesk.answers.observed import Observed, observed
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.report.sections.group_tables import (
-    Observed,
-    cells,
-    heads,
-    left_out,
-    observed,
-    sentences,
-)
+from fairdesk.report.sections.group_tables import cells, heads, left_out
 from fairdesk.wording import words
+from fairdesk.wording.groups.tables import worst_of, worst_statement
 
 
 class ObservedTables(QWidget):
@@ -41,7 +36,11 @@ class ObservedTables(QWidget):
 
     def _part(self, seen: Observed) -> list[QWidget]:
         made: list[QWidget] = [parts.heading(seen.title), parts.quiet(seen.sentence)]
-        made += [parts.Words(sentence) for sentence in sentences(seen, self._session.spec.person)]
+        made += [
+            parts.Words(worst_statement(self._session.spec, each).sentence)
+            for each in seen.outcomes
+            if worst_of(each) is not None
+        ]
         for each in seen.outcomes:
             several = len(each.attributes)
             made.append(

@@ -11,16 +11,16 @@ from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.results.events import Metric
 from fairdesk.results.mitigation import Measure, Trial, What
 from fairdesk.results.trials import repair_of, trials_of
-from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 
 #: What the search made of a portion, shortly.
 VERDICTS = {
     "": "",
-    "better": "better than the best before",
-    "worse": "worse than the best before",
-    "open": "not shown to be better than the best before",
-    "costly": "costs more accuracy than allowed",
+    "better": "better than the best previous model",
+    "worse": "worse than the best previous model",
+    "open": "not shown to be better than the best previous model",
+    "costly": "exceeds the permitted accuracy loss",
 }
 
 
@@ -49,7 +49,7 @@ class Curve:
     spec: AuditSpec | None = None
     figures: tuple[Metric, ...] = ()
 
-    heading = "What each costs and brings"
+    heading = "Discrimination and accuracy of each model"
 
     @property
     def title(self) -> str:
@@ -87,8 +87,8 @@ class Curve:
     def x_title(self) -> str:
         """What is counted to the right."""
         if self.target == "rule_score":
-            return f"difference of rates of the rule set, points{words.NBSP}→"
-        return f"estimated share treated unlike{words.NBSP}→"
+            return f"gap between the subgroup and all others, percentage points{words.NBSP}→"
+        return f"estimated share whose decision changes{words.NBSP}→"
 
     @property
     def y_title(self) -> str:
@@ -119,7 +119,11 @@ class Curve:
         """Say where a trial stands."""
         added = point.trial.added
         rows = f", {words.counted(added, 'row')} added" if added else ""
-        unit = "points" if self.target == "rule_score" else f"{words.NBSP}% treated unlike"
+        unit = (
+            "percentage points"
+            if self.target == "rule_score"
+            else f"{words.NBSP}% whose decision changes"
+        )
         gap = " " if self.target == "rule_score" else ""
         said = (
             f"{point.name}{rows}: {_with_ends(point.x)}{gap}{unit}, "
@@ -127,18 +131,18 @@ class Curve:
         )
         verdict = VERDICTS[point.trial.verdict]
         best = "chosen" if point.trial.number == self.chosen else ""
-        front = "none is better in both" if point.trial.front else ""
+        front = "on the Pareto front" if point.trial.front else ""
         return "; ".join(filter(None, (said, best, verdict, front)))
 
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""
         if self.empty:
-            return f"{self.title}: nothing yet."
+            return f"{self.title}: no result yet."
         points = "; ".join(
             f"{each.name} {each.x[1]:.1f} and {each.y[1]:.1f}" for each in self.points
         )
         return (
-            f"{self.title}, estimated, in percent: {points}. Arrow keys pick a model; T shows a "
+            f"{self.title}, estimated, in percent: {points}. Arrow keys select a model; T shows a "
             "table."
         )
 
@@ -146,8 +150,8 @@ class Curve:
         """Return it as a table: a header and rows; of these at most so many."""
         if self.spec is None:
             return ("Model",), []
-        rows = mitigation_words.trial_rows(self.spec, self.figures)
-        return mitigation_words.TRIAL_HEADS, [tuple(row) for row in rows[:most]]
+        rows = trial_words.trial_rows(self.spec, self.figures)
+        return trial_words.TRIAL_HEADS, [tuple(row) for row in rows[:most]]
 
 
 def measured(trial: Trial, what: What) -> Measure | None:
@@ -162,7 +166,7 @@ def measured(trial: Trial, what: What) -> Measure | None:
 
 def _short(trial: Trial) -> str:
     """Name a trial where there is little room: ``2.9 %``."""
-    name = mitigation_words.trial_name(trial)
+    name = trial_words.trial_name(trial)
     return name.removesuffix(" added") if trial.kind == "portion" else name
 
 
@@ -184,4 +188,6 @@ def label(point: Point, chosen: int) -> str:
     """Name a point beside its mark."""
     if point.trial.number == chosen:
         return f"{point.name}, chosen"
-    return f"{point.name}, too costly" if point.trial.verdict == "costly" else point.name
+    return (
+        f"{point.name}, accuracy loss too large" if point.trial.verdict == "costly" else point.name
+    )

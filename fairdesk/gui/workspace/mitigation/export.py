@@ -29,18 +29,21 @@ from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.mitigation import NAMES, write_repair
 from fairdesk.results.mitigation import Trial
-from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 
 Provenance = Literal["sidecar", "columns"]
 _PROVENANCE: dict[Provenance, tuple[str, str]] = {
     "sidecar": (
-        "In a file &beside the data",
-        "The data then have only the columns of your file, to be trained with as they are.",
+        "In a co&mpanion file",
+        (
+            "The data then have only the columns of your file and can be used for training as "
+            "they are."
+        ),
     ),
     "columns": (
-        "In more &columns of the data",
-        "Each row then says itself whether it was added, why, and where its label comes from.",
+        "In additional &columns of the data",
+        "Each row then states whether it was added, why, and where its label comes from.",
     ),
 }
 
@@ -63,8 +66,8 @@ class ExportDialog(QDialog):
         self._session, self._run, self._trial = session, run, trial
         self._worker: Worker | None = None
         self._written: Path | None = None
-        self.setWindowTitle("Export a repair")
-        self.folder = QLineEdit(str(session.path.parent / f"{session.path.stem} repair {run}"))
+        self.setWindowTitle("Export a mitigation")
+        self.folder = QLineEdit(str(session.path.parent / f"{session.path.stem} mitigation {run}"))
         self.choose = QPushButton("C&hoose…")
         self.origins: dict[Provenance, QRadioButton] = {}
         self.banner = parts.Banner()
@@ -114,13 +117,13 @@ class ExportDialog(QDialog):
             spacing=theme.NEAR,
         )
         self.earlier = parts.Words(
-            "There is an earlier export in this folder. Its files are moved into a folder of their "
-            "own in it: nothing is lost."
+            "This folder contains an earlier export. Its files are moved to a subfolder; "
+            "nothing is lost."
         )
         form = layouts.column(
             row,
             self.earlier,
-            parts.heading("Where the origin of each added row is told"),
+            parts.heading("Where the origin of each augmentation row is recorded"),
             on=self.ask_,
             margin=(0, 0, theme.NEAR, 0),
             spacing=theme.GAP,
@@ -136,7 +139,7 @@ class ExportDialog(QDialog):
             form.addWidget(below)
             self.origins[kind] = button
         self.origins["sidecar"].setChecked(True)
-        form.addWidget(parts.heading("What is written"))
+        form.addWidget(parts.heading("Files written"))
         form.addWidget(parts.Words(self._data_description()))
         form.addWidget(self.models)
         form.addStretch(1)
@@ -151,7 +154,7 @@ class ExportDialog(QDialog):
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
         column.setSpacing(theme.GAP)
-        column.addWidget(parts.title(f"Export: {mitigation_words.trial_name(self._trial)}"))
+        column.addWidget(parts.title(f"Export: {trial_words.trial_name(self._trial)}"))
         column.addWidget(self.banner)
         column.addWidget(self.done_)
         self._area = parts.scrolled(self.ask_)
@@ -162,14 +165,14 @@ class ExportDialog(QDialog):
     def _data_description(self) -> str:
         added = self._trial.added
         rows = (
-            f"Your data with {words.counted(added, 'row')} added"
+            f"Your data with {words.counted(added, 'augmentation row')}"
             if added
-            else "Your data, and all rows that could be added"
+            else "Your data, and all augmentation rows that could be added"
         )
         return (
             f"{rows}, as CSV and Parquet: same columns, order and labels as your file, to train "
-            "with; the same for a spreadsheet, where no cell can pass for a formula; the tables of "
-            "before and after and of all models; and a card that says what was added and why."
+            "with; the same for a spreadsheet, where no cell is read as a formula; the tables of "
+            "before and after and of all models; and a card that states what was added and why."
         )
 
     def _tell_models(self, models: Mapping[str, ModelFile]) -> None:
@@ -180,11 +183,11 @@ class ExportDialog(QDialog):
             ]
             self.models.setText("\n".join(("The retrained model, with a card:", *lines)))
         elif self._trial.kind == "imported":
-            self.models.setText("No model: this one cannot be retrained here.")
+            self.models.setText("No model file: this model cannot be retrained here.")
         else:
             self.models.setText(
-                "No model: files are kept of the chosen one and of those on the front. The data "
-                "are enough to train it."
+                "No model file: files are kept only of the chosen model and of those on the "
+                "Pareto front. The exported data are sufficient to train this one."
             )
 
     # What happens
@@ -192,7 +195,7 @@ class ExportDialog(QDialog):
     def _choose(self) -> None:
         start = Path(self.folder.text()).expanduser()
         folder = next((each for each in (start, *start.parents) if each.is_dir()), Path.home())
-        name = QFileDialog.getExistingDirectory(self, "Where to write it", str(folder))
+        name = QFileDialog.getExistingDirectory(self, "Choose the export folder", str(folder))
         if name:
             self.folder.setText(name)
 
@@ -216,7 +219,7 @@ class ExportDialog(QDialog):
             store = Store.open(path)
             try:
                 written = write_repair(store, worker, run, trial, folder, provenance=provenance)
-                said = f"Exported model {trial} of the repair of run {run} to {folder}."
+                said = f"Exported model {trial} of mitigation run {run} to {folder}."
                 store.exported(said, written)
             finally:
                 store.close()

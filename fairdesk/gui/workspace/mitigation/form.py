@@ -50,19 +50,22 @@ _LABELS = "labels"
 
 #: Where labels can come from, shortly.
 LABELS: Final = {
-    "majority": "F&ive other models decide",
-    "similar": "The model decides on everybody alike, by majority",
-    "model": "The model’s own decision is kept",
-    "neighbours": "The nearest real people decide",
+    "majority": "Majority of f&ive other models",
+    "similar": "The model’s most frequent decision in the counterfactual set",
+    "model": "The model’s own decision",
+    "neighbours": "Majority of the nearest training rows",
 }
 _OPPOSITE = (
-    "By the method’s rule, not by merit: who is in the group and gets the decision too often there "
-    "is added with the opposite label."
+    "By the method’s rule, not by merit: members of the subgroup with the decision that is "
+    "too frequent there are added with the opposite label."
 )
-_FIRST = "A repair adds rows made of pairs, or of people in a group: these are searched for first."
+_FIRST = (
+    "Mitigation adds rows made from discriminatory pairs or from members of a subgroup. Search "
+    "for these first."
+)
 _ROWS_ONLY = (
-    "This model cannot be trained again here. What is made are rows to add, labelled, for whoever "
-    "trains it; there is no curve, and no model."
+    "This model cannot be retrained here. The result is a set of labelled augmentation rows "
+    "for training it elsewhere; there is no chart and no model."
 )
 
 
@@ -169,17 +172,17 @@ class RepairForm(QWidget):
         self._busy = self._lacks = ""
         self.form: OptionsForm | None = None
         self._shown = ""
-        self.all = QRadioButton("A&ll pairs that were found")
+        self.all = QRadioButton("A&ll pairs found")
         self.some = QRadioButton("Pairs of these runs:")
         self.flagged = QRadioButton("Flagged pairs only")
-        self.group = QRadioButton("A group that was found to fare unlike all others:")
+        self.group = QRadioButton("A subgroup found to differ from all others:")
         self.rule = parts.bounded(QComboBox(), 24)
-        self.rule.setAccessibleName("Group to repair")
+        self.rule.setAccessibleName("Subgroup to mitigate")
         self.boxes: dict[int, QCheckBox] = {}
         self.labels: dict[str, QRadioButton] = {}
         self.much: dict[str, QSpinBox | QDoubleSpinBox] = {}
         self.seed = QSpinBox()
-        self.button = QPushButton("S&tart repair")
+        self.button = QPushButton("S&tart mitigation")
         self.why = parts.Words(tone="wrong")
         self.lacking = parts.Banner()
         self._lay_out()
@@ -207,7 +210,7 @@ class RepairForm(QWidget):
         """Show what there is to repair now."""
         self._offer, self._rules = offer, tuple(rules)
         total = sum(offer.pairs.values())
-        self.all.setText(f"A&ll pairs that were found: {words.number(total)}")
+        self.all.setText(f"A&ll pairs found: {words.number(total)}")
         self.flagged.setText(f"Flagged pairs only: {words.number(offer.flagged)}")
         self._list_runs()
         kept = self.rule.currentText()
@@ -238,7 +241,7 @@ class RepairForm(QWidget):
         most = f"at most {self.much['most'].value():g}{words.NBSP}% added"
         if self.method == RULES:
             place = self.rule.currentIndex()
-            whom = self._rules[place].text if place >= 0 else "a group"
+            whom = self._rules[place].text if place >= 0 else "a subgroup"
             return f"{whom}; {most}"
         pairs = {self.flagged: "flagged pairs", self.some: "pairs of some runs"}
         chosen = next((text for button, text in pairs.items() if button.isChecked()), "all pairs")
@@ -279,11 +282,13 @@ class RepairForm(QWidget):
         if self._busy or offer.wrong:
             return self._busy or offer.wrong
         if self.method == RULES:
-            return "" if self._rules else "No search for groups has found a rule set yet."
+            return "" if self._rules else "No subgroup discovery has found a subgroup yet."
         if not offer.pairs:
-            return "There are no pairs yet: no search for examples has found any."
+            return "There are no discriminatory pairs yet: no search has found any."
         if self.flagged.isChecked() and not offer.flagged:
-            return "No pair is flagged: flag those that matter on the Examples page (F)."
+            return (
+                "No pair is flagged: flag those that matter on the Discriminatory pairs page (F)."
+            )
         if self.some.isChecked() and not any(box.isChecked() for box in self.boxes.values()):
             return "No run is chosen."
         return ""
@@ -306,7 +311,7 @@ class RepairForm(QWidget):
 
     def _make_what(self) -> parts.Card:
         card = parts.Card()
-        card.body.addWidget(parts.heading("What to repair"))
+        card.body.addWidget(parts.heading("What to mitigate"))
         together = QButtonGroup(self)
         self._runs = QWidget()
         self._run_boxes = layouts.column(
@@ -328,7 +333,7 @@ class RepairForm(QWidget):
 
     def _make_labels(self) -> parts.Card:
         card = parts.Card()
-        card.body.addWidget(parts.heading("How to label what is added"))
+        card.body.addWidget(parts.heading("Labels of the augmentation rows"))
         together = QButtonGroup(self)
         self._sources = QWidget()
         column = layouts.column(on=self._sources, spacing=theme.TIGHT)
@@ -353,16 +358,20 @@ class RepairForm(QWidget):
     def _make_much(self) -> parts.Card:
         card = parts.Card()
         card.body.setSpacing(theme.GAP)
-        card.body.addWidget(parts.heading("How much"))
+        card.body.addWidget(parts.heading("Limits"))
         self.seed.setRange(0, _MOST_SEED)
         self._much = layouts.row(spacing=theme.PAGE)
         card.body.addLayout(self._much)
-        self.fold = parts.Fold("Advan&ced: people asked, training, other methods beside, proof")
+        self.fold = parts.Fold(
+            "Advan&ced: instances tested, training, comparison methods, certification"
+        )
         self._options = layouts.column()
         self.fold.body.addLayout(self._options)
         self.fold.body.addLayout(
             parts.labelled(
-                "Ra&ndom seed", self.seed, "The same seed adds the same rows and trains alike."
+                "Ra&ndom seed",
+                self.seed,
+                "The same seed gives the same augmentation rows and the same training.",
             )
         )
         self.seed.setMaximumWidth(180)
@@ -476,8 +485,8 @@ class RepairForm(QWidget):
             return
         self._lacks = why
         if not why or self._offer.wrong:
-            self.lacking.say("Nothing can be repaired here." if why else "", why)
+            self.lacking.say("Mitigation is not available here." if why else "", why)
         elif self._offer.pairs:
-            self.lacking.say(why, "", (("Show the examples", self.show_examples.emit),))
+            self.lacking.say(why, "", (("Show the pairs", self.show_examples.emit),))
         else:
             self.lacking.say(why, _FIRST, (("R&un a search…", self.search_wanted.emit),))

@@ -8,11 +8,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QProgressBar, QWidget
 
+from fairdesk.answers.selection import number_of
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
+from fairdesk.gui.workspace.common.answering import Run, method_of
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.run_choice import RunChoice
 from fairdesk.gui.workspace.common.statement import Statement
@@ -34,33 +35,33 @@ from fairdesk.results.events import Metric
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.results.trials import chosen_of, repair_of, trial_of, trials_of
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 
 #: What a repair is, and what not.
 EXPLAINED = (
-    "A repair adds labelled rows to the training data, in several amounts, and trains the model "
-    "again with each. What it brings is measured on rows that were never trained on, and on {many} "
-    "drawn at random: an estimate, for these data and this model."
+    "Mitigation adds labelled rows to the training data, in several amounts, and retrains "
+    "the model with each. The effect is measured on held-out rows and on {many} drawn at "
+    "random: an estimate, for these data and this model."
 )
 #: What will be here.
 _EMPTY = (
-    "Nothing is repaired yet. Rows made of what was found are added to the training data, in "
-    "several amounts, and the model is trained again with each. Here will stand how far "
-    "discrimination falls and what that costs in accuracy, before and after side by side, and the "
-    "data and the model to hand over."
+    "No mitigation yet. FairDesk adds rows made from the findings to the training data, in "
+    "several amounts, retrains the model with each, and compares discrimination and accuracy "
+    "before and after. The data and the model can then be exported."
 )
 #: What the log says of a mark.
 _MARKED = re.compile(r"Pair [0-9,]+: (flagged|dismissed|not marked)\.")
 
 #: What a repair does, phase by phase.
 _PHASES = {
-    "splitting": "Setting rows apart that are never trained on",
-    "labelling": "Labelling rows to add",
-    "imported": "Measuring the model as it was imported",
-    "retraining": "Training and measuring with nothing added",
-    "comparing": "Training and measuring another method to compare with",
-    "proving": "Proving what can be proven, before and after",
-    "saving": "Writing the models, and checking that they answer alike",
+    "splitting": "Setting held-out rows aside",
+    "labelling": "Labelling augmentation rows",
+    "imported": "Measuring the original model",
+    "retraining": "Training and measuring the retrained baseline",
+    "comparing": "Training and measuring a comparison method",
+    "proving": "Certifying, before and after",
+    "saving": "Writing the models, and checking that they give the same outputs",
 }
 
 
@@ -79,7 +80,7 @@ def since(run: RunRecord, runs: tuple[RunRecord, ...], log: tuple[LogEntry, ...]
             if each.spec.text == run.spec.text
             and any(isinstance(one, RuleSet) for one in each.figures)
         ]
-        return f"Run {anew[-1].id} has looked for groups anew since." if anew else ""
+        return f"Run {anew[-1].id} has searched for subgroups since then." if anew else ""
     if run.spec.method != PAIRS:
         return ""
     found = [each for each in later if each.found]
@@ -87,9 +88,9 @@ def since(run: RunRecord, runs: tuple[RunRecord, ...], log: tuple[LogEntry, ...]
         more = sum(each.found for each in found)
         names = words.joined([f"run {each.id}" for each in found])
         were = "was" if more == 1 else "were"
-        return f"{words.counted(more, 'more pair')} {were} found since, in {names}."
+        return f"{words.counted(more, 'more pair')} {were} found since then, in {names}."
     marked = [each for each in log if each.at > run.started and _MARKED.fullmatch(each.what)]
-    return "Pairs were flagged or dismissed since." if marked else ""
+    return "Pairs were flagged or dismissed since then." if marked else ""
 
 
 class RepairPage(QWidget):
@@ -124,7 +125,7 @@ class RepairPage(QWidget):
         #: Why nothing can be repaired here at all; ``None`` until it is known.
         self._wrong: str | None = None
         self.outdated = ""
-        self._runs = RunChoice(session, repairs, "Run whose repair is shown")
+        self._runs = RunChoice(session, repairs, "Run whose mitigation is shown")
         self._runs.run_changed.connect(self._take)
         self._standing = parts.quiet()
         self._banner, self._old = parts.Banner(), parts.Banner()
@@ -136,17 +137,17 @@ class RepairPage(QWidget):
         self.form.start.connect(lambda: self.repair.emit(self.form.run()))
         self.form.search_wanted.connect(self.search)
         self.form.show_examples.connect(self.show_examples)
-        self.fold = parts.Fold("&What to repair, how to label, how much")
+        self.fold = parts.Fold("&What to mitigate, labels, limits")
         self.chart = DrawnChart(Curve(), size=1.12)
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
         self.chart.chosen.connect(self._pick)
         self.table = BeforeAfter()
         self.choice = parts.bounded(QComboBox(), 24)
-        self.choice.setAccessibleName("Model that is looked at")
+        self.choice.setAccessibleName("Model shown")
         self.choice.activated.connect(lambda _place: self._pick(self.choice.currentData()))
         parts.calm(self.choice)
-        self.export = parts.push_button("E&xport this one…", self._export)
+        self.export = parts.push_button("E&xport this candidate…", self._export)
         self._lay_out()
         session.runs_changed.connect(self._look)
         session.pair_changed.connect(lambda _pair: self._look())
@@ -174,7 +175,7 @@ class RepairPage(QWidget):
 
     def _lay_out(self) -> None:
         head = layouts.row(
-            layouts.grow(parts.title("Repair")),
+            layouts.grow(parts.title("Mitigation")),
             layouts.at(self._runs, Qt.AlignmentFlag.AlignTop),
             spacing=theme.NEAR,
         )
@@ -227,13 +228,13 @@ class RepairPage(QWidget):
         self._step = parts.Words(strong=True)
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
-        self._bar.setAccessibleName("How far this step is")
+        self._bar.setAccessibleName("Progress of this step")
         card = parts.Card(margin=theme.GAP)
         card.body.addWidget(self._step)
         card.body.addWidget(self._bar)
         card.body.addWidget(
             parts.quiet(
-                "Pause and Stop are below. When it is stopped, what is measured by then is kept."
+                "Use Pause and Stop below. If the run is stopped, the results so far are kept."
             )
         )
         return card
@@ -287,14 +288,16 @@ class RepairPage(QWidget):
         changed = since(shown, runs, self._log) if shown is not None else ""
         if changed and self._session.live is None:
             self._old.say(
-                "This repair is out of date.", changed, (("Repair anew…", self.open_form),)
+                "This mitigation is out of date.",
+                changed,
+                (("Run mitigation again…", self.open_form),),
             )
         else:
             self._old.clear()
 
     def _tell_busy(self) -> None:
         live = self._session.live
-        self.form.show_busy("A run is under way: wait for it, or stop it." if live else "")
+        self.form.show_busy("A run is in progress: wait until it ends, or stop it." if live else "")
 
     def _follow(self, _state: RunState) -> None:
         if self.isVisible():
@@ -357,7 +360,7 @@ class RepairPage(QWidget):
         chosen = -1 if repair is None else repair.chosen
         wanted = [
             (
-                mitigation_words.trial_name(each) + (", chosen" if each.number == chosen else ""),
+                trial_words.trial_name(each) + (", chosen" if each.number == chosen else ""),
                 each.number,
             )
             for each in trials
@@ -397,19 +400,23 @@ class RepairPage(QWidget):
         repair = repair_of(run.figures)
         rows_only = repair is not None and not repair.retrains and bool(repair.rows)
         kind = trial.kind if trial is not None else ""
-        self._about.setText("The model as imported" if rows_only else "Before and after:")
+        self._about.setText("Original model" if rows_only else "Before and after:")
         self.choice.setVisible(not rows_only)
-        self.export.setText("E&xport the rows to add…" if rows_only else "E&xport this one…")
+        self.export.setText(
+            "E&xport the augmentation rows…" if rows_only else "E&xport this candidate…"
+        )
         going = run.state in ("running", "paused")
         can = not going and (rows_only or kind == "portion")
         self.export.setEnabled(can)
         why = (
-            "It can be exported when the run is over."
+            "Export is available when the run has ended."
             if going
             else ""
             if can
-            else "Nothing is added to the data here, so there is nothing to export: pick a model "
-            "with rows added."
+            else (
+                "This model has no augmentation rows, so there is nothing to export. Select a "
+                "model with augmentation rows."
+            )
         )
         self.export.setToolTip(why)
         self.export.setAccessibleDescription(why)
@@ -445,34 +452,34 @@ class RepairPage(QWidget):
         text = mitigation_words.effort_text(run.figures)
         going = run.state in ("running", "paused")
         # what it spends while it goes on is told by the bar below
-        spent = "" if going else f"{words.number(run.queries)} rows sent to models"
+        spent = "" if going else f"{words.number(run.queries)} queries"
         lasted = "" if going else words.duration(run.elapsed)
-        facts = ", ".join(filter(None, (text, spent, lasted))) or "nothing measured yet"
+        facts = ", ".join(filter(None, (text, spent, lasted))) or "no result yet"
         state = words.state_word(run.state)
         self._standing.setText(
             f"{OF_STATE[run.state].value} {method_of(run).title}, {state}: {facts}."
         )
         if run.state == "failed":
-            again = (("Repair again…", self.open_form),)
-            self._banner.say("The run failed; what it measured is kept.", run.message, again)
+            again = (("Run mitigation again…", self.open_form),)
+            self._banner.say("The run failed; the results so far are kept.", run.message, again)
         else:
             self._banner.clear()
         repair = repair_of(run.figures)
         best = chosen_of(run.figures)
         if repair is None:
             self._headline.say(
-                "…" if going else "□ Nothing measured",
-                "Nothing is measured yet."
-                if going
-                else "The run ended before anything was measured.",
+                "…" if going else "□ No result",
+                "No result yet." if going else "The run ended before the first result.",
                 run.message if run.state == "done" else "",
             )
             return
-        sentence = mitigation_words.headline(self._session.spec, run.figures).sentence
+        sentence = mitigation_words.headline(run.figures).sentence
         if going and best is None and repair.retrains:
-            sentence = "No portion is shown to help so far."
+            sentence = "No candidate model has shown an improvement so far."
         self._headline.say(
-            "□ Rows to add" if not repair.retrains else f"▨ Estimated{', so far' if going else ''}",
+            "□ Augmentation rows"
+            if not repair.retrains
+            else f"▨ Estimated{', so far' if going else ''}",
             sentence,
             run.message if run.state == "done" else "",
         )
@@ -481,7 +488,7 @@ class RepairPage(QWidget):
 def step_text(state: RunState) -> str:
     """Say what a repair does just now."""
     phase, _, percent = state.phase.partition(": ")
-    text = _PHASES.get(phase) or phase[:1].upper() + phase[1:] or "It begins"
+    text = _PHASES.get(phase) or phase[:1].upper() + phase[1:] or "Starting"
     if percent:
         text += f", {percent.replace(' %', f'{words.NBSP}%')} added"
     return text

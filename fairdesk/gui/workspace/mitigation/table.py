@@ -7,24 +7,22 @@ from typing import get_args
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import QApplication, QTableWidget, QTableWidgetItem
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.parts import Padded
+from fairdesk.gui.kit.tables import LEFT, RIGHT, Padded, head_columns, read_only
 from fairdesk.results.events import Metric
 from fairdesk.results.trials import trial_of
-from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 #: The mark of each kind of statement.
 MARKS = {"observed": "□", "estimated": "▨", "proven": "■"}
 #: With room at both sides, as cells have it.
 _HEADS = tuple(
-    f"{words.NBSP}{head}{words.NBSP}" for head in ("Measure", *mitigation_words.BEFORE_AFTER[1:])
+    f"{words.NBSP}{head}{words.NBSP}" for head in ("Measure", *trial_words.BEFORE_AFTER[1:])
 )
 
 
@@ -38,23 +36,10 @@ class BeforeAfter(QTableWidget):
     def __init__(self) -> None:
         super().__init__(0, len(_HEADS))
         self._rows: list[tuple[str, ...]] = []
-        self.setAccessibleName("Before and after")
-        self.setAccessibleDescription("Ctrl+C copies the table.")
-        self.setHorizontalHeaderLabels(list(_HEADS))
-        for place in range(len(_HEADS)):
-            if (head := self.horizontalHeaderItem(place)) is not None:
-                head.setTextAlignment(self._side(place))
-        self.verticalHeader().hide()
-        self.setShowGrid(False)
-        self.setAlternatingRowColors(True)
+        read_only(self, "Before and after", "Ctrl+C copies the table.", whole=True)
+        head_columns(self, _HEADS, trial_words.BEFORE_AFTER_NUMBERS)
         self.setItemDelegate(Padded(self))
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setTabKeyNavigation(False)
         self.setWordWrap(True)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.horizontalHeader().setHighlightSections(False)
         shortcut(self, QKeySequence.StandardKey.Copy, self.copy)
 
     def show_trial(self, spec: AuditSpec, figures: Sequence[Metric], number: int) -> None:
@@ -66,13 +51,13 @@ class BeforeAfter(QTableWidget):
         for place in range(3, len(_HEADS)):
             self.setColumnHidden(place, trial is None or trial.kind in ("imported", "retrained"))
         if trial is not None and (head := self.horizontalHeaderItem(3)) is not None:
-            head.setText(f"{words.NBSP}{mitigation_words.trial_name(trial)}{words.NBSP}")
+            head.setText(f"{words.NBSP}{trial_words.trial_name(trial)}{words.NBSP}")
         self.setColumnHidden(2, plain is None or not plain.measures)
         rows: list[tuple[str, ...]] = []
-        for how in get_args(mitigation_words.Known):
-            lines = mitigation_words.before_after(spec, figures, number, how)
+        for how in get_args(trial_words.Known):
+            lines = trial_words.before_after(spec, figures, number, how)
             if lines:
-                rows += [(f"{MARKS[how]} {mitigation_words.known_text(spec, how)}",), *lines]
+                rows += [(f"{MARKS[how]} {trial_words.known_text(spec, how)}",), *lines]
         if rows != self._rows:
             self._rows = rows
             self._fill()
@@ -156,7 +141,7 @@ class BeforeAfter(QTableWidget):
         self.setFixedHeight(self.verticalHeader().length() + head.sizeHint().height() + edges)
 
     def _side(self, place: int) -> Qt.AlignmentFlag:
-        return _RIGHT if place in mitigation_words.BEFORE_AFTER_NUMBERS else _LEFT
+        return RIGHT if place in trial_words.BEFORE_AFTER_NUMBERS else LEFT
 
 
 def _broken(text: str, *, broken: bool) -> str:

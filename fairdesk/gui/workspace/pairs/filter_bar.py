@@ -15,10 +15,10 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.gui.kit import layouts, parts, theme
 
 _MARKS = (
-    ("Any mark", None),
+    ("Any review status", None),
     ("⚑ Flagged", "flagged"),
     ("✕ Dismissed", "dismissed"),
-    ("Not marked", ""),
+    ("No review status", ""),
 )
 Where = dict[str, str | tuple[float, float]]
 
@@ -58,9 +58,9 @@ class FilterBar(QWidget):
         self._span = self._make_span()
         self._most = self._make_most()
         add = parts.push_button("&Add filter", self._add)
-        add.setToolTip("Show only pairs whose first person fits this")
+        add.setToolTip("Show only pairs whose first instance matches this filter")
         self._mark = QComboBox()
-        self._mark.setAccessibleName("Show pairs with this mark")
+        self._mark.setAccessibleName("Show pairs with this review status")
         for text, _mark in _MARKS:
             self._mark.addItem(text)
         self._mark.currentIndexChanged.connect(self.changed)
@@ -92,7 +92,7 @@ class FilterBar(QWidget):
         for name in self._attributes:
             box.addItem(name, name)
         box.insertSeparator(box.count())
-        box.addItem(f"Nearest real {self._person}")
+        box.addItem("Distance to the nearest data row")
         box.setAccessibleName("What to filter by")
         return box
 
@@ -105,8 +105,10 @@ class FilterBar(QWidget):
     def _make_most(self) -> QDoubleSpinBox:
         """Make the greatest distance from a real person."""
         most = QDoubleSpinBox()
-        most.setAccessibleName(f"At most this far from a real {self._person}")
-        most.setToolTip("0 is the same in all that is compared, 1 the farthest")
+        most.setAccessibleName("Maximum Gower distance to the nearest data row")
+        most.setToolTip(
+            "0: identical in every attribute compared; 1: the largest possible distance"
+        )
         most.setPrefix("at most ")
         most.setRange(0.0, 1.0)
         most.setDecimals(2)
@@ -202,10 +204,10 @@ class FilterBar(QWidget):
             for name, wanted in self._where.items()
         ]
         if self._within is not None:
-            text = f"at most {self._within:.2f} from a real {self._person}"
+            text = f"distance to the nearest data row at most {self._within:.2f}"
             chips.append(self._chip(text, lambda: setattr(self, "_within", None)))
         if self._among is not None:
-            text = f"{len(self._among)} that are unlike each other"
+            text = f"{len(self._among)} diverse pairs"
             chips.append(self._chip(text, lambda: setattr(self, "_among", None)))
         for chip in chips:
             self._chips.addWidget(chip)
@@ -223,7 +225,7 @@ class FilterBar(QWidget):
 
         chip = QToolButton()
         chip.setText(f"{text}  ✕")
-        chip.setToolTip("Take this filter away")
-        chip.setAccessibleName(f"Take away the filter: {text}")
+        chip.setToolTip("Remove this filter")
+        chip.setAccessibleName(f"Remove the filter: {text}")
         chip.clicked.connect(take_away)
         return chip

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
@@ -31,7 +32,7 @@ from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import all_off, answering, method_of
+from fairdesk.gui.workspace.common.answering import answering, method_of
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
@@ -44,16 +45,16 @@ Curve = NDArray[np.float64]
 _ROOM_FOR_CHART = 600
 
 
-def over_time(curve: Curve, many: str) -> Drawing:
+def over_time(curve: Curve) -> Drawing:
     """Draw found and tried over time, from a run's ``(m, 4)`` progress."""
     curve = _from_zero(curve)
     return Drawing(
-        title="Found and tried over time",
+        title="Pairs found and instances tested over time",
         x_title="seconds",
-        y_title=many,
+        y_title="number",
         lines=(
-            Line("tried", curve[:, 0], curve[:, 1], "quiet", dashed=True),
-            Line("found", curve[:, 0], curve[:, 2], "discriminatory"),
+            Line("instances tested", curve[:, 0], curve[:, 1], "quiet", dashed=True),
+            Line("pairs found", curve[:, 0], curve[:, 2], "discriminatory"),
         )
         if len(curve)
         else (),
@@ -69,9 +70,9 @@ def _from_zero(curve: Curve) -> Curve:
 def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
     """Draw found against tried, a line per run, so that searches can be compared."""
     return Drawing(
-        title="Found against tried",
-        x_title="tried",
-        y_title="found",
+        title="Pairs found against instances tested",
+        x_title="instances tested",
+        y_title="pairs found",
         lines=tuple(
             Line(name, curve[:, 1], curve[:, 2], f"series {i}", dashed=i > 0)
             for i, (name, curve) in enumerate((name, _from_zero(each)) for name, each in curves)
@@ -107,7 +108,7 @@ class ExamplesPage(QWidget):
         self._effort = parts.quiet()
         self._weighing = WeighingLine(session)
         self._runs = QComboBox()
-        self._runs.setAccessibleName("Run whose examples are shown")
+        self._runs.setAccessibleName("Run whose pairs are shown")
         self._runs.currentIndexChanged.connect(self._choose_run)
         self._banner = parts.Banner()
         self._trouble = parts.Banner()
@@ -202,16 +203,19 @@ class ExamplesPage(QWidget):
         """Make the upper part: the chart and the counts per attribute."""
         self._over_time, _against = self.chart.add_choice(
             (
-                ("Over time", "Show found and tried over time"),
-                ("Against tried", "Show found against tried, for every run"),
+                ("Over time", "Show pairs found and instances tested over time"),
+                (
+                    "Against instances tested",
+                    "Show pairs found against instances tested, for every run",
+                ),
             ),
             self._draw,
         )
         self._alone_words = parts.quiet(
-            "Of the found, how many get another decision when this attribute alone changes."
+            "Number of pairs found in which changing this attribute alone changes the decision."
         )
         counts = layouts.panel(
-            parts.heading("Enough by itself"),
+            parts.heading("Changing one attribute alone"),
             self._bars,
             self._alone_words,
             layouts.stretch(),
@@ -225,12 +229,12 @@ class ExamplesPage(QWidget):
 
     def _make_empty(self) -> QWidget:
         """Make what is shown before the first run."""
-        button = parts.push_button("Find &examples…", self.start)
+        button = parts.push_button("Find &discriminatory pairs…", self.start)
         reasons = all_off(self._session.spec, QuestionKind.EXAMPLES)
         return parts.empty_page(
-            "No examples yet",
-            f"A search invents {self._session.many} and looks for two that are alike in everything "
-            "but a protected attribute and yet get different decisions. They will be listed here.",
+            "No discriminatory pairs yet",
+            f"Run a search for two {self._session.many} that are identical except for protected "
+            "attributes and receive different decisions. The pairs found are listed here.",
             parts.why_not(button, reasons),
             button,
         )
@@ -267,13 +271,13 @@ class ExamplesPage(QWidget):
         """Say why the model told nothing about a pair, and what can be done about it."""
         if isinstance(error, MovedError):
             lost = error.lost
-            self._trouble.tell(error, (("Show where it is…", lambda: self._locate(lost, again)),))
+            self._trouble.tell(error, (("Locate the file…", lambda: self._locate(lost, again)),))
         else:
             self._trouble.tell(error, (("Try again", again),))
 
     def _locate(self, lost: Path, again: Callable[[], None]) -> None:
         name, _kind = QFileDialog.getOpenFileName(
-            self, f"Where is “{lost.name}” of this audit?", str(self._session.path.parent)
+            self, f"Locate “{lost.name}” of this audit", str(self._session.path.parent)
         )
         if name:
             self._session.study.places[lost] = Path(name)
@@ -362,11 +366,11 @@ class ExamplesPage(QWidget):
         )
         names = words.protected_names(spec.domain)
         counts = tuple(zip(names, run.alone, strict=False)) if run.alone else ()
-        title = "Found, per protected attribute that is enough by itself"
-        self._bars.draw(Counts(title, "found", counts, run.found))
+        title = "Pairs found, by protected attribute whose change alone is sufficient"
+        self._bars.draw(Counts(title, "pairs found", counts, run.found))
         if run.state == "failed":
             self._banner.say(
-                "The run failed; what it found until then is kept.",
+                "The run failed; the results so far are kept.",
                 run.message,
                 (("Run again…", self.start.emit),),
             )
@@ -381,7 +385,7 @@ class ExamplesPage(QWidget):
             self._curves[live.run_id] = self._session.driver.progress()
         if self._over_time.isChecked():
             curve = self._curves.get(self._shown, np.empty((0, 4)))
-            self.chart.draw(over_time(curve, self._session.many))
+            self.chart.draw(over_time(curve))
         else:
             for record in self._with_examples():
                 if record.id not in self._curves:

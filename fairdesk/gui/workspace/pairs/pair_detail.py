@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.store.records import Pair
+from fairdesk.audit.store.pair import Pair
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.pairs.plausible import ShareBar
@@ -26,14 +26,17 @@ from fairdesk.gui.workspace.pairs.side_by_side import (
     side_by_side_table,
 )
 from fairdesk.gui.workspace.pairs.why_view import WhyView
-from fairdesk.gui.workspace.session.pair_columns import MARKS, distance_text, usual
+from fairdesk.gui.workspace.session.pair_columns import MARKS, usual
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known
 from fairdesk.wording import words
+from fairdesk.wording.pairs import distance_text
 
 #: What the empty note says.
-_ANY_NOTE = "A note on this pair (N); saved when you leave it"
-_WHY_DISMISSED = "Why is it dismissed? It stands in the report; Escape goes back to the table"
+_ANY_NOTE = "Note on this pair (N); saved when you leave the field"
+_WHY_DISMISSED = (
+    "Why is this pair dismissed? The reason appears in the report; Escape returns to the table"
+)
 
 
 class NoteEdit(QPlainTextEdit):
@@ -115,7 +118,7 @@ class PairDetail(QWidget):
             self._note,
             spacing=theme.NEAR,
         )
-        empty = QLabel("The pair that you choose in the table\nis shown here, side by side.")
+        empty = QLabel("Select a pair in the table\nto compare it side by side.")
         empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         empty.setEnabled(False)
         self._stack = QStackedWidget()
@@ -148,15 +151,15 @@ class PairDetail(QWidget):
     def _make_tools(self) -> None:
         """Make the line of what can be asked about a pair, and what stands there meanwhile."""
         person = self._session.spec.person
-        self._bring = parts.push_button(f"&Bring nearer to a real {person}", self.bring_nearer)
+        self._bring = parts.push_button("&Make more realistic", self.bring_nearer)
         self._as_found, self._as_brought = QPushButton(), QPushButton()
         forms = QButtonGroup(self)
         for button, text, tip in (
-            (self._as_found, "As &found", "Show the pair as the search found it (B)"),
+            (self._as_found, "As fou&nd", "Show the pair as the search found it (B)"),
             (
                 self._as_brought,
-                "N&earest to real",
-                f"Show it brought nearer to a real {person} (B)",
+                "Mor&e realistic",
+                f"Show the pair moved towards a real {person} of the data (B)",
             ),
         ):
             button.setText(text)
@@ -365,21 +368,21 @@ class PairDetail(QWidget):
             self._share.show_share(pair.plausibility)
             said.append(usual(pair.plausibility, many))
         if form is None:
-            said.append(f"Looking for the nearest of the real {many}…")
+            said.append("Searching for the nearest data row…")
         elif form.real is None:
-            said.append("No row of your data is complete, so none can be compared.")
+            said.append("No row of the data is complete, so no distance can be calculated.")
         else:
             alike = sum(form.real.person[p] == pair.row[p] for p in domain.others)
             count = "all" if alike == len(domain.others) else f"{alike} of"
             said.append(
-                f"Nearest: row {words.number(form.real.row)} of your data, recorded "
-                f"“{form.real.outcome}”; alike in {count} {len(domain.others)}, "
+                f"Nearest data row: {words.number(form.real.row)}, recorded outcome "
+                f"“{form.real.outcome}”; equal in {count} {len(domain.others)} attributes, "
                 f"distance {distance_text(form.real.distance)}."
             )
         self._plausible.setText(" ".join(said))
         self._plausible.setToolTip(
-            f"Distance over what is the same for both: 0 is the same as a real "
-            f"{self._session.spec.person}, 1 the farthest."
+            "Gower distance over the attributes that both instances share (0: identical to a "
+            "data row; 1: the largest possible distance)."
         )
 
     def _tell_tools(self) -> None:
@@ -393,19 +396,21 @@ class PairDetail(QWidget):
         self._as_brought.setVisible(brought)
         explained = self._form is not None and self._form.why is not None
         running = self._session.live is not None
-        later = "Possible once the run that is under way has ended: the model is busy."
+        later = "Available when the current run has ended: the model is in use."
         self._bring.setEnabled(self._known is not None and not running)
         self._bring.setToolTip(
             later
             if running
-            else f"Change as much as can be made like a real {person}’s while the two are still "
-            "decided differently (B)"
+            else f"Take over as many values of a real {person} of the data as possible while the "
+            "decisions still differ (B)"
         )
         self._why.setEnabled(self._known is not None and (explained or not running))
         self._why.setToolTip(
             later
             if running and not explained
-            else "What speaks for and against each of the two, by the model’s answers about "
-            "people like them (W)"
+            else (
+                "Local explanation: which values raise and which lower each score, from model "
+                "outputs for similar instances (W)"
+            )
         )
         self._why.setText("&Why?" if not self._why.isChecked() else "&Why? ✓")

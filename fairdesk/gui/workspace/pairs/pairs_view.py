@@ -20,11 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.runs.plausibility import is_weighed
-from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
 from fairdesk.gui.workspace.pairs.plausible import ShareDelegate
 from fairdesk.gui.workspace.session.pair_columns import Cells, as_tsv
@@ -39,7 +41,7 @@ _MOST_COPIED = 2_000
 _WEIGHED = ("distance", "plausibility")
 #: Of pairs in the order of plausibility, ten that are unlike are chosen from so many.
 _POOL = 2_000
-_UNLIKE = "Ten &unlike each other"
+_UNLIKE = "&Ten diverse pairs"
 #: An order: what `PairQuery` calls it, and whether it is turned round.
 Order = tuple[str, bool]
 _AS_FOUND: Order = ("id", False)
@@ -66,14 +68,14 @@ class PairsView(QWidget):
         self._order_chosen = False
         many = session.many
         self._orders: tuple[tuple[str, Order], ...] = (
-            (f"Nearest to real {many} first", _NEAREST),
-            ("Most usual first", ("plausibility", True)),
-            ("Greatest difference first", ("difference", True)),
+            (f"Nearest to {many} in the data first", _NEAREST),
+            ("Most typical first", ("plausibility", True)),
+            ("Largest score difference first", ("difference", True)),
             ("In the order found", _AS_FOUND),
         )
         self.model = PairsModel(session.spec, session.store, lambda: session.decisions, self)
         self.filters = FilterBar(session.spec)
-        self._fresh, self._nearer = QPushButton(), QPushButton("Show the nearest first")
+        self._fresh, self._nearer = QPushButton(), QPushButton("Sort by distance to the data")
         self._make_chips()
         self._unlike = QPushButton()
         self._order = self._make_order()
@@ -105,11 +107,11 @@ class PairsView(QWidget):
 
     def _make_chips(self) -> None:
         """Make the buttons behind which waits what would move the table."""
-        self._fresh.setToolTip("Show what was found since (F5); the table stays where it is")
+        self._fresh.setToolTip("Show the pairs found since then (F5); the table keeps its position")
         self._fresh.clicked.connect(self.show_fresh)
         self._nearer.setToolTip(
-            f"They have been compared with real {self._session.many} meanwhile; "
-            "the table stays as it is until you want another order"
+            "The distances to the data rows are now known; "
+            "the table keeps its order until you choose another"
         )
         self._nearer.clicked.connect(lambda: self._show_in(_NEAREST))
         for chip in (self._fresh, self._nearer):
@@ -122,8 +124,8 @@ class PairsView(QWidget):
         label.setBuddy(self._order)
         self._unlike.setText(_UNLIKE)
         self._unlike.setToolTip(
-            "Of the pairs that fit the filter, ten that differ most from each other (U): chosen "
-            f"from the first {words.number(_POOL)} where the most plausible come first, else from "
+            "Ten of the matching pairs that differ most from each other (U): chosen "
+            f"from the first {words.number(_POOL)} if sorted by distance or typicality, else from "
             f"the first {words.number(MOST_PEOPLE)}"
         )
         self._unlike.clicked.connect(self.choose_unlike)
@@ -147,23 +149,18 @@ class PairsView(QWidget):
     def _make_table(self) -> QTableView:
         table = QTableView()
         table.setModel(self.model)
-        table.setAccessibleName("Pairs of people who get different decisions")
-        table.setAccessibleDescription(
-            "Arrow keys walk the pairs, F flags, D dismisses, N notes, B brings a pair nearer to "
-            "a real person, W tells why, U shows ten that are unlike, Ctrl+C copies."
+        read_only(
+            table,
+            "Discriminatory pairs",
+            "Arrow keys select a pair, F flags it, D dismisses it, N edits its note, B makes "
+            "it more realistic, W explains it, U shows ten diverse pairs, Ctrl+C copies.",
+            line=9,
         )
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        table.setAlternatingRowColors(True)
-        table.setShowGrid(False)
         table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
         table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
         table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
         header = table.horizontalHeader()
-        header.setHighlightSections(False)
         header.setFixedHeight(2 * self.fontMetrics().height() + theme.NEAR)
         header.setSectionsMovable(True)
         header.setSortIndicatorShown(True)
@@ -205,7 +202,7 @@ class PairsView(QWidget):
         if pairs:
             QGuiApplication.clipboard().setText(as_tsv(self._shown_columns(), pairs))
             left = len(rows) - len(pairs)
-            rest = f" {words.number(left)} more are in the findings CSV." if left else ""
+            rest = f" {words.number(left)} more are in the exported CSV." if left else ""
             self._session.said.emit(f"Copied {words.counted(len(pairs), 'pair')}.{rest}")
 
     def choose_unlike(self) -> None:
@@ -265,7 +262,7 @@ class PairsView(QWidget):
                 texts.append("000000" + "100 %")
             elif column.order == "distance":
                 # its title takes two lines
-                texts = [f"Nearest {self._session.spec.person}", "0.00"]
+                texts = ["Nearest data", "0.00"]
             elif column.order != "mark":
                 texts.append("000000")
             width = max(metrics.horizontalAdvance(text) for text in texts) + 16
@@ -318,7 +315,7 @@ class PairsView(QWidget):
         with QSignalBlocker(header):
             header.setSortIndicator(place, direction)
         header.viewport().update()
-        turned = "the greatest first" if query.descending else "the least first"
+        turned = "largest first" if query.descending else "smallest first"
         self._order.setItemText(
             len(self._orders), f"By {self.model.columns[place].title}, {turned}"
         )
@@ -364,10 +361,10 @@ class PairsView(QWidget):
 
     def _tell_count(self) -> None:
         total = self.model.rowCount()
-        self._unlike.setText("Show them &all again" if self.filters.chosen else _UNLIKE)
+        self._unlike.setText("Show a&ll pairs" if self.filters.chosen else _UNLIKE)
         self._count.setText(
             f"{words.counted(total, 'pair')}"
-            + (" that fit the filter" if self.filters.active else "")
+            + (" that match the filter" if self.filters.active else "")
         )
         fresh = self.model.fresh
         self._fresh.setText(f"Show {words.number(fresh)} new")
@@ -380,13 +377,13 @@ class PairsView(QWidget):
         live = self._session.live
         over = live is None or live.run_id != self.model.query.run
         if filtered:
-            text = "No pair fits this filter."
+            text = "No pair matches this filter."
         elif over:
-            text = "This run found none."
+            text = "This run found no pairs."
         else:
             text = (
-                f"The pairs of {self._session.many} will be listed here: two people alike in "
-                "everything but a protected attribute, who get different decisions."
+                f"Discriminatory pairs are listed here: two {self._session.many} identical except "
+                "for protected attributes that receive different decisions."
             )
         self._empty.setText(text)
         self._clear.setVisible(filtered)

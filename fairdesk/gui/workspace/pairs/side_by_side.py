@@ -10,14 +10,14 @@ from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import Pair
+from fairdesk.audit.store.pair import Pair
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
 from fairdesk.gui.workspace.session.nearest_rows import Real
-from fairdesk.gui.workspace.session.pair_columns import UNKNOWN, distance_text
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.decisions.rule import score_name
 from fairdesk.wording import words
+from fairdesk.wording.pairs import UNKNOWN, distance_text, entitled, outcomes
 
 
 @dataclass(frozen=True)
@@ -63,21 +63,17 @@ def compare(spec: AuditSpec, decisions: Sequence[str], pair: Pair, real: Real | 
             strays=theirs is not None and bool(theirs != here),
         )
         (differing if line.differs else alike).append(line)
-    outcome = "" if real is None else real.outcome
-    verdict = [
-        Line(
-            "Decision",
-            (decisions[pair.row_class], decisions[pair.partner_class], outcome),
-            differs=pair.row_class != pair.partner_class,
-            verdict=True,
-        ),
-        Line(
-            score_name(spec.model),
-            (words.score(spec, pair.row_score), words.score(spec, pair.partner_score), ""),
-            differs=True,
-            verdict=True,
-        ),
-    ]
+    verdict = []
+    for field, one, other in outcomes(spec, pair, decisions.__getitem__):
+        recorded = real.outcome if real is not None and field.kind == "decision" else ""
+        verdict.append(
+            Line(
+                entitled(spec, field.title),
+                (one, other, recorded),
+                differs=one != other,
+                verdict=True,
+            )
+        )
     return [*differing, *verdict, *alike]
 
 
@@ -95,12 +91,12 @@ def sentence(spec: AuditSpec, decisions: Sequence[str], pair: Pair) -> str:
     here, there = decisions[pair.row_class], decisions[pair.partner_class]
     if pair.row_class == pair.partner_class:
         return (
-            f"{said}, and the {score_name(spec.model).lower()} moves from "
+            f"{said}, and the {score_name(spec.model).lower()} changes from "
             f"{words.score(spec, pair.row_score)} to {words.score(spec, pair.partner_score)}; "
             f"the decision stays “{here}”."
         )
     return (
-        f"{said}, and the decision turns from “{here}” to “{there}”, from "
+        f"{said}, and the decision changes from “{here}” to “{there}”, from "
         f"{words.decision_word(spec, pair.row_class)} to "
         f"{words.decision_word(spec, pair.partner_class)}."
     )
@@ -115,12 +111,15 @@ def changes(spec: AuditSpec, before: Pair, after: Pair) -> str:
         if before.row[p] != after.row[p]
     ]
     if not moved and not before.distance:
-        return f"It was as near as can be: like a real {spec.person} in all that is compared."
+        return "No change was needed: the instance equals a data row in every attribute compared."
     if not moved:
-        return "It was as near as it gets: whatever else is made alike ends the difference."
+        return (
+            "No further change is possible: any other value taken from the data row removes the "
+            "difference."
+        )
     was = "" if before.distance is None else f" (it was {distance_text(before.distance)})"
-    now = f"Now {distance_text(after.distance)} from a real {spec.person}{was}."
-    return f"{now} Made alike: {words.some(moved, 6)}."
+    now = f"Distance to the data row now: {distance_text(after.distance)}{was}."
+    return f"{now} Changed: {words.some(moved, 6)}."
 
 
 def _names(spec: AuditSpec, positions: Sequence[int]) -> str:
@@ -142,10 +141,7 @@ class SideBySide(TableModel):
         super().__init__(parent)
         self._session = session
         self._lines: list[Line] = []
-        person = session.spec.person
-        capital = person[:1].upper() + person[1:]
-        self._titles = ("", capital, "The same, but", f"Nearest real {person}")
-        self._person = person
+        self._titles = ("", "Instance", "Counterfactual", "Nearest data row")
         self._strong = QFont()
         self._strong.setWeight(QFont.Weight.DemiBold)
 
@@ -175,8 +171,8 @@ class SideBySide(TableModel):
             return self._titles[section]
         if role == Qt.ItemDataRole.ToolTipRole and section == 3:
             return tips.plain(
-                f"The real {self._person} in your data who is most alike. "
-                "A dot marks where they differ from the first person."
+                "The row of the data that is nearest to the first instance. "
+                "A dot marks the values that differ from it."
             )
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -228,7 +224,7 @@ def side_by_side_table(model: SideBySide, names: Sequence[str]) -> QTableView:
     """Make the view of such a table; ``names`` are its lines'."""
     table = QTableView()
     table.setModel(model)
-    table.setAccessibleName("The two people side by side, and the nearest real one")
+    table.setAccessibleName("Both instances side by side, and the nearest data row")
     table.verticalHeader().hide()
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 7)
     table.setShowGrid(False)

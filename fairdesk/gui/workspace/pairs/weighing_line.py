@@ -28,13 +28,13 @@ class WeighingLine(QWidget):
         counts = f"{words.number(weighing.done)} of {words.number(weighing.total)}"
         stopped = weighing.unwanted and weighing.done < weighing.total
         if stopped:
-            self._words.setText(f"Compared with real {many}: {counts}")
-            self._button.setText("Go on")
-            self._button.setAccessibleName(f"Go on comparing with real {many}")
+            self._words.setText(f"Compared with the {many} in the data: {counts}")
+            self._button.setText("Continue")
+            self._button.setAccessibleName(f"Continue comparing with the {many} in the data")
         else:
-            self._words.setText(f"Comparing with real {many}: {counts}")
+            self._words.setText(f"Comparing with the {many} in the data: {counts}")
             self._button.setText("Stop")
-            self._button.setAccessibleName(f"Stop comparing with real {many}")
+            self._button.setAccessibleName(f"Stop comparing with the {many} in the data")
         self.setVisible(stopped or weighing.busy)
 
     def _press(self) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import Pair
+from fairdesk.audit.store.pair import Pair
 from fairdesk.charts.kinds.weights import Weight, Weights
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
@@ -34,30 +34,30 @@ def strongest(spec: AuditSpec, pair: Pair, why: Explanation) -> Weights:
     weights.sort(key=lambda each: -max(map(abs, each.values)))
     return Weights(
         [each for each in weights[:STRONGEST] if any(each.values)],
-        "What adds to the score of each of the two, and what takes away",
-        (spec.person, "the other"),
+        "Values that raise or lower the score of each instance",
+        ("instance", "counterfactual"),
         digits=3,
         toned=True,
     )
 
 
-def fit_words(why: Explanation, person: str) -> str:
+def fit_words(why: Explanation) -> str:
     """Say how well the local explanations follow the model."""
     here, there = _fit(why.row.fit), _fit(why.partner.fit)
     numbers = f"R squared {_number(why.row.fit)}", _number(why.partner.fit)
     if here == there:
-        said = f"The local explanation follows the model {here} here ({' and '.join(numbers)})."
+        said = f"The local explanation fits the model {here} ({' and '.join(numbers)})."
     else:
         said = (
-            f"The local explanation follows the model {here} around the {person} ({numbers[0]}) "
-            f"and {there} around the other ({numbers[1]})."
+            f"The local explanation fits the model {here} around the instance ({numbers[0]}) "
+            f"and {there} around the counterfactual ({numbers[1]})."
         )
     poor = min(why.row.fit, why.partner.fit) < _POORLY
-    return f"{said} Where it follows poorly, its bars tell little." if poor else said
+    return f"{said} Where it fits poorly, its bars explain little." if poor else said
 
 
 def _fit(fit: float) -> str:
-    return "well" if fit >= _WELL else "poorly" if fit < _POORLY else "only in part"
+    return "well" if fit >= _WELL else "poorly" if fit < _POORLY else "partly"
 
 
 def _number(fit: float) -> str:
@@ -81,8 +81,8 @@ class WhyView(QWidget):
         self._twin: QWidget | None = None
         self._fit = parts.Words()
         legend = parts.quiet(
-            f"Full bars: the {session.spec.person}; hatched: the other. To the right what speaks "
-            f"for “{session.spec.favourable}”, to the left what speaks against it."
+            "Solid bars: the instance; hatched: the counterfactual. Bars to the right count "
+            f"towards “{session.spec.favourable}”, bars to the left against it."
         )
         head = layouts.row(
             layouts.grow(legend),
@@ -104,13 +104,13 @@ class WhyView(QWidget):
         """Show another explanation."""
         spec = self._session.spec
         weights = strongest(spec, pair, why)
-        self._fit.setText(fit_words(why, spec.person))
+        self._fit.setText(fit_words(why))
         parts.clear(self._content)
         self._bars = Picture(weights)
         self._bars.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._twin = short_table(
             weights.title,
-            ("Attribute", spec.person.capitalize(), "The other"),
+            ("Attribute", "Instance", "Counterfactual"),
             [(each.name, *map(weights.text, each.values)) for each in weights.weights],
             right=(1, 2),
             wide=0,
@@ -137,7 +137,7 @@ class WhyView(QWidget):
         domain = spec.domain
         attributes = [domain.attributes[p] for p in domain.protected]
         own, other = (tuple(who[domain.protected].tolist()) for who in (pair.row, pair.partner))
-        whose = {own: f"the {spec.person}", other: "the other"}
+        whose = {own: "the instance", other: "the counterfactual"}
         rows = [
             (
                 *(each.text(code) for each, code in zip(attributes, variant.values, strict=True)),
@@ -149,7 +149,7 @@ class WhyView(QWidget):
         ]
         header = (*(each.name for each in attributes), score_name(spec.model), "Decision", "")
         return short_table(
-            "The same person with every combination of protected values",
+            "The instance with every combination of protected values",
             header,
             rows,
             right=(len(attributes),),

@@ -29,7 +29,7 @@ from fairdesk.report.content.choosing import parts as parts_of
 from fairdesk.report.document import whole_report
 
 _KEY = Qt.ItemDataRole.UserRole
-_STAYS = "always there"
+_STAYS = "always included"
 
 
 class ContentsDialog(QDialog):
@@ -63,15 +63,15 @@ class ContentsDialog(QDialog):
         self.banner = parts.Banner()
         self.buttons = QDialogButtonBox()
         self.use = QPushButton("&Use these")
-        self.usual = QPushButton("As &usual")
-        self.usual.setToolTip("Check what a report of this kind shows when nothing is chosen.")
+        self.usual = QPushButton("&Default contents")
+        self.usual.setToolTip("Select what a report of this type shows by default.")
         self.buttons.addButton(self.use, QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         self.buttons.addButton(self.usual, QDialogButtonBox.ButtonRole.ResetRole)
         layouts.column(
             parts.quiet(
-                "What is left out is named in the report. A section that is left out takes its "
-                "charts and tables with it."
+                "Omitted parts are listed in the report. Omitting a section also omits its "
+                "charts and tables."
             ),
             self.banner,
             self.busy,
@@ -166,7 +166,7 @@ class ContentsDialog(QDialog):
             usual = {part.key: part.shown for part in parts_of(report, bare)}
             return parts_of(report, choice), usual
 
-        self.busy.say("Listing what there is…")
+        self.busy.say("Listing the contents…")
         in_background(self, read, self._take, self._fail)
 
     def _take(self, found: tuple[tuple[Part, ...], dict[str, bool]]) -> None:

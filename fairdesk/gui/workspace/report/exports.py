@@ -75,9 +75,9 @@ def _write_last_certificate(store: Store, path: Path) -> None:
     certified = store.certified_runs()
     if not certified:
         raise ReportError(
-            "No run of this audit has a certificate.",
-            why="Only the method Certify hands one over, once it has proven something.",
-            remedy="Run Certify on the Proof page.",
+            "No run of this audit has a proof certificate.",
+            why="Only the method Certification produces one, once it has proven something.",
+            remedy="Run Certification on the Certification page.",
         )
     write_certificate(store, certified[-1], path)
 
@@ -86,7 +86,7 @@ def _write_last_certificate(store: Store, path: Path) -> None:
 REPORTS: Final = (
     Export(
         "Report (PDF)",
-        "For readers: to be printed, signed and handed on.",
+        "For readers: to be printed, signed and passed on.",
         "PDF",
         "report.pdf",
         "PDF document (*.pdf)",
@@ -94,7 +94,7 @@ REPORTS: Final = (
     ),
     Export(
         "Report (HTML)",
-        "For readers: one file that any browser opens, and that can be read aloud.",
+        "For readers: one file that opens in any browser and can be read by screen readers.",
         "HTML",
         "report.html",
         "HTML document (*.html)",
@@ -112,55 +112,56 @@ REPORTS: Final = (
 #: Everything else.
 FILES: Final = (
     Export(
-        "Findings as a table",
-        "For a spreadsheet: one row per pair, both people in the words of your data, their "
-        "decisions and scores, your marks and notes.",
-        "Export findings &CSV…",
+        "Discriminatory pairs as a table",
+        "For a spreadsheet: one row per pair with both instances in the values of your data, "
+        "their decisions and scores, the review status and notes.",
+        "Export pairs as &CSV…",
         "findings.csv",
         "CSV table (*.csv)",
         write_findings_csv,
     ),
     Export(
-        "Findings for programs",
-        "For other programs: the whole question, the runs and every pair, as JSON.",
-        "Export findings &JSON…",
+        "Results for programs",
+        "For other programs: the whole audit plan, the runs and every pair, as JSON.",
+        "Export results as &JSON…",
         "findings.json",
         "JSON file (*.json)",
         write_findings_json,
     ),
     Export(
-        "Data to retrain with",
-        "For whoever trains the model: your data, with pairs added that get one and the same "
-        "label, so that the next model can learn to treat them alike.",
-        "Export retra&ining CSV…",
+        "Data for retraining",
+        "For retraining the model: your data with added pairs whose members have the same "
+        "label, so that the next model can learn to give them the same decision.",
+        "Export retra&ining data as CSV…",
         "retraining.csv",
         "CSV table (*.csv)",
         write_retraining_csv,
     ),
     Export(
-        "Certificate",
-        "For whoever doubts the proof: every box with its verdict, as the last proof left them. "
-        "“fairdesk verify” checks it again.",
-        "Export certi&ficate…",
+        "Proof certificate",
+        "For verifying the proof: every region with its verdict, as of the last "
+        "certification. “fairdesk verify” checks it again.",
+        "Export proof certi&ficate…",
         f"certificate{SUFFIX}",
-        f"Certificate (*{SUFFIX})",
+        f"Proof certificate (*{SUFFIX})",
         _write_last_certificate,
         Proven,
     ),
     Export(
-        "Group figures as a table",
-        "For a spreadsheet: one row per group, with its rate, interval, impact ratio and tests.",
-        "Export gro&up figures…",
+        "Group metrics as a table",
+        "For a spreadsheet: one row per group, with its rate, confidence interval, impact "
+        "ratio and tests.",
+        "Export gro&up metrics…",
         "groups.csv",
         "CSV table (*.csv)",
         write_groups_csv,
         GroupTable,
     ),
     Export(
-        "Rule sets as a table",
-        "For a spreadsheet: one row per rule set that was found, with its rates, interval and "
-        "support.",
-        "Export ru&le sets…",
+        "Subgroups as a table",
+        "For a spreadsheet: one row per subgroup found, with its rates, confidence interval "
+        "and support.",
+        "Export sub&groups…",
         "rule_sets.csv",
         "CSV table (*.csv)",
         write_rule_sets_csv,
@@ -264,7 +265,7 @@ class Saved(parts.Card):
         close = QToolButton()
         close.setText("×")
         close.setAutoRaise(True)
-        close.setAccessibleName("Take this message away")
+        close.setAccessibleName("Close this message")
         close.clicked.connect(self.hide)
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self.body.addLayout(row)
@@ -278,7 +279,7 @@ class Saved(parts.Card):
         beside = ", ".join(each.name for each in written.beside)
         lines = [
             f"SHA-256 {written.sha256}",
-            f"Beside it: {beside}" if beside else "",
+            f"Also written: {beside}" if beside else "",
             *written.remarks,
         ]
         self._digest.setText("\n".join(filter(None, lines)))
@@ -307,8 +308,8 @@ class FilesList(QWidget):
             self.cards[export] = self._card(export)
             column.addWidget(self.cards[export])
         self._none = parts.quiet(
-            "There is nothing else to save yet: tables of groups and rules are offered once a run "
-            "has told of them."
+            "There are no other files to save yet: tables of groups and subgroups are "
+            "offered once a run has measured them."
         )
         column.addWidget(self._none)
         column.addStretch(1)

@@ -50,10 +50,10 @@ _LEAST_FORM, _LEAST_PAGES = 330, 380
 _UNFIT = re.compile(r'[\x00-\x1f<>:"/\\|?*\u202a-\u202e\u2066-\u2069]')
 _LONGEST = 80
 _EMPTY = (
-    "The report will hold, each in a sentence with its number and then in charts and tables: what "
-    "was asked of which model and data; how groups fared; how common discrimination is; pairs of "
-    "people side by side; what is proven; and the evidence to check it all by. What only you can "
-    "tell, such as the system’s purpose, can be filled in before."
+    "The report will contain, in sentences, charts and tables: the audit plan, the model and "
+    "the data; group metrics; estimates; discriminatory pairs; certification; and the "
+    "evidence needed to verify all of it. Information that only the auditor can supply, such "
+    "as the system’s purpose, can be entered before the first run."
 )
 
 
@@ -96,7 +96,7 @@ class ReportPage(QWidget):
         self.format = QComboBox()
         self.save = QPushButton("Save repor&t…")
         self.sign = QPushButton("Si&gn…")
-        self.check = QPushButton("Chec&k…")
+        self.check = QPushButton("Verif&y…")
         self.tabs = QTabWidget()
         self._lay_out()
         self._listen()
@@ -180,8 +180,8 @@ class ReportPage(QWidget):
             return Standing("draft again", Sign.OUTDATED)
         empty = len(self.draft.state.obstacles)
         if empty:
-            return Standing(f"draft, {empty} to fill in", Sign.NOT_YET)
-        return Standing("draft, filled in", Sign.DONE)
+            return Standing(f"draft, {empty} missing", Sign.NOT_YET)
+        return Standing("draft, complete", Sign.DONE)
 
     def keep(self) -> None:
         """Keep what was typed, for the audit is being closed."""
@@ -206,9 +206,9 @@ class ReportPage(QWidget):
             )
         parts.calm(self.format)
         for button, what in (
-            (self.save, "Writes the report, with its manifest beside it."),
-            (self.sign, "Writes the report and signs it with your certificate."),
-            (self.check, "Compares the audit with its data, model and log once more."),
+            (self.save, "Write the report and its manifest."),
+            (self.sign, "Write the report and sign it with your signing certificate."),
+            (self.check, "Verify the audit against its data, model and audit log."),
         ):
             button.setToolTip(what)
             button.setAccessibleDescription(what)
@@ -252,7 +252,7 @@ class ReportPage(QWidget):
 
     def _make_empty(self) -> QWidget:
         begin = parts.push_button("&Begin a run…", self.start)
-        pages = parts.push_button("Show the pages anywa&y", self._show_anyway)
+        pages = parts.push_button("Show the pages any&way", self._show_anyway)
         return parts.empty_page("No run yet", _EMPTY, begin, pages)
 
     def _listen(self) -> None:
@@ -295,11 +295,11 @@ class ReportPage(QWidget):
         session = self._session
         self.files.tell()
         if session.live is not None:
-            text = "A run is under way. What is saved now holds what was found so far."
+            text = "A run is in progress. A report saved now contains the results so far."
         elif not self._has_pages:
-            text = "No run was made yet: a report would only hold the question."
+            text = "No run has been made yet: a report would contain only the audit plan."
         else:
-            text = "Everything is made from the audit file, and can be made again from it alone."
+            text = "Everything is made from the audit file alone and can be made again from it."
         self._note.setText(text)
         self._right.setCurrentIndex(1 if self._has_pages else 0)
 

@@ -132,7 +132,7 @@ class ReportPreview(QWidget):
         self.zoom.setAccessibleName("Zoom")
         self.as_text.setText("Text")
         self.as_text.setCheckable(True)
-        self.as_text.setToolTip("The same as text, to be read aloud or searched (T)")
+        self.as_text.setToolTip("The same content as text, for screen readers and searching (T)")
         self.as_text.setAccessibleName("Show the report as text")
         parts.calm(self.page, self.contents, self.zoom)
         bar = layouts.row(
@@ -152,7 +152,7 @@ class ReportPreview(QWidget):
         self._float()
 
     def _listen(self) -> None:
-        self._setter.began.connect(lambda: self._work("Setting the pages…"))
+        self._setter.began.connect(lambda: self._work("Typesetting the pages…"))
         self._setter.ended.connect(lambda: self._work(""))
         self._setter.made.connect(self._take)
         self._setter.failed.connect(self._fail)
@@ -202,7 +202,7 @@ class ReportPreview(QWidget):
         self._wanted, self._making = (), False
         if self.shown is None:
             again = (("Make the pages", self.refresh),)
-            self.banner.say("No pages were made.", "Making them was cancelled.", again)
+            self.banner.say("No pages were made.", "The typesetting was cancelled.", again)
         else:
             self._set_outdated(outdated=True)
 
@@ -250,8 +250,8 @@ class ReportPreview(QWidget):
         else:
             self.banner.say(
                 "The report does not show this.",
-                "Another kind of report may, or it was left out, or it is one of many of which "
-                "only some are shown: pairs that are flagged come first.",
+                "Another type of report may show it, or it was omitted, or only some of many "
+                "such items are shown: flagged pairs come first.",
             )
 
     def _list_sections(self, report: Report, places: Mapping[str, int]) -> None:

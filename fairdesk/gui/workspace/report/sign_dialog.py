@@ -19,12 +19,12 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.report.provenance.signing import Key, open_key, read_key
 
-_KINDS = "Keys with certificates (*.p12 *.pfx);;All files (*)"
+_KINDS = "Signing certificates (*.p12 *.pfx);;All files (*)"
 _WHAT = (
-    "A signature lets anyone see later whether the report is still, to the byte, what you signed. "
-    "It needs your certificate with its private key, in a file that ends in .p12 or .pfx; whoever "
-    "issues certificates for your organisation can give you one. The report and the manifest "
-    "beside it are both signed."
+    "A signature lets anyone check later whether the report is still, byte for byte, what "
+    "you signed. It requires your signing certificate with its private key, in a .p12 or "
+    ".pfx file; the certificate issuer of your organisation can provide one. The report and "
+    "its manifest are both signed."
 )
 
 
@@ -102,7 +102,9 @@ class SignDialog(QDialog):
         self.sign.setEnabled(bool(self.file.text().strip()))
 
     def _choose(self) -> None:
-        name, _kind = QFileDialog.getOpenFileName(self, "Your key", str(self._folder), _KINDS)
+        name, _kind = QFileDialog.getOpenFileName(
+            self, "Signing certificate", str(self._folder), _KINDS
+        )
         if name:
             self.file.setText(name)
             self.passphrase.setFocus()
@@ -110,7 +112,7 @@ class SignDialog(QDialog):
     def _open(self) -> None:
         path, passphrase = Path(self.file.text().strip()).expanduser(), self.passphrase.text()
         self.banner.clear()
-        self._set_busy("Opening the key…")
+        self._set_busy("Opening the signing certificate…")
         in_background(self, lambda: open_key(read_key(path), passphrase), self._take, self._fail)
 
     def _set_busy(self, text: str) -> None:

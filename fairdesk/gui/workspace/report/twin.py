@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairdesk.report.blocks import (
+    Answer,
     Block,
     Callout,
     Chart,
@@ -49,8 +50,12 @@ def _lines(block: Block) -> Iterator[str]:
         case Heading():
             yield from ("", block.text)
         case Statement():
-            yield f"{block.number} {block.sentence}{_kind(block.evidence)}".lstrip()
+            label = f"{block.label}: {block.number}. " if block.number else ""
+            yield f"{label}{block.sentence}{_kind(block.evidence)}"
             yield from block.details
+        case Answer():
+            yield from ("", block.question, *_lines(block.said))
+            yield from [] if block.chart is None else [f"Chart: {block.chart.alt}"]
         case Callout():
             yield f"{block.word}: {block.text}"
         case Facts():

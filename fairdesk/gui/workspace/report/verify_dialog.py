@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof.verify import Check
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import FairDeskError, TrustRequiredError
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.threads.background import Task, in_background
@@ -31,17 +31,17 @@ from fairdesk.wording import words
 #: So many pairs are asked about again where not all are.
 _SAMPLE = 1_000
 _MARKS = {
-    "DIFFERS": "✗",
+    "MISMATCH": "✗",
     "agrees": "✓",
-    "in part": "◐",
+    "partly checked": "◐",
     "not checked": "–",
-    "nothing there": "·",
+    "not applicable": "·",
 }
 _RECORDS = "PDF document (*.pdf);;Web page (*.html);;JSON file (*.json);;Text (*.txt)"
 _WHAT = (
-    "Compares the audit file with its own log, the data and the model with their fingerprints, "
-    "asks the model about the reported pairs again, counts the groups again, and looks whether "
-    "exported files are still what was exported. The audit is not changed by it."
+    "Compares the audit file with its audit log, and the data and the model with their "
+    "SHA-256 hashes; re-queries the reported pairs; recalculates the group metrics; and "
+    "checks whether exported files are unchanged. The audit is not modified."
 )
 
 
@@ -73,23 +73,21 @@ class CheckDialog(QDialog):
         self._worker: Worker | None = None
         self._task: Task | None = None
         self.account: VerificationReport | None = None
-        self.setWindowTitle("Check this audit")
+        self.setWindowTitle("Verify this audit")
         self.data = QLineEdit(spec.data.path)
         self.model = QLineEdit("" if spec.predictions else spec.model.path)
         self.manifest = QLineEdit()
-        self.manifest.setPlaceholderText("A manifest or a report that was given away before")
-        self.everybody = QCheckBox(
-            "Ask the model about &all reported pairs, not about 1,000 of them"
-        )
+        self.manifest.setPlaceholderText("A manifest or a report issued earlier")
+        self.everybody = QCheckBox("Re-query &all reported pairs, not only 1,000 of them")
         self.everybody.setChecked(True)
         self.everything = QCheckBox(
-            "Prove every &box of a certificate once more, however long that takes"
+            "Prove every &region of a proof certificate again, however long that takes"
         )
         self.everything.setVisible(certified)
         self.banner = parts.Banner()
         self.busy = parts.Busy(cancel=True, steady=True)
         self.results = QWidget()
-        self.check = QPushButton("&Check")
+        self.check = QPushButton("&Verify")
         self.save = QPushButton("&Save a record…")
         self._close = QPushButton("Close")
         self._lay_out()
@@ -149,9 +147,9 @@ class CheckDialog(QDialog):
         self._form = QWidget()
         form = layouts.column(on=self._form, spacing=theme.NEAR)
         rows = (
-            ("&Data", self.data, "The table that was audited"),
+            ("&Data", self.data, "The audited data table"),
             *(() if self._spec.predictions else (("&Model", self.model, "The audited model"),)),
-            ("M&anifest (may be left out)", self.manifest, "A manifest or a report"),
+            ("Mani&fest (optional)", self.manifest, "A manifest or a report"),
         )
         for text, field, title in rows:
             choose = parts.push_button(
@@ -191,7 +189,7 @@ class CheckDialog(QDialog):
         self.check.setDefault(True)
         self._what = parts.quiet(_WHAT)
         layouts.column(
-            parts.title("Check this audit"),
+            parts.title("Verify this audit"),
             self._what,
             self.banner,
             self._form,
@@ -244,7 +242,7 @@ class CheckDialog(QDialog):
         elif parts.asked(
             self,
             error.what,
-            f"{error.why} The check needs the model’s answers.",
+            f"{error.why} The verification needs the model’s outputs.",
             yes="Run it",
             no="Do not run it",
         ):
@@ -283,7 +281,7 @@ class CheckDialog(QDialog):
         top = Qt.AlignmentFlag.AlignTop
         self._table.addWidget(mark, row, 0, top)
         self._table.addLayout(what, row, 1)
-        word = "differs" if check.failed else state
+        word = "mismatch" if check.failed else state
         self._table.addWidget(parts.quiet(word), row, 2, top)
 
     def _save(self) -> None:

@@ -19,8 +19,8 @@ from fairdesk.wording import words
 Of = Literal["sex", "race"]
 _PUBLISHED: Final[dict[Of, tuple[str, ...]]] = {"sex": SEXES, "race": RACES}
 UNKNOWN = "Unknown"
-_ASKED: Final[dict[Of, str]] = {"sex": "Column that tells se&x", "race": "Column that tells ra&ce"}
-_NONE = "None of them"
+_ASKED: Final[dict[Of, str]] = {"sex": "Column with se&x", "race": "Column with ra&ce"}
+_NONE = "No column"
 #: A column with more values than that tells no category.
 _MOST = 60
 
@@ -80,7 +80,7 @@ class CategoriesEditor(QWidget):
             grid.setColumnStretch(2, 3)
             column.addLayout(grid)
         self.propose = parts.push_button("Propose categor&ies", self._propose)
-        self.propose.setToolTip("By what the columns and their values are called.")
+        self.propose.setToolTip("From the names of the columns and of their values.")
         self.propose.hide()
         self._used = parts.quiet()
         column.addWidget(self._used)
@@ -114,7 +114,7 @@ class CategoriesEditor(QWidget):
         parts = [f"{what} is “{name}”" for what, name in named if name]
         used = bool(parts) and not (self.categories.sex or self.categories.race)
         self._used.setText(
-            f"Until you tell it here, the report goes by the names: {words.joined(parts)}."
+            f"Until you choose columns here, the report goes by the names: {words.joined(parts)}."
             if used
             else ""
         )

@@ -23,7 +23,7 @@ from fairdesk.report.content.form import Field
 
 #: A text of several lines is as high as what it holds, between these.
 _LEAST_LINES, _MOST_LINES = 3, 12
-_NO_CHOICE = "Not told yet"
+_NO_CHOICE = "Not supplied yet"
 
 
 class FieldEditor(QWidget):
@@ -101,7 +101,7 @@ class FieldEditor(QWidget):
     def show_need(self, template: TemplateKey) -> None:
         """Say whether a template cannot be final without it."""
         needed = template in self.field.required_by
-        said = f"{self.field.label} (needed for Final)" if needed else self.field.label
+        said = f"{self.field.label} (required for Final)" if needed else self.field.label
         self._label.setText(said.replace("&", "&&"))
         self.input.setAccessibleName(said)
 

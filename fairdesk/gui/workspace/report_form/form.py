@@ -48,40 +48,46 @@ _FORM: Final[tuple[tuple[str, str, dict[str, tuple[str, str]]], ...]] = (
     ("paper", "Paper si&ze", {"a4": ("A4", ""), "us-letter": ("US Letter", "")}),
     (
         "redaction",
-        "&What is shown of single people",
+        "Individual-level data sho&wn",
         {
-            "none": ("Everything", "Rows of real people can stand in the report."),
+            "none": ("Everything", "The report may contain rows of the data."),
             "synthetic": (
-                "Only invented people",
-                "Rows of real people are left out; the report says so.",
+                "Only synthetic instances",
+                "Rows of the data are omitted; the report states this.",
             ),
             "bands": (
-                "Values in bands",
-                "Numbers of single people are shown as ranges; the report says so.",
+                "Values as ranges",
+                "Numbers of individuals are shown as ranges; the report states this.",
             ),
         },
     ),
     (
         "standard",
-        "What the PD&F promises",
+        "PD&F standard",
         {
             "ua-1+a-3a": (
-                "Accessible and to be kept",
-                "PDF/UA-1, PDF/A-3a: can be read aloud, and years from now. With the manifest.",
+                "Accessible and archival",
+                (
+                    "PDF/UA-1, PDF/A-3a: suitable for screen readers and long-term archiving. "
+                    "With the manifest."
+                ),
             ),
             "ua-1": (
                 "Accessible",
-                "PDF/UA-1: can be read aloud. With the manifest.",
+                "PDF/UA-1: suitable for screen readers. With the manifest.",
             ),
             "a-3a": (
-                "To be kept",
-                "PDF/A-3a: can be read years from now. With the manifest.",
+                "Archival",
+                "PDF/A-3a: for long-term archiving. With the manifest.",
             ),
             "a-2a": (
-                "To be kept, with no attachments",
-                "PDF/A-2a: for archives that take none. The manifest is only printed.",
+                "Archival, without attachments",
+                (
+                    "PDF/A-2a: for archives that do not accept attachments. The manifest is only "
+                    "printed."
+                ),
             ),
-            "none": ("Nothing", "For programs that cannot read the others."),
+            "none": ("None", "For programs that cannot read the other standards."),
         },
     ),
 )
@@ -186,13 +192,14 @@ class ReportForm(QWidget):
         categories = self._card("published", "Published categories")
         categories.body.addWidget(
             parts.quiet(
-                "The tables of Local Law 144 are by sex, by race or ethnicity, and by both. Values "
-                "with the same category are counted together; “Unknown” is counted apart."
+                "The tables of Local Law 144 are by sex, by race or ethnicity, and by both. "
+                "Values with the same category are counted together; “Unknown” is counted "
+                "separately."
             )
         )
         categories.body.addWidget(self.categories)
         column.addWidget(categories)
-        signers = self._card(_SIGNERS, "Who signs")
+        signers = self._card(_SIGNERS, "Signatories")
         signers.body.addWidget(self.signers)
         column.addWidget(signers)
         logo = self._card("logo", "Logo on the cover")
@@ -226,7 +233,7 @@ class ReportForm(QWidget):
 
     def _make_kinds(self) -> parts.Card:
         card = parts.Card(margin=theme.GAP)
-        card.body.addWidget(parts.heading("Which report"))
+        card.body.addWidget(parts.heading("Report type"))
         together = QButtonGroup(self)
         for key, template in TEMPLATES.items():
             button = self.kinds[key] = QRadioButton()
@@ -245,7 +252,7 @@ class ReportForm(QWidget):
         return card
 
     def _make_form(self) -> parts.Card:
-        card = self._card("form", "Form of the report")
+        card = self._card("form", "Report format")
         for name, label, choices in _FORM:
             combo = self.form[name] = parts.bounded(QComboBox())
             for key, (text, _told) in choices.items():
@@ -313,7 +320,7 @@ class ReportForm(QWidget):
         choice = self._draft.state.choice
         said = [
             f"{len(keys)} {what}"
-            for keys, what in ((choice.left_out, "left out"), (choice.added, "added"))
+            for keys, what in ((choice.left_out, "omitted"), (choice.added, "added"))
             if keys
         ]
         self._left_out.setText(", ".join(said).capitalize() + "." if said else "")
@@ -348,9 +355,9 @@ class ReportForm(QWidget):
             if field.key in empty or (field.label in also and not text):
                 lacking[field.key] = (field.group, field.label)
             elif fault(field, text):
-                lacking[field.key] = (field.group, f"{field.label} (not right yet)")
+                lacking[field.key] = (field.group, f"{field.label} (invalid)")
         if unsigned(template, details):
-            lacking[_SIGNERS] = ("Sign-off", "Who signs")
+            lacking[_SIGNERS] = ("Sign-off", "Signatories")
         return lacking
 
     def _keep_text(self, editor: FieldEditor) -> None:
@@ -361,7 +368,7 @@ class ReportForm(QWidget):
     def _keep_signers(self) -> None:
         if self._draft.loaded:
             self.signers.mark_kept(self.signers.signers)
-            self._draft.write_detail("signers", "who signs", self.signers.signers)
+            self._draft.write_detail("signers", "signatories", self.signers.signers)
         self._tell_missing()
 
     def _take_back(self) -> None:
@@ -373,10 +380,10 @@ class ReportForm(QWidget):
 
     def _choose(self, template: TemplateKey) -> None:
         self.keep()
-        self._draft.write_choice("which report", template=template)
+        self._draft.write_choice("report type", template=template)
 
     def _choose_form(self, name: str) -> None:
-        self._draft.write_choice("its form", **{name: self.form[name].currentData()})
+        self._draft.write_choice("report format", **{name: self.form[name].currentData()})
 
     def _mark(self) -> None:
         self.keep()
@@ -452,13 +459,13 @@ class _Completeness(parts.Card):
         else:
             self.word.setText("Draft")
             why = (
-                f"{len(lacking)} of {wanted} still needed for Final:"
+                f"{len(lacking)} of {wanted} fields still required for Final:"
                 if lacking
-                else f"All {wanted} that Final needs are filled in."
+                else f"All {wanted} fields required for Final are complete."
             )
             if status.changed:
                 changed = parts.short(status.changed, 120)
-                why = f"It was final until this changed the audit: “{changed}” {why}"
+                why = f"It was final until this change to the audit: “{changed}” {why}"
         self.why.setText(why)
         self._show_links({} if final else lacking)
         self.final.setText("&Make it a draft again" if final else _FINAL)

@@ -28,7 +28,7 @@ class SignersEditor(QWidget):
         self._rows: list[_Row] = []
         self._kept: tuple[Signer, ...] = ()
         self._list = layouts.column(spacing=theme.NEAR)
-        self.add = parts.push_button("A&dd a signer", self._add_one)
+        self.add = parts.push_button("A&dd a signatory", self._add_one)
         layouts.column(self._list, layouts.column(self.add), on=self, spacing=theme.NEAR)
 
     @property
@@ -92,13 +92,13 @@ class _Row(QWidget):
         ):
             field = QLineEdit(text)
             field.setPlaceholderText(f"{what}: {example}" if example else what)
-            field.setAccessibleName(f"{what} of signer {number}")
+            field.setAccessibleName(f"{what} of signatory {number}")
             field.setCursorPosition(0)
             field.editingFinished.connect(self.left)
             self.fields.append(field)
         self._wrong = parts.Words(tone="wrong")
         self.remove = QPushButton("Remove")
-        self.remove.setAccessibleName(f"Remove signer {number}")
+        self.remove.setAccessibleName(f"Remove signatory {number}")
         name, role, date = self.fields
         grid.addWidget(name, 0, 0, 1, 2)
         grid.addWidget(self.remove, 0, 2)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import MinimalPair, Pair
+from fairdesk.audit.store.pair import MinimalPair, Pair
 from fairdesk.audit.store.store import Store
 from fairdesk.data.profiling.nearest import nearest
 from fairdesk.data.table import Table

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
+from operator import attrgetter
+from typing import Any
 
 from PySide6.QtCore import Qt
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import Pair
+from fairdesk.audit.store.pair import (
+    FIELDS,
+    FIRST,
+    FOUND,
+    MARKED,
+    WEIGHED,
+    Kind,
+    Pair,
+    orderable,
+    sides,
+)
 from fairdesk.data.domain.attributes import Role
-from fairdesk.models.decisions.rule import own_number, own_number_text, score_name
+from fairdesk.models.decisions.rule import own_number
 from fairdesk.wording import words
+from fairdesk.wording.pairs import UNKNOWN, entitled, writers
 
 #: The sign of each mark, and what it is called.
-MARKS = {"": ("", "not marked"), "flagged": ("⚑", "flagged"), "dismissed": ("✕", "dismissed")}
+MARKS = {"": ("", "no review status"), "flagged": ("⚑", "flagged"), "dismissed": ("✕", "dismissed")}
 NOTE = "✎"
 
 
@@ -44,6 +58,8 @@ class Cells:
         What the header means.
     number : bool
         Whether its cells are numbers, set at the right.
+    full : callable
+        Writes a pair's cell in full, for its tip; none: as the cell.
     changed : callable
         Whether the cell shows a difference between the two people; none: it never does.
     share : callable
@@ -55,42 +71,29 @@ class Cells:
     text: Callable[[Pair], str]
     tip: str
     number: bool = False
+    full: Callable[[Pair], str] | None = None
     changed: Callable[[Pair], bool] | None = None
     share: Callable[[Pair], float | None] | None = None
-
-
-#: Instead of what is not known yet.
-UNKNOWN = "–"
-
-
-def distance_text(distance: float | None) -> str:
-    """Write how far the nearest real person is; only who is the same is at 0."""
-    if distance is None:
-        return UNKNOWN
-    return "<0.01" if 0 < distance < 0.005 else f"{distance:.2f}"
-
-
-def plausibility_text(plausibility: float | None) -> str:
-    """Write how usual somebody is, as a share of the real people."""
-    if plausibility is None:
-        return UNKNOWN
-    whole = words.percent(plausibility, 1, 0)
-    return whole.replace("below ", "<").replace("above ", ">")
 
 
 def usual(plausibility: float, many: str) -> str:
     """Say how usual somebody is among the real ``many``."""
     if not plausibility:
-        return f"Less usual than any of the real {many}."
+        return f"Less typical than all {many} in the data."
     share = words.percent(plausibility, 1, 0)
     if share.startswith("below "):
-        return f"Less usual than nearly all of the real {many}."
-    return f"At least as usual as {share} of the real {many}."
+        return f"Less typical than nearly all {many} in the data."
+    return f"At least as typical as {share} of the {many} in the data."
 
 
 def mark_text(pair: Pair) -> str:
     """Write the signs of a pair's mark and note."""
     return MARKS[pair.mark][0] + (NOTE if pair.note else "")
+
+
+def mark_in_full(pair: Pair) -> str:
+    """Write a pair's mark, and the note where there is one."""
+    return MARKS[pair.mark][1].capitalize() + (f"\n{pair.note}" if pair.note else "")
 
 
 def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple[Cells, ...]:
@@ -105,109 +108,84 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
     """
     attributes = spec.domain.attributes
 
-    def differs(position: int) -> Callable[[Pair], bool]:
-        return lambda pair: bool(pair.row[position] != pair.partner[position])
-
-    def both(position: int) -> Callable[[Pair], str]:
+    def attribute(position: int, tip: str, *, differs: bool) -> Cells:
         text = attributes[position].text
 
-        def write(pair: Pair) -> str:
-            here, there = pair.row[position], pair.partner[position]
-            return text(here) if here == there else f"{text(here)} ≠ {text(there)}"
+        def sides(pair: Pair) -> dict[float, None]:
+            return dict.fromkeys((pair.row[position], pair.partner[position]))
 
-        return write
-
-    def one(position: int) -> Callable[[Pair], str]:
-        text = attributes[position].text
-        return lambda pair: text(pair.row[position])
-
-    def decided(pair: Pair) -> str:
-        here, there = decisions()[pair.row_class], decisions()[pair.partner_class]
-        # two scores that are far enough apart are a finding too, for a method that is told so
-        return here if pair.row_class == pair.partner_class else f"{here} ≠ {there}"
-
-    many = words.plural(spec.person)
-    first = [
-        Cells("Mark", "mark", mark_text, "⚑ flagged, ✕ dismissed, ✎ has a note"),
-        Cells("No.", "id", lambda pair: str(pair.id), "In the order found", number=True),
-        Cells(
-            f"Nearest real {spec.person}",
-            "distance",
-            lambda pair: distance_text(pair.distance),
-            f"How far the nearest real {spec.person} is: 0 is the same, 1 the farthest",
-            number=True,
-        ),
-        Cells(
-            "Plausible",
-            "plausibility",
-            lambda pair: plausibility_text(pair.plausibility),
-            f"At least as usual as so many of the real {many}",
-            number=True,
-            share=lambda pair: pair.plausibility,
-        ),
-    ]
-    protected = [
-        Cells(
+        return Cells(
             attributes[position].name,
             attributes[position].name,
-            both(position),
-            "Protected: the two values that were compared",
-            changed=differs(position),
+            lambda pair: " ≠ ".join(map(text, sides(pair))),
+            tip,
+            number=not differs and attributes[position].kind.is_number,
+            changed=(lambda pair: len(sides(pair)) > 1) if differs else None,
         )
+
+    protected = [
+        attribute(position, "Protected attribute: the two values tested", differs=True)
         for position in spec.domain.protected
     ]
     following = [
-        Cells(
-            attributes[position].name,
-            attributes[position].name,
-            both(position),
-            "Follows from what is protected",
-            changed=differs(position),
-        )
+        attribute(position, "Determined by a protected attribute", differs=True)
         for position in spec.domain.differing
         if attributes[position].role is not Role.PROTECTED
     ]
-    verdict = [
-        Cells(
-            "Decision",
-            "",
-            decided,
-            "The decision for each of the two",
-            changed=lambda pair: pair.row_class != pair.partner_class,
-        ),
-        Cells(
-            score_name(spec.model),
-            "row_score",
-            lambda pair: own_number_text(pair.row_score, spec.mapping, spec.model),
-            "Score of the favourable class for the first of the two",
-            number=True,
-        ),
-        Cells(
-            f"Other’s {score_name(spec.model).lower()}",
-            "partner_score",
-            lambda pair: own_number_text(pair.partner_score, spec.mapping, spec.model),
-            "Score of the favourable class for the second of the two",
-            number=True,
-        ),
-        Cells(
-            "Difference",
-            "difference",
-            lambda pair: f"{_apart(spec, pair):.3f}",
-            "How far the two scores are apart",
-            number=True,
-        ),
-    ]
     others = [
-        Cells(
-            attributes[position].name,
-            attributes[position].name,
-            one(position),
-            "The same for both",
-            number=attributes[position].kind.is_number,
-        )
+        attribute(position, "Identical in both instances", differs=False)
         for position in spec.domain.others
     ]
-    return (*first, *protected, *following, *verdict, *others)
+    fields = partial(_fields, spec, decisions)
+    difference = Cells(
+        "Difference",
+        "difference",
+        lambda pair: f"{_apart(spec, pair):.3f}",
+        "Difference between the two scores",
+        number=True,
+        full=lambda pair: f"{_apart(spec, pair):.9g}",
+    )
+    return (
+        *(replace(each, text=mark_text, full=mark_in_full) for each in fields(("mark",))),
+        *(*fields(MARKED.keys() - {"mark"}), *fields(FIRST), *fields(WEIGHED)),
+        *(*protected, *following, *fields(FOUND), difference, *others),
+    )
+
+
+def _fields(
+    spec: AuditSpec, decisions: Callable[[], Sequence[str]], names: Iterable[str]
+) -> Iterator[Cells]:
+    """Make the columns of those fields of a pair that have one."""
+    many = words.plural(spec.person)
+    write = writers(spec, lambda position: decisions()[position])
+    in_full: dict[Kind, Callable[[Any], str]] = {
+        **write,
+        "score": lambda value: f"{own_number(value, spec.mapping, spec.model):.9g}",
+        "distance": lambda value: UNKNOWN if value is None else f"{value:.9g}",
+        "share": lambda value: UNKNOWN if value is None else usual(value, many),
+    }
+    for name in names:
+        if (field := FIELDS[name]).title:
+            both = [each for each in sides(name) if each == name or not FIELDS[each].title]
+            yield Cells(
+                entitled(spec, field.title),
+                name if orderable(name) else "",
+                partial(_written, both, write[field.kind]),
+                entitled(spec, field.tip),
+                number=field.kind in ("number", "score", "distance", "share"),
+                full=partial(_written, both, in_full[field.kind]),
+                changed=partial(_differ, both) if len(both) > 1 else None,
+                share=attrgetter(name) if field.kind == "share" else None,
+            )
+
+
+def _written(names: Sequence[str], write: Callable[[Any], str], pair: Pair) -> str:
+    """Write a field's value, or the two of a pair's two sides where these differ."""
+    return " ≠ ".join(map(write, dict.fromkeys(getattr(pair, name) for name in names)))
+
+
+def _differ(names: Sequence[str], pair: Pair) -> bool:
+    return len({getattr(pair, name) for name in names}) > 1
 
 
 def aligned(*, number: bool) -> Qt.AlignmentFlag:
@@ -223,25 +201,6 @@ def _apart(spec: AuditSpec, pair: Pair) -> float:
         for score in (pair.row_score, pair.partner_score)
     )
     return abs(one - other)
-
-
-def tip_of(spec: AuditSpec, pair: Pair, column: Cells, text: str) -> str:
-    """Tell a cell in full: scores with every digit, the note where there is one."""
-    if column.order == "mark":
-        note = f"\n{pair.note}" if pair.note else ""
-        return MARKS[pair.mark][1].capitalize() + note
-    match column.order:
-        case "row_score":
-            text = f"{own_number(pair.row_score, spec.mapping, spec.model):.9g}"
-        case "partner_score":
-            text = f"{own_number(pair.partner_score, spec.mapping, spec.model):.9g}"
-        case "difference":
-            text = f"{_apart(spec, pair):.9g}"
-        case "distance" if pair.distance is not None:
-            text = f"{pair.distance:.9g}"
-        case "plausibility" if pair.plausibility is not None:
-            text = usual(pair.plausibility, words.plural(spec.person))
-    return text
 
 
 def as_tsv(columns: Sequence[Cells], pairs: Sequence[Pair]) -> str:

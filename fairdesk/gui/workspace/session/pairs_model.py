@@ -11,13 +11,14 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QGuiApplication, QPalette
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import Pair, PairQuery
+from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import tips
 from fairdesk.gui.kit.table_model import Index, TableModel
 from fairdesk.gui.kit.threads.store_thread import StoreThread
-from fairdesk.gui.workspace.session.pair_columns import MARKS, PairRole, aligned, columns_of, tip_of
+from fairdesk.gui.workspace.session.pair_columns import MARKS, PairRole, aligned, columns_of
 
 #: Rows per page.
 PAGE = 100
@@ -61,7 +62,6 @@ class PairsModel(TableModel):
     ) -> None:
         super().__init__(parent)
         self.columns = columns_of(spec, decisions)
-        self._spec = spec
         self.query = PairQuery(run=None)
         self._store = store
         self._generation = 0
@@ -189,7 +189,7 @@ class PairsModel(TableModel):
         elif role == Qt.ItemDataRole.ForegroundRole and row.pair.mark == "dismissed":
             cell = QGuiApplication.palette().brush(QPalette.ColorRole.PlaceholderText)
         elif role == Qt.ItemDataRole.ToolTipRole:
-            cell = tips.plain(tip_of(self._spec, row.pair, self.columns[column], row.texts[column]))
+            cell = tips.plain((self.columns[column].full or self.columns[column].text)(row.pair))
         elif role == Qt.ItemDataRole.AccessibleTextRole:
             mark = MARKS[row.pair.mark][1] if column == 0 else row.texts[column]
             cell = f"{self.columns[column].title}: {mark}"

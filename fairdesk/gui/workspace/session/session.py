@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.records import Pair, RunRecord, RunState
+from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit.threads.store_thread import StoreThread

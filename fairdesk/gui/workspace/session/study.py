@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,18 +12,17 @@ from PySide6.QtCore import QObject, Signal
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.reopening import reopen
-from fairdesk.audit.store.records import MinimalPair, Pair
+from fairdesk.audit.store.pair import MinimalPair, Pair, minimal_pair
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.threads.background import Task, in_background
 from fairdesk.gui.kit.threads.store_thread import StoreThread
 from fairdesk.gui.workspace.session.nearest_rows import Real, RealPeople
-from fairdesk.gui.workspace.session.pair_columns import distance_text
 from fairdesk.individual.surrogates.explanation import Explanation
-from fairdesk.models.model import favourable_scores, labels
 from fairdesk.results.events import Rows
 from fairdesk.wording import words
+from fairdesk.wording.pairs import distance_text
 
 T = TypeVar("T")
 
@@ -56,22 +55,6 @@ class Known:
 
     found: Form
     nearer: Form | None
-
-
-def brought_nearer(pair: Pair, minimal: MinimalPair) -> Pair:
-    """Return a pair with the people that it was brought to."""
-    return replace(
-        pair,
-        row=np.array(minimal.row),
-        partner=np.array(minimal.partner),
-        row_score=minimal.row_score,
-        partner_score=minimal.partner_score,
-        row_class=minimal.row_class,
-        partner_class=minimal.partner_class,
-        distance=minimal.distance,
-        plausibility=minimal.plausibility,
-        nearest=minimal.nearest,
-    )
 
 
 class Study(QObject):
@@ -125,7 +108,7 @@ class Study(QObject):
                 return Known(found, None)
             why = store.learned(pair.id, WHY_NEARER, Explanation)
             real = people.nearest(store, minimal)
-            return Known(found, Form(brought_nearer(pair, minimal), real, why))
+            return Known(found, Form(pair.brought(minimal), real, why))
 
         self._store.ask(read, done, key=(id(self), "recall"))
 
@@ -136,27 +119,16 @@ class Study(QObject):
         def call(worker: Worker, people: Rows) -> MinimalPair:
             found = worker.shrink(spec.mapping, spec.domain, people, pair.row[None])
             weighed = worker.weigh(spec.domain, people, found.rows)
-            favourable = spec.mapping.favourable_class
-            return MinimalPair(
-                row=tuple(found.rows[0].tolist()),
-                partner=tuple(found.partners[0].tolist()),
-                row_score=float(favourable_scores(found.row_scores, favourable)[0]),
-                partner_score=float(favourable_scores(found.partner_scores, favourable)[0]),
-                row_class=int(labels(found.row_scores)[0]),
-                partner_class=int(labels(found.partner_scores)[0]),
-                distance=float(weighed.distance[0]),
-                plausibility=float(weighed.score[0]),
-                nearest=int(weighed.nearest[0]),
-            )
+            return minimal_pair(found, weighed, spec.mapping.favourable_class)
 
         def keep(store: Store, minimal: MinimalPair) -> None:
             said = (
-                f"Pair {pair.id}: brought nearer to a real {spec.person}, "
-                f"distance {distance_text(minimal.distance)}."
+                f"Pair {pair.id}: made more realistic, "
+                f"distance to the data {distance_text(minimal.distance)}."
             )
             store.learn(pair.id, NEARER, minimal, said)
 
-        doing = f"Pair {words.number(pair.id)}: bringing it nearer…"
+        doing = f"Pair {words.number(pair.id)}: making it more realistic…"
         self._begin(pair.id, doing, call, keep, lambda: self.shrink(pair))
 
     def explain(self, pair: Pair, what: str = WHY) -> None:
@@ -178,7 +150,7 @@ class Study(QObject):
         def keep(store: Store, explanation: Explanation) -> None:
             store.learn(pair.id, what, explanation, f"Pair {pair.id}: explained.")
 
-        doing = f"Pair {words.number(pair.id)}: asking the model…"
+        doing = f"Pair {words.number(pair.id)}: querying the model…"
         self._begin(pair.id, doing, call, keep, lambda: self.explain(pair, what))
 
     def cancel(self) -> None:

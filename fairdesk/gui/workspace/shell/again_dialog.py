@@ -30,7 +30,7 @@ _LENGTHS: tuple[tuple[str, float | None], ...] = (
     ("Quick: 1 minute", 60.0),
     ("Standard: 10 minutes", 600.0),
     ("Thorough: 1 hour", 3600.0),
-    ("Until it is done", None),
+    ("Until completion", None),
 )
 _MOST = 2**31 - 1
 
@@ -57,7 +57,7 @@ class AgainDialog(QDialog):
         method: str = "",
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Another run")
+        self.setWindowTitle("New run")
         before = (
             RunSpec("quick", seed=-1, budget=Budget(seconds=60.0)) if last is None else last.spec
         )
@@ -134,22 +134,24 @@ class AgainDialog(QDialog):
             return ""
         if answers is QuestionKind.PROOF:
             same = self.picker.key == last.spec.method
-            return "keep what it has proven" if same and can_go_on(last) else ""
-        return f"leave out the {words.number(last.found)} that it has found" if last.found else ""
+            return "keep what is already proven" if same and can_go_on(last) else ""
+        return f"exclude the {words.number(last.found)} pairs already found" if last.found else ""
 
     def _offer_to_go_on(self) -> None:
         """Offer to take over what the last run has found, or proven."""
         what = self._what_goes_on()
         self.goes_on.setVisible(bool(what))
         if self._last is not None:
-            self.goes_on.setText(f"&Go on with run {self._last.id}: {what}")
+            self.goes_on.setText(f"&Continue run {self._last.id}: {what}")
 
     def _lay_out(self) -> None:
         row = layouts.row(spacing=theme.PAGE)
-        length = parts.labelled("&How long it may take", self._length)
+        length = parts.labelled("Time &limit", self._length)
         length.addWidget(self._ends)
         seed = parts.labelled(
-            "Random &seed", self._seed, "Another seed searches elsewhere and finds others."
+            "Random &seed",
+            self._seed,
+            "A different seed changes the random choices, and so usually the results.",
         )
         for column in (length, seed):
             column.addStretch(1)
@@ -173,8 +175,8 @@ class AgainDialog(QDialog):
         buttons.rejected.connect(self.reject)
         area = parts.scrolled(inside)
         column = layouts.column(
-            parts.title("Another run"),
-            parts.quiet("Earlier runs stay in the audit; every run stands in the report."),
+            parts.title("New run"),
+            parts.quiet("Earlier runs stay in the audit. Every run is listed in the report."),
             layouts.grow(area),
             buttons,
             on=self,

@@ -18,7 +18,7 @@ from fairdesk.wording import figures, words
 
 _ROLES = {
     Role.PROTECTED: "◆ protected",
-    Role.VARIES: "may vary",
+    Role.VARIES: "variable",
     Role.FIXED: "fixed",
 }
 #: Values of a column that are listed before “and n more”.
@@ -41,7 +41,7 @@ def data_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
                 f"“{dialect.decimal}”"
             ),
         ),
-        ("Decision or truth", f"{spec.label}; “{spec.favourable}” is favourable"),
+        ("Recorded outcome", f"{spec.label}; “{spec.favourable}” is favourable"),
     )
 
 
@@ -51,7 +51,7 @@ def decision_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
         ("Column", spec.predictions),
         ("Favourable", spec.decisions[spec.mapping.favourable_class]),
         ("Values", words.some(spec.model.classes)),
-        ("The model itself", "Not at hand: nobody else can be asked about, every search is off"),
+        ("Model", "Not available: no other instances can be tested, and all searches are disabled"),
     )
 
 
@@ -63,19 +63,19 @@ def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
         for i, name in enumerate(spec.decisions)
     )
     if model.read_as_data:
-        run = "Read as plain numbers; nothing of the file was run"
+        run = "Read as plain numbers; no code of the file was run"
     elif spec.trusted:
-        run = "The file is a program; you agreed to run it"
+        run = "The file can run code; you agreed to run it"
     elif model.environment:
-        run = f"In an environment and a process of its own: {model.environment}"
+        run = f"In a separate environment and process: {model.environment}"
     else:
-        run = "Opened by its library, in a process of its own"
+        run = "Opened by its library in a separate process"
     if spec.trusted and model.environment:
-        run += f", in an environment of its own: {model.environment}"
+        run += f", in a separate environment: {model.environment}"
     limit = mapping.threshold if model.scores != VALUES else None
     beside = [
         (
-            f"File beside it{' (a program; you agreed)' if each.trusted else ''}",
+            f"Companion file{' (can run code; you agreed)' if each.trusted else ''}",
             f"{each.path}\nSHA-256 {each.sha256}",
         )
         for each in model.companions
@@ -85,10 +85,10 @@ def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
         ("SHA-256", model.sha256),
         ("Format", model.format),
         ("Saved with", model.saved_with),
-        ("Inside", model.summary),
-        ("Output that decides", model.output if model.outputs else ""),
-        ("Answers", f"{model.scores}; decisions: {classes}"),
-        ("Decides", "" if limit is None else f"at a score of {limit:g}, not at 0.5"),
+        ("Structure", model.summary),
+        ("Output used for decisions", model.output if model.outputs else ""),
+        ("Outputs", f"{model.scores}; decisions: {classes}"),
+        ("Decision threshold", "" if limit is None else f"a score of {limit:g}, not 0.5"),
         ("Opened", run),
         *beside,
         ("Columns matched", mapping.matched),
@@ -128,14 +128,14 @@ class DataPage(QWidget):
         column = layouts.column(
             parts.title("Data and model"),
             parts.quiet(
-                "What was audited, exactly. It is frozen with the audit; to ask about other data "
-                "or another model, begin a new audit."
+                "The exact data and model of this audit. They are fixed; to audit other data "
+                "or another model, create a new audit."
             ),
             _facts(f"Data: {Path(spec.data.path).name}", data_facts(spec)),
-            parts.heading("Attributes of a person"),
+            parts.heading("Attributes"),
             short_table(
-                "Attributes of a person",
-                ("Attribute", "Kind", "Role", "Values or range", "Compared"),
+                "Attributes",
+                ("Attribute", "Type", "Role", "Values or range", "Values tested"),
                 [
                     (
                         each.name,
@@ -158,7 +158,7 @@ class DataPage(QWidget):
             if each.name not in (*known, spec.label, spec.predictions)
         ]
         if left:
-            column.addWidget(parts.quiet(f"Left out of the audit: {words.listed(left)}."))
+            column.addWidget(parts.quiet(f"Excluded from the audit: {words.listed(left)}."))
         column.addSpacing(theme.NEAR)
         if spec.predictions:
             column.addWidget(_facts("The model’s decisions", decision_facts(spec)))
@@ -171,11 +171,11 @@ class DataPage(QWidget):
             banner.say(warning)
             column.addWidget(banner)
         if not spec.predictions:
-            column.addWidget(parts.heading("How columns become model inputs"))
+            column.addWidget(parts.heading("Input mapping"))
             column.addWidget(
                 short_table(
-                    "How columns become model inputs",
-                    ("Model input", "Made from", "How"),
+                    "Input mapping",
+                    ("Model input", "Source column", "Conversion"),
                     [
                         (each.name, each.attribute or "–", words.how_made(each, _LISTED))
                         for each in spec.mapping.inputs
@@ -188,7 +188,7 @@ class DataPage(QWidget):
 
 def _role(spec: AuditSpec, attribute: Attribute) -> str:
     if attribute in spec.domain.unseen:
-        return "◆ protected, no input"
+        return "◆ protected, not a model input"
     if spec.predictions and attribute.role is not Role.PROTECTED:
         return "not compared"  # nobody is varied where there is no model to ask
     return _ROLES[attribute.role]

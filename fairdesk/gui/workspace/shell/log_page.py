@@ -19,7 +19,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFileDialog,
     QHeaderView,
     QLabel,
@@ -33,6 +32,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.tables import guarded
 from fairdesk.wording import words
@@ -68,7 +68,7 @@ class LogModel(TableModel):
         """Return the name of a column."""
         if orientation == Qt.Orientation.Horizontal:
             if role == Qt.ItemDataRole.DisplayRole:
-                return ("When", "What")[section]
+                return ("Time", "Event")[section]
             if role == Qt.ItemDataRole.TextAlignmentRole:
                 return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -103,12 +103,12 @@ class LogPage(QWidget):
         self._session = session
         self._banner = parts.Banner()
         self._filter = QLineEdit()
-        self._filter.setPlaceholderText("Words to look for")
+        self._filter.setPlaceholderText("Search text")
         self._filter.setClearButtonEnabled(True)
-        self._filter.setAccessibleName("Show only entries with these words")
+        self._filter.setAccessibleName("Show only entries that contain this text")
         label = QLabel("F&ilter")
         label.setBuddy(self._filter)
-        export = parts.push_button("&Export log…", self.export)
+        export = parts.push_button("&Export audit log…", self.export)
         self._model = LogModel(self)
         self._proxy = QSortFilterProxyModel(self)
         self._proxy.setSourceModel(self._model)
@@ -118,15 +118,8 @@ class LogPage(QWidget):
         self._filter.textChanged.connect(lambda _text: self._tell())
         self._table = QTableView()
         self._table.setModel(self._proxy)
-        self._table.setAccessibleName("Log of the audit")
-        self._table.verticalHeader().hide()
-        self._table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
-        self._table.setShowGrid(False)
-        self._table.setAlternatingRowColors(True)
-        self._table.setTabKeyNavigation(False)
-        self._table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        read_only(self._table, "Audit log", line=9)
         head = self._table.horizontalHeader()
-        head.setHighlightSections(False)
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         head.resizeSection(0, self.fontMetrics().horizontalAdvance("00 Mmm 0000, 00:00:00") + 40)
@@ -134,8 +127,8 @@ class LogPage(QWidget):
 
         row = layouts.row(label, layouts.grow(self._filter), export, spacing=theme.NEAR)
         layouts.column(
-            parts.title("Log"),
-            parts.quiet("Every run and every decision of yours, in order."),
+            parts.title("Audit log"),
+            parts.quiet("Every run and every decision of the auditor, in order."),
             self._banner,
             row,
             layouts.grow(self._table),
@@ -167,7 +160,10 @@ class LogPage(QWidget):
         """Write the whole log as CSV; asks where, unless it is told."""
         if not isinstance(path, Path):
             name, _kind = QFileDialog.getSaveFileName(
-                self, "Export log", str(self._session.path.parent / "log.csv"), "CSV table (*.csv)"
+                self,
+                "Export audit log",
+                str(self._session.path.parent / "log.csv"),
+                "CSV table (*.csv)",
             )
             if not name:
                 return
@@ -182,8 +178,8 @@ class LogPage(QWidget):
             return
         self._banner.tell(
             FairDeskError(
-                "The log could not be saved.",
-                why=f"The system says: {out.errorString()}.",
+                "The audit log could not be saved.",
+                why=f"The system reports: {out.errorString()}.",
                 remedy="Choose another folder.",
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
+from fairdesk.answers.selection import main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
@@ -13,7 +14,7 @@ from fairdesk.charts.verdicts import MARKS, proven_texts
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, fall, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
-from fairdesk.gui.workspace.estimates.page import kind, main_shares, short
+from fairdesk.gui.workspace.estimates.page import kind, short
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
@@ -49,7 +50,7 @@ def budget_used(
         text = f"{words.duration(elapsed)} of {words.duration(budget.seconds)}"
         used.append((elapsed / budget.seconds, text))
     if budget.queries:
-        text = f"{words.number(queries)} of {words.number(budget.queries)} rows"
+        text = f"{words.number(queries)} of {words.number(budget.queries)} queries"
         used.append((queries / budget.queries, text))
     if used:
         share, text = max(used)
@@ -98,10 +99,10 @@ class RunBar(parts.Card):
         self._sign = parts.Words(Sign.NOT_YET.value, size=1.3, wrap=False)
         self._method = parts.Words("No run yet", strong=True, wrap=False)
         self._standing = parts.Words(tone="quiet", size=0.85, wrap=False)
-        self._found = _Figure("found", 72)
-        self._tried = _Figure("tried", 72)
-        self._rows = _Figure("rows sent", 84)
-        self._price = _Figure("rows per found", 84)
+        self._found = _Figure("pairs found", 72)
+        self._tried = _Figure("instances tested", 72)
+        self._rows = _Figure("queries", 84)
+        self._price = _Figure("queries per pair", 84)
         self._share = _Figure("estimated", 150)
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
@@ -113,9 +114,9 @@ class RunBar(parts.Card):
         self._elapsed = _Figure("elapsed", 60)
         self._hold = parts.push_button("&Pause", self._press_hold)
         self._stop = parts.push_button("&Stop", self._press_stop)
-        self._stop.setToolTip("Stop the run; what it found is kept")
+        self._stop.setToolTip("Stop the run; the results so far are kept")
         self._again = QPushButton()
-        self._again.setToolTip("Run again with another seed, method or budget")
+        self._again.setToolTip("Start another run with a different random seed, method or budget")
         self._again.clicked.connect(self.again)
 
         naming = layouts.column(self._method, self._standing, spacing=0)
@@ -143,7 +144,7 @@ class RunBar(parts.Card):
         self._stopping = False
         self.show_nothing()
 
-    def show_nothing(self, what: str = "examples") -> None:
+    def show_nothing(self, what: str = "discriminatory pairs") -> None:
         """Show that no run was made, and what one could find."""
         self._stand(Sign.NOT_YET, "No run yet", f"Start one to find {what}")
         self._again.setText(f"&Find {what}…")
@@ -183,7 +184,9 @@ class RunBar(parts.Card):
         title = METHODS[record.spec.method].title
         self._stand(OF_STATE[record.state], title, words.state_word(record.state))
         again = (
-            "&Repair again…" if method_of(record).answers is QuestionKind.REPAIR else "&Run again…"
+            "&Run mitigation again…"
+            if method_of(record).answers is QuestionKind.REPAIR
+            else "&Run again…"
         )
         self._again.setText(again)
         self._count(record)
@@ -212,7 +215,9 @@ class RunBar(parts.Card):
         proves = answers is QuestionKind.PROOF
         # there is no room for all of it in a small window, and boxes tell more of a proof
         self._rows.setVisible(not proves)
-        self._tried.show_number(words.number(run.tried), "boxes" if proves else "tried")
+        self._tried.show_number(
+            words.number(run.tried), "regions" if proves else "instances tested"
+        )
         self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))
         self._elapsed.show_number(words.duration(run.elapsed))
@@ -240,14 +245,14 @@ class RunBar(parts.Card):
 
     def _count_groups(self, run: Run) -> None:
         """Show how many rule sets were looked at, and the greatest difference so far."""
-        self._tried.show_number(words.number(run.tried), "asked about")
+        self._tried.show_number(words.number(run.tried), "instances tested")
         mined = [each for each in run.figures if isinstance(each, RuleSearchSummary)]
-        examined = words.counted(sum(each.rule_sets for each in mined), "rule set")
+        examined = words.counted(sum(each.rule_sets for each in mined), "subgroup")
         greatest = greatest_text(run)
         if greatest:
-            below = f"greatest of {examined}" if mined else "greatest difference"
+            below = f"largest gap of {examined}" if mined else "largest gap"
         else:
-            below = examined if mined else "difference"
+            below = examined if mined else "gap"
         self._share.show_number(greatest or "–", below)
 
     def _offer(self, *, running: bool) -> None:

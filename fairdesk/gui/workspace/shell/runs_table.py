@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableWidget, QTableWidgetItem
 
+from fairdesk.answers.selection import main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.verdicts import MARKS, proven_texts
 from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.tables import LEFT, RIGHT, Padded, head_columns, read_only
 from fairdesk.gui.workspace.common.answering import can_go_on, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE
-from fairdesk.gui.workspace.estimates.page import main_shares, short
+from fairdesk.gui.workspace.estimates.page import short
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.subgroups import RuleSearchSummary
@@ -23,7 +25,7 @@ from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 
-_HEADER = ("Run", "Method", "State", "Seed", "Result", "Tried", "Rows sent", "Time")
+_HEADER = ("Run", "Method", "State", "Seed", "Result", "Tested", "Queries", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
 #: Columns that are as wide as what they hold: it must be read whole.
 _WHOLE = (0, 1, 2, 3, 4, 5, 6)
@@ -50,32 +52,23 @@ class RunsTable(QTableWidget):
 
     def __init__(self) -> None:
         super().__init__(0, len(_HEADER))
-        self.setAccessibleName("Runs of this audit")
-        self.setAccessibleDescription(
-            "Enter shows what a run answered; S repeats it with another seed, C goes on with it, "
-            "V compares it."
+        read_only(
+            self,
+            "Runs of this audit",
+            "Enter opens the results of a run; S repeats it with another random seed, C "
+            "continues it, V compares it.",
+            line=9,
+            single=True,
         )
+        head_columns(self, _HEADER, _NUMBERS)
         self._runs: tuple[RunRecord, ...] = ()
         self._idle = True
-        for place, text in enumerate(_HEADER):
-            item = QTableWidgetItem(text)
-            item.setTextAlignment(_aligned(place))
-            self.setHorizontalHeaderItem(place, item)
-        self.verticalHeader().hide()
-        self.setShowGrid(False)
-        self.setAlternatingRowColors(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setTabKeyNavigation(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
         head = self.horizontalHeader()
-        head.setHighlightSections(False)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         for place in _WHOLE:
             head.setSectionResizeMode(place, QHeaderView.ResizeMode.ResizeToContents)
-        self.setItemDelegate(parts.Padded(self))
+        self.setItemDelegate(Padded(self))
         self.itemActivated.connect(lambda item: self.opened.emit(self._runs[item.row()].id))
         self.itemSelectionChanged.connect(self.chosen)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -138,8 +131,8 @@ class RunsTable(QTableWidget):
         if run is None:
             return
         entries: tuple[tuple[str, bool, Callable[[], None]], ...] = (
-            ("&Show what it answered\tReturn", True, lambda: self.opened.emit(run.id)),
-            ("&Repeat with another seed\tS", self.can_repeat, self.repeat_chosen),
+            ("&Show results\tReturn", True, lambda: self.opened.emit(run.id)),
+            ("&Repeat with another random seed\tS", self.can_repeat, self.repeat_chosen),
             ("&Continue\tC", self.can_go_on, self.go_on_with_chosen),
             ("Compare &with…\tV", self.can_compare, self.compare_chosen),
         )
@@ -158,10 +151,12 @@ class RunsTable(QTableWidget):
         self._runs = runs
         self.setRowCount(len(runs))
         for row, run in enumerate(runs):
+            # who stopped it is said on the page of the run; here the numbers need the room
+            state = "stopped" if run.state == "stopped" else words.state_word(run.state)
             texts = (
                 str(run.id),
                 METHODS[run.spec.method].title,
-                f"{OF_STATE[run.state].value} {words.state_word(run.state)}",
+                f"{OF_STATE[run.state].value} {state}",
                 str(run.spec.seed),
                 _result(run),
                 words.number(run.tried),
@@ -170,7 +165,7 @@ class RunsTable(QTableWidget):
             )
             for place, text in enumerate(texts):
                 item = QTableWidgetItem(text)
-                item.setTextAlignment(_aligned(place))
+                item.setTextAlignment(RIGHT if place in _NUMBERS else LEFT)
                 if place == 1 and run.spec.continues:
                     item.setText(f"{text}, continues {run.spec.continues}")
                 self.setItem(row, place, item)
@@ -187,7 +182,7 @@ def _searches(run: RunRecord) -> bool:
 def _result(run: RunRecord) -> str:
     """Say what came of a run: a count, what is proven, a share with its interval, or nothing."""
     if _searches(run):
-        return f"{words.number(run.found)} found"
+        return f"{words.counted(run.found, 'pair')} found"
     if (proven := proof_words.proven_of(run.figures)) is not None:
         return " ".join(f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven))
     if method_of(run).answers in ABOUT_GROUPS:
@@ -203,13 +198,8 @@ def _groups_result(run: RunRecord) -> str:
     """Say what a run about groups came to: how many rule sets, and the greatest difference."""
     tables = sum(isinstance(each, GroupTable) for each in run.figures)
     if tables:
-        return words.counted(tables, "table")
+        return words.counted(tables, "group table")
     examined = sum(each.rule_sets for each in run.figures if isinstance(each, RuleSearchSummary))
     greatest = greatest_text(run)
-    parts = (words.counted(examined, "rule set") if examined else "", greatest)
+    parts = (words.counted(examined, "subgroup") if examined else "", greatest)
     return ", ".join(filter(None, parts)) or "–"
-
-
-def _aligned(place: int) -> Qt.AlignmentFlag:
-    right, left = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft
-    return (right if place in _NUMBERS else left) | Qt.AlignmentFlag.AlignVCenter

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fairdesk.answers.selection import all_off, best_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.verdicts import shown
 from fairdesk.gui.workspace.certification.page import off
-from fairdesk.gui.workspace.common.answering import (
-    Run,
-    all_off,
-    answering,
-    fall,
-    method_of,
-    with_examples,
-)
+from fairdesk.gui.workspace.common.answering import Run, answering, fall, method_of, with_examples
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing
-from fairdesk.gui.workspace.estimates.page import measured, telling_share
+from fairdesk.gui.workspace.estimates.page import kind, measured
 from fairdesk.gui.workspace.subgroups.findings_view import mined_of
 from fairdesk.results.trials import repair_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
+from fairdesk.wording.figures import short_share
 
-OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Examples"
-SHARE, PROOF = "How common", "Proof"
-COMPARE, GROUPS, REPAIR, REPORT, LOG = "Compare", "Groups", "Repair", "Report", "Log"
+OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Discriminatory pairs"
+SHARE, PROOF = "Estimates", "Certification"
+COMPARE, GROUPS, REPAIR, REPORT, LOG = (
+    "Compare methods",
+    "Groups",
+    "Mitigation",
+    "Report",
+    "Audit log",
+)
 NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPAIR, REPORT, LOG)
 #: The page that shows what a run answers.
 PAGES = {
@@ -58,13 +59,13 @@ def of_audit(
     stands = {
         OVERVIEW: Standing(words.counted(len(runs), "run"), Sign.DONE)
         if runs
-        else Standing("nothing run yet", Sign.NOT_YET),
+        else Standing("no runs yet", Sign.NOT_YET),
         DATA: Standing(f"{words.number(spec.data.rows)} rows", Sign.DONE),
         GROUPS: _groups(runs),
         LOG: Standing("runs and decisions"),
     }
     if spec.predictions:
-        return {**stands, OVERVIEW: Standing("no model asked", Sign.DONE)}
+        return {**stands, OVERVIEW: Standing("no model queried", Sign.DONE)}
     stands |= {
         EXAMPLES: _examples(spec, runs),
         SHARE: _share(spec, runs),
@@ -73,7 +74,7 @@ def of_audit(
         COMPARE: _compare(spec, runs),
     }
     if not runs:
-        stands[REPORT] = Standing("nothing to tell yet", Sign.NOT_YET)
+        stands[REPORT] = Standing("no results yet", Sign.NOT_YET)
     return stands
 
 
@@ -95,7 +96,7 @@ def of_live(state: RunState, answers: QuestionKind) -> Standing:
 
 def _lacking(spec: AuditSpec, kind: QuestionKind, yet: str) -> Standing:
     """Say of what no run has told how it stands: ``off`` where none can."""
-    return Standing("off" if all_off(spec, kind) else yet, Sign.NOT_YET)
+    return Standing("not available" if all_off(spec, kind) else yet, Sign.NOT_YET)
 
 
 def _examples(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
@@ -112,7 +113,7 @@ def _compare(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
     if len(examples) > 1:
         return Standing(words.counted(len(examples), "run"), Sign.DONE)
     if answering(runs, QuestionKind.DIAGNOSIS):
-        return Standing("search checked", Sign.DONE)
+        return Standing("diagnostic done", Sign.DONE)
     return _lacking(spec, QuestionKind.EXAMPLES, "needs two runs")
 
 
@@ -127,7 +128,7 @@ def _proof(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
     proofs = answering(runs, QuestionKind.PROOF)
     if proofs:
         return _proof_of(proofs[-1])
-    return Standing("off" if off(spec) else "nothing proven", Sign.NOT_YET)
+    return Standing("not available" if off(spec) else "not run", Sign.NOT_YET)
 
 
 def _repair(runs: Sequence[RunRecord], *, outdated: bool) -> Standing:
@@ -151,7 +152,7 @@ def _groups_of(run: Run) -> Standing:
     examined = sum(each.rule_sets for each in mined_of(run))
     text = words.state_word(run.state)
     if examined:
-        text = words.counted(examined, "rule set")
+        text = words.counted(examined, "subgroup")
     elif run.state == "done" and method_of(run).answers is QuestionKind.RATES:
         text = "measured"
     return Standing(text, OF_STATE[run.state])
@@ -164,9 +165,9 @@ def _repair_of(run: Run) -> Standing:
     if run.state in ("running", "paused"):
         text = mitigation_words.effort_text(run.figures) or text
     elif repair is not None and not repair.retrains:
-        text = "rows to add"
+        text = "augmentation rows"
     elif repair is not None:
-        text = fall(run) or "nothing helped"
+        text = fall(run) or "no improvement"
     return Standing(text, OF_STATE[run.state])
 
 
@@ -188,11 +189,9 @@ def _proof_of(run: Run) -> Standing:
 
 
 def _share_of(run: Run, telling: Sequence[Run] = ()) -> Standing:
-    """Say shortly how common it is, by the run that tells most, and how ``run`` stands."""
-    first = next(iter(telling_share(telling or (run,))), None)
+    """Say the share of the best evidence, people in the data first, and how ``run`` stands."""
+    _, first = next(iter(best_shares(telling or (run,))), (run, None))
     if first is None:
         return Standing(words.state_word(run.state), OF_STATE[run.state])
-    digits = 2 if first.exhaustive else words.digits_of(first.low, first.high)
-    kind = "exact" if first.exact else "estimated"
-    text = f"{words.shown_percent(first.estimate, digits)}, {kind}"
+    text = f"{short_share(first)}, {kind(first)}"
     return Standing(text, OF_STATE[run.state])

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
+from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
@@ -25,7 +26,7 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.workspace.certification.page import ProofPage
-from fairdesk.gui.workspace.common.answering import all_off, estimates, method_of, proves
+from fairdesk.gui.workspace.common.answering import estimates, method_of, proves
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare.page import ComparePage
@@ -241,7 +242,7 @@ class Workspace(QWidget):
         self._banner.clear()
         self._session.start(worker, run)
         self.bar.show_opening(METHODS[run.method].title)
-        self.said.emit("The run has begun.")
+        self.said.emit("The run has started.")
         self.run_started.emit()
 
     def _show_answer(self, run: RunSpec) -> None:
@@ -451,7 +452,7 @@ class Workspace(QWidget):
         self._tell()
         if isinstance(error, MovedError):
             lost = error.lost
-            self._banner.tell(error, (("Show where it is…", lambda: self._locate(runs, lost)),))
+            self._banner.tell(error, (("Locate the file…", lambda: self._locate(runs, lost)),))
         else:
             self._banner.tell(error, (("Try again", lambda: self._run(*runs)),))
 
@@ -460,18 +461,18 @@ class Workspace(QWidget):
         if self._opening is None:
             if self._queue:
                 waiting = words.counted(len(self._queue), "run")
-                self.said.emit(f"Stopping; {waiting} that waited will not begin.")
+                self.said.emit(f"Stopping; {waiting} in the queue will not start.")
             self._queue.clear()
             self._session.driver.stop()
             return
         self._opening.close()
         self._opening = None
         self._tell()
-        self.said.emit("Stopped before the search had begun.")
+        self.said.emit("Stopped before the run had started.")
 
     def _locate(self, runs: Sequence[RunSpec], lost: Path) -> None:
         name, _kind = QFileDialog.getOpenFileName(
-            self, f"Where is “{lost.name}” of this audit?", str(self.path.parent)
+            self, f"Locate “{lost.name}” of this audit", str(self.path.parent)
         )
         if name:
             self._places[lost] = Path(name)
@@ -523,8 +524,8 @@ class Workspace(QWidget):
             return
         at = self._queued - len(self._queue)
         self.compare.runs.say_queue(
-            f"● Run {at} of {self._queued} is under way: {METHODS[run.method].title}. "
-            "Stop ends it and those that wait."
+            f"● Run {at} of {self._queued} in progress: {METHODS[run.method].title}. "
+            "Stop ends it and the runs in the queue."
         )
 
     def _go_on(self, state: RunState) -> None:
@@ -554,7 +555,7 @@ class Workspace(QWidget):
         self.said.emit(_ended(state, waited))
         if not state.run_id:
             # it ended before it could be written down as a run
-            self._banner.say("The run could not begin.", state.message)
+            self._banner.say("The run could not be started.", state.message)
         if self._queue and self._worker is not None:
             self._begin(self._worker, self._queue.popleft())
             self._tell_queue()
@@ -584,21 +585,21 @@ class Workspace(QWidget):
             self.bar.show_record(session.runs[-1])
         elif not busy:
             nothing = all_off(session.spec, QuestionKind.EXAMPLES)
-            self.bar.show_nothing("groups" if nothing else "examples")
+            self.bar.show_nothing("subgroups" if nothing else "discriminatory pairs")
 
 
 def _ended(state: RunState, waited: int) -> str:
     """Say for the status bar how a run ended."""
     if not state.run_id:
-        return "The run could not begin."
+        return "The run could not be started."
     if state.state == "done":
         if METHODS[state.method].answers is QuestionKind.EXAMPLES:
-            return f"The search is done: {words.number(state.found)} found."
-        return "The run is done."
+            return f"The search is complete: {words.counted(state.found, 'pair')} found."
+        return "The run is complete."
     ending = {
-        "stopped": "The run was stopped; what it found is kept.",
-        "failed": "The run failed; what it found is kept.",
+        "stopped": "The run was stopped; the results so far are kept.",
+        "failed": "The run failed; the results so far are kept.",
     }[state.state]
     if waited and state.state == "stopped":
-        return f"{ending} {words.counted(waited, 'run').capitalize()} that waited did not begin."
+        return f"{ending} {words.counted(waited, 'run').capitalize()} in the queue did not start."
     return ending

@@ -80,7 +80,7 @@ def rate_text(outcome: str, value: float) -> str:
 
 def score_text(outcome: str, value: float) -> str:
     """Write a difference of rates: ``62.4 points``; of mean scores ``0.624``."""
-    return f"{100 * value:.1f}{words.NBSP}points" if outcome else f"{value:.3f}"
+    return f"{100 * value:.1f}{words.NBSP}percentage points" if outcome else f"{value:.3f}"
 
 
 def _signed(outcome: str, value: float) -> str:
@@ -96,7 +96,7 @@ def greatest_text(run: Run) -> str:
         return score_text(best.outcome, best.score)
     apart = [each.gap for each in gaps(run)]
     apart += [each.score for each in run.figures if isinstance(each, LinearGroup)]
-    return f"{100 * max(apart):.1f}{words.NBSP}points" if apart else ""
+    return f"{100 * max(apart):.1f}{words.NBSP}percentage points" if apart else ""
 
 
 def evidence_text(rule_set: RuleSet) -> str:
@@ -104,7 +104,7 @@ def evidence_text(rule_set: RuleSet) -> str:
     outcome = rule_set.outcome
     low, high = (_signed(outcome, end) for end in (rule_set.low, rule_set.high))
     difference = _signed(outcome, rule_set.phi_in - rule_set.phi_out)
-    points = f"{words.NBSP}points" if outcome else ""
+    points = f"{words.NBSP}percentage points" if outcome else ""
     of = "texts" if any(each.term for each in rule_set.conditions) else "rows"
     support = f"{words.percent(rule_set.support, 1.0)} of {of}, {words.number(rule_set.rows)}"
     corrected = f"p{words.NBSP}{words.p_text(rule_set.p)}"
@@ -115,11 +115,11 @@ def doubt_text(rule_set: RuleSet) -> str:
     """Say in a few words why a rule set must be read with care; mostly empty."""
     doubts = []
     if rule_set.p > subgroup_words.CHANCE:
-        doubts.append("? Chance alone may have made it")
+        doubts.append("? Not statistically significant after correction")
     if rule_set.holds_on_data is None:
-        doubts.append("? The untouched rows cannot tell")
+        doubts.append("? Inconclusive in the original data rows")
     elif not rule_set.holds_on_data:
-        doubts.append("≠ The untouched rows do not show it")
+        doubts.append("≠ Not seen in the original data rows")
     return "\n".join(doubts)
 
 

@@ -71,10 +71,10 @@ class FindingsList(QTreeView):
         self._by_hand = True
         self.setModel(self._model)
         self.setItemDelegate(_Painter(self))
-        self.setAccessibleName("Findings about groups")
+        self.setAccessibleName("Subgroups found")
         self.setAccessibleDescription(
-            "Up and down walk, Right opens the variants of a finding, Enter goes to the people "
-            "inside, T shows the chart as a table."
+            "Up and down select a subgroup, Right shows its near-duplicates, Enter lists its "
+            "members, T shows the chart as a table."
         )
         self.setHeaderHidden(True)
         self.setRootIsDecorated(False)
@@ -228,7 +228,7 @@ def variants_text(finding: Finding) -> str:
     """Say how many variants are folded under a finding; empty where none are."""
     count = len(finding.variants)
     text = subgroup_words.variants_text(finding.mined, count)
-    return f"and {text} {'variant' if count == 1 else 'variants'}" if count else ""
+    return f"and {text} {'near-duplicate' if count == 1 else 'near-duplicates'}" if count else ""
 
 
 @dataclass(frozen=True)

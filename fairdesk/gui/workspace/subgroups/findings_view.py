@@ -6,13 +6,14 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from fairdesk.answers.selection import number_of
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
+from fairdesk.gui.workspace.common.answering import Run, method_of
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
@@ -36,14 +37,15 @@ _LIST, _LIST_ABOVE = 420, 330
 
 #: What findings about groups are, and what not.
 EXPLAINED = (
-    "A finding is a group that rules describe and that fares unlike all others: estimated from "
-    "people of the data who were moved a little. It is no proof, and does not say why: people in a "
-    "group may differ in more than what is protected."
+    "A finding is a subgroup whose outcomes differ from those of all others, estimated from "
+    "perturbed data rows. It is not a proof and does not show why: members of a subgroup may "
+    "differ from all others in more than the protected attributes."
 )
 #: The same of texts.
 EXPLAINED_TEXTS = (
-    "A finding is a set of terms with which sentences fare unlike with others: estimated from "
-    "sentences of the data in which a term was put in the place of another."
+    "A finding is a set of identity terms for which the outcomes of sentences differ from "
+    "those with other terms, estimated from sentences of the data in which one term was "
+    "replaced by another."
 )
 
 
@@ -60,7 +62,7 @@ def mined_of(run: Run) -> tuple[RuleSearchSummary, ...]:
 def off(spec: AuditSpec) -> str:
     """Say why groups cannot be looked for here; empty where they can."""
     if not spec.domain.grouping and not spec.domain.texts.size:
-        return "No attribute is protected, so that there are no groups of people to compare."
+        return "No attribute is protected, so there are no groups to compare."
     return why_off(METHODS[METHOD], spec.model, spec.domain)
 
 
@@ -82,7 +84,7 @@ class FindingsView(RunPage):
     compare = Signal(str)
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, mines, "Run whose findings are shown")
+        super().__init__(session, mines, "Run whose subgroups are shown")
         self._findings: tuple[Finding, ...] = ()
         self._figures: tuple[Metric, ...] = ()
         self._latest: tuple[Finding, ...] = ()
@@ -135,14 +137,14 @@ class FindingsView(RunPage):
     def _make_empty(self) -> QWidget:
         many, spec = self._session.many, self._session.spec
         reason = off(spec)
-        button = parts.push_button("&Find groups", self.find_groups)
+        button = parts.push_button("&Find subgroups", self.find_groups)
         names = words.listed([each.name for each in spec.domain.grouping])
         return parts.empty_page(
-            "No groups looked for yet",
-            f"Individual comparisons ask about one {spec.person} at a time. A group may fare worse "
-            f"than all others all the same: {many} described by {names or 'protected attributes'}, "
-            "alone or together. Every rule that describes enough of them will be tried here, and "
-            "those that fare most unlike all others told in a sentence each.",
+            "No subgroup discovery yet",
+            f"Discriminatory pairs concern one {spec.person} at a time. Outcomes may still differ "
+            f"between subgroups of {many} defined by {names or 'protected attributes'}, "
+            "alone or together. FairDesk tests every subgroup with enough members and "
+            "ranks them by their gap to all others.",
             parts.why_not(button, (reason,)),
             button,
         )
@@ -153,7 +155,7 @@ class FindingsView(RunPage):
             layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
             spacing=theme.NEAR,
         )
-        self._start = parts.push_button("&Find groups", self.find_groups)
+        self._start = parts.push_button("&Find subgroups", self.find_groups)
         self._left = layouts.panel(
             self._make_filters(), self._chip, layouts.grow(self.list), spacing=theme.NEAR
         )
@@ -182,10 +184,10 @@ class FindingsView(RunPage):
         self._search = QLineEdit()
         self._search.setPlaceholderText("Search the rules")
         self._search.setClearButtonEnabled(True)
-        self._search.setAccessibleName("Search the rules of the findings")
+        self._search.setAccessibleName("Search the rules of the subgroups")
         self._search.textChanged.connect(lambda _text: self._filter())
         self._attribute = parts.bounded(QComboBox())
-        self._attribute.setAccessibleName("Attribute that a rule speaks of")
+        self._attribute.setAccessibleName("Attribute in the rule")
         self._outcome = parts.bounded(QComboBox())
         self._outcome.setAccessibleName("Decision that is counted")
         for combo in (self._attribute, self._outcome):
@@ -234,7 +236,7 @@ class FindingsView(RunPage):
         found = self._latest
         going = run.state in ("running", "paused")
         if self._read and self._findings and found != self._findings:
-            self._chip.setText(f"● {words.counted(len(found), 'finding')} now: show them")
+            self._chip.setText(f"● {words.counted(len(found), 'finding')} found so far: show them")
             self._chip.show()
         else:
             self._show_findings(found)
@@ -342,10 +344,10 @@ class FindingsView(RunPage):
 
     def _say(self, run: Run) -> None:
         """Say how the run stands, and what came of it, the number first."""
-        self._say_standing(run, f"{words.number(run.queries)} rows sent to the model, ")
+        self._say_standing(run, f"{words.number(run.queries)} queries, ")
         if run.state == "failed":
-            again = (("Find groups again", self.find_groups.emit),)
-            self._banner.say("The run failed; what it found is kept.", run.message, again)
+            again = (("Run subgroup discovery again", self.find_groups.emit),)
+            self._banner.say("The run failed; the results so far are kept.", run.message, again)
         else:
             self._banner.clear()
         mined = mined_of(run)
@@ -355,7 +357,7 @@ class FindingsView(RunPage):
             going = run.state in ("running", "paused")
             self._headline.say(
                 "…" if going else "□ Nothing found",
-                "No group is known yet." if going else "The run ended before any group was known.",
+                "No result yet." if going else "The run ended before the first result.",
                 run.message if run.state == "done" else "",
             )
             return
@@ -364,8 +366,7 @@ class FindingsView(RunPage):
         so_far = " so far" if run.state in ("running", "paused") else ""
         self._headline.say(
             "▨ Estimated",
-            f"{score_text(chosen, best.rule_set.score)} is the greatest difference{so_far}: "
-            f"{best.sentence}."
+            f"Largest gap{so_far}, {score_text(chosen, best.rule_set.score)}: {best.sentence}."
             if best is not None
             else sentence,
             "\n".join((*((sentence,) if best is not None else ()), *first.notes)),
@@ -382,6 +383,6 @@ def _nothing(mined: tuple[RuleSearchSummary, ...]) -> str:
         return ""
     least = f"{100 * mined[0].theta:g}{words.NBSP}%"
     return (
-        f"No group that rules describe holds at least {least} of the rows. Ask for a smaller least "
+        f"No subgroup reaches the minimum support of {least} of the rows. Choose a smaller minimum "
         "support below, or protect attributes with larger groups."
     )

@@ -57,8 +57,8 @@ class Rates:
 
     rates: tuple[Rate, ...] = ()
     outcome: str = ""
-    title: str = "The rate inside the group and outside it"
-    heading = "In the group and outside it"
+    title: str = "Rates in the subgroup and among all others"
+    heading = "Subgroup and all others"
 
     @property
     def empty(self) -> bool:
@@ -75,7 +75,7 @@ class Rates:
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""
         if self.empty:
-            return f"{self.title}: nothing yet."
+            return f"{self.title}: no result yet."
         text = "; ".join(
             f"{each.name}, {each.kind}: {self.text(each)}, of {words.number(each.people)}"
             for each in self.rates
@@ -85,7 +85,7 @@ class Rates:
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return it as a table, a header and rows; of these at most so many."""
         factor, digits = (100, 1) if self.outcome else (1, 3)
-        header = ("Of", "Kind", "%" if self.outcome else "Mean score", "From", "To", "n")
+        header = ("Group", "Evidence", "%" if self.outcome else "Mean score", "From", "To", "n")
         return header, [
             (
                 each.name,
@@ -130,9 +130,9 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
     """
     everybody = round(rule_set.rows / rule_set.support) if rule_set.support else rule_set.rows
     named = (
-        ("In the group", "estimated", True, rule_set.phi_in, rule_set.n_in),
+        ("Subgroup", "estimated", True, rule_set.phi_in, rule_set.n_in),
         ("All others", "estimated", False, rule_set.phi_out, rule_set.n_out),
-        ("In the group", "observed", True, rule_set.data_in, rule_set.rows),
+        ("Subgroup", "observed", True, rule_set.data_in, rule_set.rows),
         ("All others", "observed", False, rule_set.data_out, everybody - rule_set.rows),
     )
     # of texts it is not told how many hold just these terms: then there is no interval either
@@ -149,7 +149,7 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
         for name, kind, inside, value, people in named
         if value is not None and people > 0
     )
-    title = f"“{rule_set.outcome}” among these {many} and all others"
+    title = f"Rate of “{rule_set.outcome}”: {many} in the subgroup and all others"
     return Rates(rates, rule_set.outcome, title if rule_set.outcome else "Mean scores")
 
 

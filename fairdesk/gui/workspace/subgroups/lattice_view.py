@@ -8,7 +8,6 @@ from typing import Literal
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHeaderView,
     QStyleOptionViewItem,
     QTableWidget,
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme, tips
-from fairdesk.gui.kit.parts import Padded
+from fairdesk.gui.kit.tables import Padded, head_columns, read_only
 from fairdesk.gui.workspace.subgroups.finding import rate_text, score_text
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.subgroups import RuleSet, Variant
@@ -25,7 +24,7 @@ from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase
 
 _SHARE = Qt.ItemDataRole.UserRole
-_HEADER = ("Rule", "Difference", "In the group", "Of rows")
+_HEADER = ("Rule", "Gap", "Rate in the subgroup", "Support")
 _NAMES = {"broader": "↑ Broader", "this": "● This one", "narrower": "↓ Narrower"}
 
 
@@ -103,8 +102,8 @@ def carried(spec: AuditSpec, rule_set: RuleSet) -> str:
     rest = score_text(outcome, left[first])
     whole = score_text(outcome, rule_set.score)
     if lost < 0.1 * rule_set.score:
-        return f"No part carries it alone: without {part} the difference is still {rest}."
-    text = f"It hangs most on {part}: without that the difference is {rest} instead of {whole}."
+        return f"No single condition explains the gap: without {part} it is still {rest}."
+    text = f"The gap depends most on {part}: without it, the gap is {rest} instead of {whole}."
     if len(ranked) > 1:
         last = rule_phrase(spec, (ranked[-1],))
         text += f" Without {last} it is {score_text(outcome, left[ranked[-1]])}."
@@ -125,29 +124,22 @@ class LatticeView(QTableWidget):
     def __init__(self) -> None:
         super().__init__(0, len(_HEADER) + 1)
         self._steps: tuple[Step, ...] = ()
-        self.setAccessibleName("Broader and narrower rules")
-        self.setAccessibleDescription("Enter or a click shows that rule, where it is a finding.")
-        self.setHorizontalHeaderLabels(["", *_HEADER])
-        self.verticalHeader().hide()
-        self.setShowGrid(False)
+        read_only(
+            self,
+            "Broader and narrower rules",
+            "Enter or a click opens the rule if it is a finding.",
+            single=True,
+            whole=True,
+        )
+        self.setAlternatingRowColors(False)
+        head_columns(self, ("", *_HEADER), (2, 3, 4))
         self.setWordWrap(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setTabKeyNavigation(False)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for place in (0, 3, 4):
             self.setItemDelegateForColumn(place, Padded(self))
         self.setItemDelegateForColumn(2, _Bar(self))
         head = self.horizontalHeader()
-        head.setHighlightSections(False)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for place in (2, 3, 4):
-            if (title := self.horizontalHeaderItem(place)) is not None:
-                title.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.cellClicked.connect(lambda row, _column: self._open(row))
         self.cellActivated.connect(lambda row, _column: self._open(row))
 

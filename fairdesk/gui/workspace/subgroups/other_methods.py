@@ -8,12 +8,13 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from fairdesk.answers.selection import number_of
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.kinds.weights import Weight, Weights
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import Run, gaps, method_of, number_of
+from fairdesk.gui.workspace.common.answering import Run, gaps, method_of
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.common.steps import OF_STATE
@@ -27,10 +28,11 @@ from fairdesk.wording.groups import subgroups as subgroup_words
 BASELINES = ("themis-groups", "fairfictplay")
 #: So many sets of attributes, and weights, are listed.
 _MOST_SETS, _MOST_WEIGHTS = 30, 16
-_GAP_HEADER = ("Protected attributes", "Fares best", "Fares worst", "Apart")
+_GAP_HEADER = ("Protected attributes", "Highest rate", "Lowest rate", "Gap")
 _EXPLAINED = (
-    "Earlier methods, on the same model, to be compared with: THEMIS knows groups of single values "
-    "only, among invented people; a linear subgroup is described by weights and not by a rule."
+    "Earlier methods on the same model, for comparison. THEMIS compares groups defined by "
+    "single values only, in random samples of the input domain; a linear subgroup is defined "
+    "by weights, not by a rule."
 )
 
 
@@ -47,7 +49,10 @@ def gap_rows(spec: AuditSpec, measured: Sequence[GroupGap]) -> list[tuple[str, .
             words.listed(each.attributes),
             group(each.attributes, each.best, each.best_rate),
             group(each.attributes, each.worst, each.worst_rate),
-            f"{100 * each.gap:.1f} points ({100 * each.low:.1f} to {100 * each.high:.1f})",
+            (
+                f"{100 * each.gap:.1f} percentage points "
+                f"({100 * each.low:.1f} to {100 * each.high:.1f})"
+            ),
         )
         for each in sorted(measured, key=lambda gap: -gap.gap)
     ]
@@ -69,7 +74,7 @@ class OtherMethods(QWidget):
         self._session = session
         self._told: dict[str, tuple[int, str, int]] = {}
         column = layouts.column(
-            parts.heading("What other methods find"),
+            parts.heading("Results of other methods"),
             parts.quiet(_EXPLAINED),
             on=self,
             spacing=theme.GAP,
@@ -99,7 +104,7 @@ class OtherMethods(QWidget):
 
     def _make_button(self, method: str) -> QPushButton:
         button = parts.push_button(
-            f"Try {METHODS[method].title}", partial(self.wanted.emit, method)
+            f"Run {METHODS[method].title}", partial(self.wanted.emit, method)
         )
         button.setToolTip(self._why_off(method) or METHODS[method].sentence)
         button.setAccessibleDescription(button.toolTip())
@@ -112,7 +117,7 @@ class OtherMethods(QWidget):
     def _made(self, method: str, run: Run) -> list[QWidget]:
         standing = (
             f"{OF_STATE[run.state].value} {METHODS[method].title}, {words.state_word(run.state)}: "
-            f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}. "
+            f"{words.number(run.queries)} queries, {words.duration(run.elapsed)}. "
             f"{run.message}"
         )
         made: list[QWidget] = [parts.quiet(standing.strip())]
@@ -126,7 +131,7 @@ class OtherMethods(QWidget):
             )
             if len(rows) > _MOST_SETS:
                 rest = words.number(len(rows) - _MOST_SETS)
-                made.append(parts.quiet(f"{rest} more sets with smaller gaps are left out here."))
+                made.append(parts.quiet(f"{rest} more sets with smaller gaps are not shown."))
         linear = [each for each in run.figures if isinstance(each, LinearGroup)]
         if linear:
             first, *others = linear
@@ -138,14 +143,14 @@ class OtherMethods(QWidget):
                         fold.body.addWidget(widget)
                 made.append(fold)
         if len(made) == 1 and run.state in ("running", "paused"):
-            made.append(parts.Words("Nothing is measured yet."))
+            made.append(parts.Words("No result yet."))
         return made
 
     def _subgroup(self, group: LinearGroup) -> tuple[QWidget, QWidget]:
         """Make what tells of a subgroup: its sentence, and its weights."""
         said = Statement()
         said.say(
-            "▨ Estimated, among people held out",
+            "▨ Estimated on held-out data",
             subgroup_words.linear_statement(self._session.spec, group).sentence,
         )
         return said, Picture(weights_of(group))
@@ -158,5 +163,5 @@ def weights_of(group: LinearGroup) -> Weights:
     return Weights(
         [Weight(name, (weight,)) for name, weight in ranked[:_MOST_WEIGHTS]],
         "Weights of the subgroup",
-        rest=f"{words.counted(left_out, 'smaller weight')} left out here" if left_out > 0 else "",
+        rest=f"{words.counted(left_out, 'smaller weight')} not shown" if left_out > 0 else "",
     )

@@ -18,10 +18,12 @@ from fairdesk.gui.workspace.subgroups.lattice_view import LatticeView, carried, 
 from fairdesk.results.conditions import Conditions
 from fairdesk.wording.groups import subgroups as subgroup_words
 
-_KEY = "Hatched: samples asked of the model, an estimate. Hollow: the data as they are, untouched."
+_KEY = (
+    "Hatched: estimated from samples sent to the model. Hollow: observed in the original data rows."
+)
 _LATTICE = (
-    "Rules one step more general and more specific, those with the greatest differences. "
-    "A rule that is a finding too is shown at a click."
+    "Rules that are one step more general or more specific, with the largest gaps. Click a "
+    "rule to open it if it is also a finding."
 )
 
 
@@ -52,9 +54,9 @@ class RuleDetail(QWidget):
         self._carried.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.lattice = LatticeView()
         self.lattice.chosen.connect(self.wanted)
-        self._around = (parts.heading("Which part carries it"), parts.quiet(_LATTICE))
+        self._around = (parts.heading("Contribution of each condition"), parts.quiet(_LATTICE))
         self.people = PeopleInside(session)
-        self._people_title = parts.heading("The people inside")
+        self._people_title = parts.heading("Individuals in the subgroup")
         link = report_link(session, lambda: ("subtle",))
         layouts.column(
             self._statement,

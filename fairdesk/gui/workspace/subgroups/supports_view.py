@@ -22,9 +22,9 @@ from fairdesk.wording.rules import rule_phrase
 #: Least supports that are offered.
 _LOWER = (0.02, 0.01, 0.005, 0.002, 0.001)
 _EXPLAINED = (
-    "A group is looked at when at least this share of the rows is in it. With a smaller one more "
-    "and smaller groups come in, and more of what is found is chance; the corrections grow with "
-    "their number."
+    "A subgroup is tested if it contains at least this share of the rows. A smaller minimum "
+    "adds more and smaller subgroups, and more of the results are due to sampling error; the "
+    "corrections increase with the number of subgroups."
 )
 
 
@@ -36,13 +36,13 @@ def drawing_of(mined: RuleSearchSummary) -> Drawing:
     score = np.array([factor * each.score for each in sweep])
     line = Line("highest", theta, score, "discriminatory", mark=Mark.POINTS)
     return Drawing(
-        title="The greatest difference by the least support",
-        x_title=f"least support,{words.NBSP}%",
-        y_title="greatest difference",
+        title="Largest gap by minimum support",
+        x_title=f"minimum support,{words.NBSP}%",
+        y_title="largest gap",
         lines=(line,) if len(sweep) > 1 else (),
         x_digits=1,
         y_digits=1 if mined.outcome else 3,
-        y_unit=f"{words.NBSP}points" if mined.outcome else "",
+        y_unit=f"{words.NBSP}percentage points" if mined.outcome else "",
     )
 
 
@@ -77,18 +77,18 @@ class SupportsView(QWidget):
         # made when it is needed: a chart takes a tenth of a second, and most audits have no sweep
         self.chart: LineChart | None = None
         self.table = RuleTable(
-            "Findings by the least support",
-            ("Greatest difference", "Least support", "Rule sets", "Difference"),
+            "Results by minimum support",
+            ("Subgroup with the largest gap", "Minimum support", "Subgroups", "Gap"),
         )
         self._lower = QComboBox()
-        self._lower.setAccessibleName("Another least support")
+        self._lower.setAccessibleName("Other minimum support")
         self._lower.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         parts.calm(self._lower)
-        self._button = parts.push_button("Find groups a&gain with", self._press)
+        self._button = parts.push_button("Find subgroups a&gain with", self._press)
         row = layouts.row(self._button, self._lower, layouts.stretch(), spacing=theme.NEAR)
         self._above = layouts.column()
         layouts.column(
-            parts.heading("How findings change with the least support"),
+            parts.heading("How results change with the minimum support"),
             parts.quiet(_EXPLAINED),
             self._above,
             self.table,

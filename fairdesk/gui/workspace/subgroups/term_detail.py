@@ -184,8 +184,8 @@ class TermDetail(QWidget):
         parts.clear(self._flips)
         if term.examples:
             shown = words.number(len(term.examples))
-            self._flips.addWidget(parts.heading("Flips"))
-            of = f"{shown} of {words.number(term.flips)}, those with the widest scores apart"
+            self._flips.addWidget(parts.heading("Decision changes"))
+            of = f"{shown} of {words.number(term.flips)}, those with the largest score differences"
             self._flips.addWidget(parts.quiet(f"◆ Examples: {of}."))
         for each in term.examples:
             self._flips.addWidget(self._flip(term, each))
@@ -209,10 +209,10 @@ class TermDetail(QWidget):
         ):
             return
         self._banner.clear()
-        self._behind.addWidget(parts.heading("Sentences of the data with it"))
+        self._behind.addWidget(parts.heading("Sentences in the data with this term"))
         if not found.rows:
             self._behind.addWidget(
-                parts.quiet("□ None: sentences with it were made by replacing another term.")
+                parts.quiet("□ None: sentences with this term were made by replacing another term.")
             )
             return
         count = words.counted(len(found.rows), "sentence")

@@ -15,11 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.answers.selection import number_of
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, parts, theme, tips
-from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
+from fairdesk.gui.kit.tables import Padded, head_columns, read_only
+from fairdesk.gui.workspace.common.answering import Run, method_of
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
@@ -29,7 +31,7 @@ from fairdesk.results.subgroups import TermRate
 from fairdesk.wording import words
 from fairdesk.wording.groups import subgroups as subgroup_words
 
-_HEADER = ("Category", "Term", "Occurs", "Texts", "Rate", "Flips")
+_HEADER = ("Category", "Term", "In the data", "Texts tested", "Selection rate", "Decision changes")
 _KEY, _SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in range(3))
 #: In less width the term stands below the table, not beside it.
 _BESIDE = 960
@@ -38,9 +40,9 @@ _ABOVE = 10
 
 #: What is compared, and what the marks mean.
 EXPLAINED = (
-    "A sentence that names somebody should get the same decision when it names somebody else. "
-    "Estimated: how often sentences get the favourable decision with each term. Flips are "
-    "examples: sentences asked about again that get another decision with another term."
+    "The decision about a sentence should not change when an identity term in it is replaced "
+    "by another. The rate of favourable decisions with each term is an estimate. Decision "
+    "changes are examples: re-queried sentences whose decision changes with another term."
 )
 
 
@@ -71,7 +73,7 @@ class WordsView(RunPage):
     compare_words = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, self._reads, "Run whose words are shown")
+        super().__init__(session, self._reads, "Run whose terms are shown")
         self._terms: tuple[TermRate, ...] = ()
         self._headline = Statement()
         self._category = parts.bounded(QComboBox())
@@ -97,13 +99,13 @@ class WordsView(RunPage):
 
     def _make_empty(self) -> QWidget:
         reason = off(self._session.spec)
-        button = parts.push_button("&Compare words", self.compare_words)
+        button = parts.push_button("&Compare identity terms", self.compare_words)
         return parts.empty_page(
-            "No words compared yet",
-            "A model that reads texts should not decide by who is named in them. Sentences of the "
-            "data that name somebody will be asked about again with other terms, of gender, race, "
-            "religion and age: how often each term gets the favourable decision, and which "
-            "sentences flip, will stand here.",
+            "No identity terms compared yet",
+            "A model that reads texts should not decide by identity terms. FairDesk "
+            "re-queries sentences of the data with other terms for gender, race, religion "
+            "and age, and shows how often sentences with each term receive the favourable "
+            "decision and which decisions change.",
             parts.why_not(button, (reason,)),
             button,
         )
@@ -143,10 +145,10 @@ class WordsView(RunPage):
         return bool(run.spec.text)
 
     def _show_run(self, run: Run) -> None:
-        self._say_standing(run, f"{words.number(run.queries)} texts sent to the model, ")
+        self._say_standing(run, f"{words.number(run.queries)} queries, ")
         if run.state == "failed":
             again = (("Compare again", self.compare_words.emit),)
-            self._banner.say("The run failed; what it found is kept.", run.message, again)
+            self._banner.say("The run failed; the results so far are kept.", run.message, again)
         else:
             self._banner.clear()
         terms = terms_of(run)
@@ -171,7 +173,7 @@ class WordsView(RunPage):
         said = subgroup_words.mined_sentence(spec, mined) if mined is not None else ""
         self._headline.say(
             "…" if going else "□ Nothing found",
-            said or "No term is known yet.",
+            said or "No result yet.",
             notes or run.message,
         )
 
@@ -217,31 +219,17 @@ class _Terms(QTableWidget):
         super().__init__(0, len(_HEADER))
         self._terms: list[TermRate] = []
         self._most: int | None = None
-        self.setAccessibleName("Terms")
-        self.setAccessibleDescription("Arrow keys walk; a click on a header sorts.")
-        self.setHorizontalHeaderLabels(list(_HEADER))
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 12)
-        self.setShowGrid(False)
-        self.setAlternatingRowColors(True)
-        self.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
-        self.setTabKeyNavigation(False)
-        self.setItemDelegate(parts.Padded(self))
+        read_only(self, "Terms", "Arrow keys move; click a header to sort.", line=12, single=True)
+        head_columns(self, _HEADER, range(2, len(_HEADER)))
+        self.setItemDelegate(Padded(self))
         self.setItemDelegateForColumn(4, _Bar(self))
         head = self.horizontalHeader()
-        head.setHighlightSections(False)
         # measured once when they are filled, not at every change of the layout
         head.setSectionResizeMode(head.ResizeMode.Fixed)
         head.setSectionResizeMode(4, head.ResizeMode.Stretch)
         head.setMinimumSectionSize(head.sectionSizeHint(4) // 2)
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         if (rate := self.horizontalHeaderItem(4)) is not None:
-            rate.setToolTip("The share of these texts with the favourable decision")
-        for place in range(2, len(_HEADER)):
-            if (title := self.horizontalHeaderItem(place)) is not None:
-                title.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            rate.setToolTip("Share of these texts with the favourable decision")
 
     @property
     def term(self) -> TermRate | None:
@@ -330,7 +318,7 @@ class _Terms(QTableWidget):
             rate.setData(_SHARE, each.rate)
 
 
-class _Bar(parts.Padded):
+class _Bar(Padded):
     """A rate with a bar below it."""
 
     def paint(

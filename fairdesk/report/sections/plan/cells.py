@@ -21,7 +21,10 @@ def odd_cells(material: Material) -> list[Block]:
     dialect = spec.data.dialect
     formats = [
         Text(
-            say("Its numbers are written like {example}.", example=written_like(column.format)),
+            say(
+                "The numbers in this column are written like {example}.",
+                example=written_like(column.format),
+            ),
             lead=f"{column.name}.",
         )
         for column in spec.columns
@@ -45,18 +48,18 @@ def odd_cells(material: Material) -> list[Block]:
     sentences = [
         say_many(
             count,
-            "{n} cell in columns of numbers is not a number. Unless it was mended, it counts as "
-            "missing; no number was guessed.",
-            "{n} cells in columns of numbers are not numbers. Unless they were mended, they count "
-            "as missing; no number was guessed.",
+            "{n} cell in columns of numbers is not a number. Unless it was corrected, it "
+            "counts as missing; no value was imputed.",
+            "{n} cells in columns of numbers are not numbers. Unless they were corrected, "
+            "they count as missing; no value was imputed.",
         )
     ]
     if undecided:
         sentences.append(
             say_many(
                 undecided,
-                "The auditor decided nothing about {n} of them.",
-                "The auditor decided nothing about {n} of them.",
+                "The auditor made no decision on {n} of them.",
+                "The auditor made no decision on {n} of them.",
             )
         )
     return [
@@ -78,8 +81,8 @@ def odd_cells(material: Material) -> list[Block]:
 def _done(cell: OddCell, *, decided: bool) -> str:
     """Say what an odd cell is read as."""
     if cell.value is not None:
-        return say("{number} (mended)", number=words.short(cell.value, 15))
-    return say("missing") if decided else say("missing; not decided")
+        return say("{number} (corrected)", number=words.short(cell.value, 15))
+    return say("missing") if decided else say("missing; no decision")
 
 
 def garbled(material: Material) -> list[Block]:
@@ -103,14 +106,18 @@ def garbled(material: Material) -> list[Block]:
     return [
         Heading("Texts in another encoding"),
         Text(
-            "These texts were written in another encoding than the rest of the file. They were "
-            "mended."
+            (
+                "These texts were written in another encoding than the rest of the file. They "
+                "were corrected."
+            )
             if dialect.encoding_mended
-            else "These texts were written in another encoding than the rest of the file. They "
-            "were not mended: each counts as a category of its own."
+            else (
+                "These texts were written in another encoding than the rest of the file. They "
+                "were not corrected: each counts as a separate category."
+            )
         ),
         Grid(
-            header=("Column", "Text", "Meant", "Cells", "Where"),
+            header=("Column", "Text", "Intended text", "Cells", "Where"),
             rows=tuple(rows),
             widths=(1.1, 1.3, 1.3, 0.5, 1.3),
             right=(3,),

@@ -23,8 +23,8 @@ from fairdesk.wording.language import say
 
 _ROLES = {
     Role.PROTECTED: "protected",
-    Role.VARIES: "may vary",
-    Role.FIXED: "kept as in the data",
+    Role.VARIES: "variable",
+    Role.FIXED: "fixed",
 }
 
 
@@ -43,13 +43,13 @@ def role_text(domain: Domain, attribute: Attribute) -> str:
     """Say what a search may do with an attribute."""
     for each in domain.determined:
         if each.attribute == attribute.name:
-            return say("follows {by}", by=each.by)
+            return say("determined by {by}", by=each.by)
     return _ROLES[attribute.role]
 
 
 def compared(material: Material) -> Section:
     """Say who is compared with whom, and what the search may change."""
-    return Section("Who is compared", compared_blocks(material), fresh=True)
+    return Section("What is compared", compared_blocks(material), fresh=True)
 
 
 def compared_blocks(material: Material) -> tuple[Block, ...]:
@@ -65,9 +65,9 @@ def compared_blocks(material: Material) -> tuple[Block, ...]:
         blocks.append(
             Text(
                 say(
-                    "{unseen} {is_are} protected, but no input of the model: no decision can hang "
-                    "on what the model is not given, so no single person is compared by it. Groups "
-                    "are.",
+                    "{unseen} {is_are} protected, but not an input of the model. A decision "
+                    "cannot depend directly on a value that the model does not receive, so "
+                    "no counterfactual pairs are tested; groups are compared.",
                     unseen=words.listed(unseen),
                     is_are=is_are,
                 )
@@ -78,15 +78,15 @@ def compared_blocks(material: Material) -> tuple[Block, ...]:
         blocks.append(
             Text(
                 say(
-                    "{texts} holds texts that people wrote. Nobody is compared by them; what a "
-                    "text says of somebody’s group is, by the terms in it.",
+                    "{texts} contains free text. Free text is not changed in counterfactual "
+                    "pairs; groups that a text names are compared by its identity terms.",
                     texts=words.listed(texts),
                 )
             )
         )
     if domain.obstacle:
         blocks.append(
-            Text(say("No single person is compared: {obstacle}.", obstacle=domain.obstacle))
+            Text(say("No counterfactual pairs are tested: {obstacle}.", obstacle=domain.obstacle))
         )
     return (
         *blocks,
@@ -103,22 +103,23 @@ def _one_by_one(material: Material) -> list[Block]:
     return [
         Text(
             say(
-                "Every {person} that the search invents is asked about once for each of the "
-                "{count} combinations of the protected values below. {stays} "
-                "When the decision changes, that is a finding.",
+                "Each tested instance is queried once for each of the {count} combinations "
+                "of the protected values below. {stays} When the decision changes, the "
+                "instance and its counterfactual are a discriminatory pair (a technical "
+                "term, not a legal finding).",
                 person=spec.person,
                 count=words.number(domain.combination_count),
                 stays=_what_stays(domain),
             )
         ),
         Grid(
-            header=("Protected", "Values that are compared"),
+            header=("Protected", "Values tested"),
             rows=tuple(
                 (domain.attributes[i].name, compared_values(domain.attributes[i]))
                 for i in domain.protected.tolist()
             ),
             widths=(1, 3),
-            caption="The protected attributes, and which of their values are compared",
+            caption="The protected attributes and their values tested",
             key="protected",
         ),
     ]
@@ -126,7 +127,7 @@ def _one_by_one(material: Material) -> list[Block]:
 
 def _what_may_change(domain: Domain, shown: Shown) -> list[Block]:
     return [
-        Heading("What the search may change"),
+        Heading("What a search may change"),
         Grid(
             header=("Attribute", "Role", "Allowed values"),
             rows=tuple(
@@ -139,8 +140,9 @@ def _what_may_change(domain: Domain, shown: Shown) -> list[Block]:
                 if attribute.role is not Role.PROTECTED
             ),
             widths=(1.1, 0.8, 2.2),
-            caption="All other attributes, and what they may be",
+            caption="All other attributes and their allowed values",
             key="domain",
+            appended=True,
         ),
     ]
 
@@ -152,14 +154,14 @@ def _what_stays(domain: Domain) -> str:
     ]
     said = "All other attributes stay equal."
     if followers:
-        verb = "follows" if len(followers) == 1 else "follow"
+        verb = "is" if len(followers) == 1 else "are"
         said = say(
-            "{followers} {verb} them; all other attributes stay equal.",
+            "{followers} {verb} determined by them; all other attributes stay equal.",
             followers=words.listed(followers),
             verb=verb,
         )
     if domain.has_constraints:
-        said += " Combinations that break a constraint below cannot be, and are not asked about."
+        said += " Combinations that break a constraint below are not permitted and not tested."
     return said
 
 
@@ -195,8 +197,9 @@ def _unknown(material: Material) -> list[Block]:
     return [
         Text(
             say(
-                "Missing cells are a category of their own in {told}. They are compared and "
-                "counted like any other, given to the model as missing, and never filled in.",
+                "Missing cells are a separate category in {told}. They are compared and "
+                "counted like any other category, passed to the model as missing, and never "
+                "imputed.",
                 told=words.joined(parts),
             )
         )
@@ -210,11 +213,12 @@ def _constraints(material: Material) -> list[Block]:
         return []
     checks = [checked(domain.attributes, material.table, text) for text in domain.constraints]
     return [
-        Heading("What everybody fulfils"),
+        Heading("Constraints"),
         Text(
-            "Nobody who breaks one of these constraints is asked about. A constraint counts as "
-            "broken only where it is false whatever the missing cells may be. What an attribute "
-            "that is determined by another has to be is what most rows of the data say."
+            "Instances that break one of these constraints are not tested. A constraint "
+            "counts as broken only where it is false for every possible value of missing "
+            "cells. An attribute that is determined by another has the value that most rows "
+            "of the data give it."
         ),
         Grid(
             header=("Constraint", "Rows that break it", "Share"),
@@ -255,7 +259,8 @@ def compared_values(attribute: Attribute) -> str:
             )
         return say("every whole number from {low} to {high}", low=texts[0], high=texts[-1])
     return say(
-        "{values}: the middles of {n} groups of equal width from {ends}",
+        "{values}: the midpoints of {n} bins of equal width from {ends}; other values are "
+        "not tested",
         values=", ".join(texts),
         n=words.number(len(texts)),
         ends=words.ends(words.short(attribute.low, 10), words.short(attribute.high, 10)),

@@ -49,20 +49,20 @@ def data(material: Material) -> Section:
                 ),
             ),
             Fact(
-                "One row is",
+                "Each row is",
                 say("one {person}", person=spec.person),
             ),
             *material.filled("Data"),
-            Fact("Read with", _dialect_sentence(spec.data.dialect)),
+            Fact("Read as", _dialect_sentence(spec.data.dialect)),
             Fact(
-                "Label",
-                say("{label}: the decision or the truth; no input of the model", label=spec.label),
+                "Recorded outcome",
+                say("{label}; not an input of the model", label=spec.label),
             ),
             Fact("Favourable value", spec.favourable),
             Fact(
                 "Share favourable",
                 say(
-                    "{share} ({favourable} of {labelled} rows with a label); observed",
+                    "{share} ({favourable} of {labelled} rows with a recorded outcome); observed",
                     share=words.percent(favourable, labelled),
                     favourable=words.number(favourable),
                     labelled=words.number(labelled),
@@ -71,7 +71,7 @@ def data(material: Material) -> Section:
         )
     )
     columns = Grid(
-        header=("Column", "Kind", "Values", "Missing", "Share", "Role"),
+        header=("Column", "Type", "Values", "Missing", "Share", "Role"),
         rows=tuple(
             (
                 column.name,
@@ -125,22 +125,30 @@ def _unknown_groups(material: Material) -> list[Block]:
                 words.number(missing),
                 words.number(hidden),
                 words.percent(missing + hidden, spec.data.rows),
-                "a category of its own"
+                "a separate category"
                 if attribute.unknown
-                else "nobody to start from"
+                else "not a starting point"
                 if missing
                 else "–",
             )
         )
     return [
-        Heading("People of unknown group"),
+        Heading("Group not recorded"),
         Grid(
-            header=("Protected", "Missing", "Named as unknown", "Share of all rows", "In a search"),
+            header=(
+                "Protected",
+                "Missing",
+                "Marked as unknown",
+                "Share of all rows",
+                "In a search",
+            ),
             rows=tuple(rows),
             widths=(1.3, 0.8, 1.1, 1.0, 1.3),
             right=(1, 2, 3),
-            caption="Rows without a value, and rows whose value the auditor has marked as unknown. "
-            "In tables of groups they are counted, and not compared",
+            caption=(
+                "Rows without a value, and rows whose value the auditor has marked as unknown. "
+                "In group tables they are counted but not compared"
+            ),
             key="unknown",
             evidence="observed",
         ),
@@ -182,9 +190,9 @@ def _categories(material: Material) -> list[Block]:
     return [
         Heading("Categories"),
         Text(
-            "The auditor has named these categories, and merged values where two have the same "
-            "one. The tables of the summary for Local Law 144 count by them; all others count the "
-            "values of the data."
+            "The auditor has defined these categories; values with the same category are "
+            "merged. The tables of the summary for Local Law 144 use them; all others use "
+            "the values of the data."
         ),
         Grid(
             header=("Attribute", "Value in the data", "Category", "Rows", ""),
@@ -204,8 +212,8 @@ def _steps(material: Material) -> list[Block]:
     _, known = favourable_rows(table, spec.label, spec.favourable)
     rows = [("Reading", "Every row of the file was read", 0, total)]
     if unlabelled := total - int(known.sum()):
-        why = "No label: left out wherever outcomes are counted by it"
-        rows.append(("Labels", why, unlabelled, total - unlabelled))
+        why = "No recorded outcome: excluded wherever recorded outcomes are counted"
+        rows.append(("Recorded outcomes", why, unlabelled, total - unlabelled))
     rows += _steps_of_groups(material, total)
     left = total
     aside = () if spec.predictions else spec.domain.set_aside(table)
@@ -218,28 +226,37 @@ def _steps(material: Material) -> list[Block]:
             name = material.run_name(run)
             kept = repair.train + repair.validation + repair.test
             if kept < total:
-                rows.append((name, "Without a label of a decision", total - kept, kept))
+                rows.append(
+                    (
+                        name,
+                        "Without a recorded outcome that is one of the decisions",
+                        total - kept,
+                        kept,
+                    )
+                )
             rows += [
                 (
                     name,
-                    "Kept to choose by (validation)",
+                    "Held out for validation",
                     repair.validation,
                     kept - repair.validation,
                 ),
-                (name, "Kept to measure with (test)", repair.test, repair.train),
+                (name, "Held out for testing", repair.test, repair.train),
             ]
-    blocks: list[Block] = [Heading("Rows left out, step by step")]
+    blocks: list[Block] = [Heading("Rows excluded or held out, step by step")]
     if not spec.predictions:
         blocks.append(Text(_starting_points(total, total - left)))
     return [
         *blocks,
         Grid(
-            header=("Step", "Why", "Left out", "Left"),
+            header=("Step", "Why", "Not used", "Remaining"),
             rows=tuple((what, why, words.number(n), words.number(m)) for what, why, n, m in rows),
             widths=(1.1, 2.8, 0.7, 0.7),
             right=(2, 3),
-            caption="Rows left out, and how many are left; in a search each row counts once, under "
-            "its first reason. All rows stay in the data, and in the shares above",
+            caption=(
+                "Rows excluded or held out, and how many remain; in a search each row counts "
+                "once, under its first reason. All rows stay in the data and in the shares above"
+            ),
             key="rows",
             evidence="observed",
         ),
@@ -253,11 +270,11 @@ def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int
         for each in material.group_tables
         if len(each.attributes) == 1 and each.of == material.group_tables[-1].of
     ]
-    what = "Group outcomes"
+    what = "Group metrics"
     rows = [
         (
             what,
-            say("By {attribute}: of unknown group", attribute=words.quoted(each.attributes[0])),
+            say("By {attribute}: group not recorded", attribute=words.quoted(each.attributes[0])),
             each.unknown,
             each.people,
         )
@@ -265,7 +282,7 @@ def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int
         if each.unknown
     ]
     if tables and (gone := tables[0].without):
-        why = "No outcome, or the model could not be asked"
+        why = "No outcome, or the model could not be queried"
         rows.insert(0, (what, why, gone, total - gone))
     return rows
 
@@ -273,13 +290,13 @@ def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int
 def _starting_points(total: int, unusable: int) -> str:
     if not unusable:
         return say(
-            "All {total} rows are complete and within the values that are allowed, so all "
-            "can be starting points.",
+            "All {total} rows are complete and within the allowed values, so all can be "
+            "starting points.",
             total=words.number(total),
         )
     return say(
-        "{usable} of {total} rows can be starting points. {unusable} cannot, because "
-        "a value is missing or not allowed in this audit, or a constraint is broken.",
+        "Of {total} rows, {usable} can be starting points. {unusable} cannot, because a "
+        "value is missing or not allowed in this audit, or a constraint is broken.",
         usable=words.number(total - unusable),
         total=words.number(total),
         unusable=words.number(unusable),
@@ -289,13 +306,13 @@ def _starting_points(total: int, unusable: int) -> str:
 def _dialect_sentence(dialect: Dialect) -> str:
     signs = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
     parts = [
-        say("{sign} between cells", sign=signs.get(dialect.delimiter, dialect.delimiter)),
+        say("separator: {sign}", sign=signs.get(dialect.delimiter, dialect.delimiter)),
         dialect.encoding,
         "a header row" if dialect.header else "no header row",
-        say("decimal {sign}", sign=signs.get(dialect.decimal, "point")),
+        say("decimal sign: {sign}", sign=signs.get(dialect.decimal, "point")),
     ]
     if dialect.missing:
-        parts.append("no value: " + ", ".join(f"“{token}”" for token in dialect.missing))
+        parts.append("missing values: " + ", ".join(f"“{token}”" for token in dialect.missing))
     return "; ".join(parts)
 
 
@@ -315,19 +332,19 @@ def column_values(column: Column, values: Sequence[str]) -> str:
         return texts_summary(column.values)
     hidden = len(column.values) - len(values)
     return words.some(values) + (
-        say("; {hidden} left out", hidden=words.number(hidden)) if hidden else ""
+        say("; {hidden} omitted", hidden=words.number(hidden)) if hidden else ""
     )
 
 
 def _column_role(spec: AuditSpec, column: Column) -> str:
     if column.name == spec.label:
-        return "label"
+        return "recorded outcome"
     if spec.predictions:
         return "decisions" if column.name == spec.predictions else _compared_by(spec, column)
     roles = {
         attribute.name: role_text(spec.domain, attribute) for attribute in spec.domain.attributes
     }
-    return roles.get(column.name, "no attribute")
+    return roles.get(column.name, "not an attribute")
 
 
 def _compared_by(spec: AuditSpec, column: Column) -> str:

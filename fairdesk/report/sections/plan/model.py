@@ -22,12 +22,13 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.material import Material
 from fairdesk.wording import figures, words
 from fairdesk.wording.decisions import class_texts
+from fairdesk.wording.inspected import AGREES
 from fairdesk.wording.language import say
 
 #: Model inputs listed; a one-hot encoding can have thousands.
 _INPUTS_SHOWN = 300
-#: How the log says, when a model is opened, how far it agrees with the label.
-_AGREES = "The model agrees with the label"
+#: How the log begins to say how far an opened model agrees with the label, now and formerly.
+_AGREES = (AGREES, "The model agrees with the label")
 
 
 def model(material: Material) -> Section:
@@ -53,22 +54,22 @@ def model(material: Material) -> Section:
         Fact(
             "Inputs",
             say(
-                "{inputs}, listed below with how each is made",
+                "{inputs}, listed below with the input mapping",
                 inputs=words.number(len(card.inputs)),
             ),
         ),
         Fact("Decisions", decisions),
         Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
-        Fact("Answers", f"{card.scores}. {_rule(spec)}"),
+        Fact("Output", f"{card.scores}. {_rule(spec)}"),
         Fact("Decision threshold", _threshold(spec)),
-        *([Fact("Output that decides", card.output)] if card.outputs else []),
+        *([Fact("Output used for decisions", card.output)] if card.outputs else []),
         Fact("Opened", _opened_sentence(spec)),
         Fact("Checked on rows of the data", _checked(material)),
         *_repeatability(spec),
     ]
     for beside in card.companions:
         facts += [
-            Fact("File beside it", beside.path, exact=True),
+            Fact("Companion file", beside.path, exact=True),
             Fact("SHA-256", beside.sha256, exact=True),
         ]
     blocks: list[Block] = [Facts(tuple(facts))]
@@ -76,17 +77,17 @@ def model(material: Material) -> Section:
         blocks.append(
             Callout(
                 "Trusted by the auditor.",
-                "The file is a program that runs when it is opened, and asks for more than the "
-                "list of harmless classes covers. The auditor agreed to run the file with the "
-                "fingerprint above.",
+                "The file can run code when it is opened, and uses more than the recognised "
+                "model components. The auditor agreed to open the file with the SHA-256 hash "
+                "above.",
             )
         )
     blocks.extend(
         Callout(
             "Trusted by the auditor.",
             say(
-                "“{name}” is a program too, and was opened only because the auditor agreed to "
-                "run the file with its fingerprint above.",
+                "“{name}” can run code too, and was opened only because the auditor agreed "
+                "to open the file with its SHA-256 hash above.",
                 name=Path(beside.path).name,
             ),
         )
@@ -94,11 +95,14 @@ def model(material: Material) -> Section:
         if beside.trusted
     )
     blocks.extend(_fitted(material))
-    blocks.extend(Callout("Fed so.", note) for note in card.hints.notes)
+    blocks.extend(Callout("Input mapping.", note) for note in card.hints.notes)
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
     if card.repeatability is not None and not card.repeatability.holds:
         note = figures.repeatability_sentence(card.repeatability)
-        off = say("What compares decisions of single rows is off; rates are of one query per row.")
+        off = say(
+            "Methods that compare decisions of single rows are not available; rates use one "
+            "query per row."
+        )
         blocks.append(Callout("Not repeatable.", f"{note} {off}"))
     return Section("Model", (*blocks, *_encoding(material)), fresh=True)
 
@@ -110,18 +114,18 @@ def _fitted(material: Material) -> Iterator[Block]:
         yield Callout(
             "Scaling fitted on the audited table.",
             say(
-                "No scaler came with the model, so the auditor chose to standardise with the means "
-                "and standard deviations of the audited table: {columns}. Authors often do so; "
-                "the numbers with which the model was trained may differ, and with them its "
-                "decisions.",
+                "No scaler came with the model, so the auditor chose to standardise with the "
+                "means and standard deviations of the audited table: {columns}. This is "
+                "often done; the numbers used in training may differ, and with them the "
+                "model’s decisions.",
                 columns=shown,
             )
             if fit is Fit.STANDARDISE
             else say(
-                "No scaler came with the model, so the auditor chose to scale to 0..1 with the "
-                "lowest and highest values of the audited table: {columns}. Authors often do so; "
-                "the numbers with which the model was trained may differ, and with them its "
-                "decisions.",
+                "No scaler came with the model, so the auditor chose to scale to 0..1 with "
+                "the lowest and highest values of the audited table: {columns}. This is "
+                "often done; the numbers used in training may differ, and with them the "
+                "model’s decisions.",
                 columns=shown,
             ),
         )
@@ -131,19 +135,17 @@ def _encoding(material: Material) -> tuple[Block, ...]:
     """Say how the columns of the data become what the model is given."""
     inputs = material.spec.mapping.inputs
     shown = inputs[:_INPUTS_SHOWN]
-    caption = say(
-        "What the model is given; matched {matched}", matched=material.spec.mapping.matched
-    )
+    caption = say("Model inputs; matched {matched}", matched=material.spec.mapping.matched)
     if len(inputs) > len(shown):
         caption += say(
-            "; the first {shown} of {inputs}, all in the manifest",
+            "; the first {shown} of {inputs}; all are in the manifest",
             shown=words.number(len(shown)),
             inputs=words.number(len(inputs)),
         )
     return (
-        Heading("From columns to inputs"),
+        Heading("Input mapping"),
         Grid(
-            header=("", "Model input", "Made from", "How"),
+            header=("", "Model input", "Made from", "Conversion"),
             rows=tuple(
                 (
                     str(i + 1),
@@ -164,13 +166,13 @@ def _encoding(material: Material) -> tuple[Block, ...]:
 def _threshold(spec: AuditSpec) -> str:
     """Write the score at which the decision changes; say where there is none."""
     if spec.mapping.together or len(spec.model.classes) > 2:
-        return "none: the class with the greatest score is decided"
+        return "none: the class with the highest score is the decision"
     limit = spec.mapping.threshold
     if limit is None:
         if spec.model.scores == VALUES:
-            return "as the decision says"
-        return say("{limit}, the usual one", limit=words.short(0.5))
-    return say("{limit}, as the auditor set it", limit=words.short(limit, 17))
+            return "as stated in the decision"
+        return say("{limit}, the default", limit=words.short(0.5))
+    return say("{limit}, set by the auditor", limit=words.short(limit, 17))
 
 
 def _repeatability(spec: AuditSpec) -> Iterator[Fact]:
@@ -179,8 +181,8 @@ def _repeatability(spec: AuditSpec) -> Iterator[Fact]:
     if found is None:
         return
     text = say(
-        "{rows} rows of the data were queried again, together, in another order and in batches of "
-        "other sizes: no score changed beyond rounding",
+        "{rows} rows of the data were re-queried, together, in another order and in batches "
+        "of other sizes: no score changed beyond rounding",
         rows=words.number(found.rows),
     )
     yield Fact("Repeatability", figures.repeatability_sentence(found) or text)
@@ -201,17 +203,17 @@ def _checked(material: Material) -> str:
             for line in lines
         )
         return say(
-            "fed so, it decides as the label says on {share} of {labelled} rows with a "
-            "label ({right}), favourable or not; a wrong order of inputs or a flipped "
-            "class would show here",
+            "with this input mapping, the decision, favourable or not, matches the recorded "
+            "outcome for {share} of {labelled} rows that have one ({right}); a wrong order "
+            "of inputs or a flipped class would show here",
             share=words.percent(right, labelled),
             labelled=words.number(labelled),
             right=words.number(right),
         )
     said = next((e.what for e in material.log if e.what.startswith(_AGREES)), "")
     return said or (
-        "not kept in the audit file. The run “Group figures” would tell how far its decisions "
-        "agree with the label"
+        "not kept in the audit file. A run of “Group metrics” would show how often the "
+        "decisions match the recorded outcome"
     )
 
 
@@ -225,14 +227,14 @@ def _decisions(material: Material) -> Section:
         (
             Facts(
                 (
-                    Fact("Column of its decisions", spec.predictions),
+                    Fact("Column of decisions", spec.predictions),
                     Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
                     Fact("Values", words.some(values)),
                 )
             ),
             Text(
-                "The model was not at hand: what it would have decided about anybody else is not "
-                "known, and no method that asks a model was used."
+                "The model was not available: what it would decide for other inputs is not "
+                "known, and no method that queries a model was used."
             ),
         ),
     )
@@ -243,18 +245,20 @@ def _rule(spec: AuditSpec) -> str:
     card, mapping = spec.model, spec.mapping
     if mapping.together:
         good = words.joined([card.classes[i] for i in mapping.together], "or")
-        return say("The class with the greatest score is decided; {good} is favourable.", good=good)
+        return say(
+            "The class with the highest score is the decision; {good} is favourable.", good=good
+        )
     if card.scores == VALUES:
         return say(
-            "The number decides: “{decision}” is favourable.",
+            "The number determines the decision: “{decision}” is favourable.",
             decision=spec.decisions[mapping.favourable_class],
         )
     if len(card.classes) > 2:
-        return "The class with the greatest score is decided."
+        return "The class with the highest score is the decision."
     limit = 0.5 if mapping.threshold is None else mapping.threshold
     side = "above" if mapping.favourable_class == 1 else "at most"
     return say(
-        "The favourable outcome is decided when the score of “{name}” is {side} {limit}.",
+        "The decision is favourable when the score of “{name}” is {side} {limit}.",
         name=card.classes[1],
         side=side,
         limit=words.short(limit),
@@ -266,7 +270,7 @@ def _opened_sentence(spec: AuditSpec) -> str:
         return "read as plain numbers; no code of the file was run"
     if spec.model.environment:
         return say(
-            "in an environment and process of its own: {environment}",
+            "in a separate environment and process: {environment}",
             environment=spec.model.environment,
         )
-    return "with the library it was made with, in a process of its own"
+    return "with the library it was made with, in a separate process"

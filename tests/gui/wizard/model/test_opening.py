@@ -6,6 +6,7 @@ from fairdesk.audit.environments import environments
 from fairdesk.errors import ModelError
 from fairdesk.gui.wizard.model.opening import Stranded, Wish, open_files
 from fairdesk.models.pickles.contents import Contents
+from tests import phrases
 
 
 class Refusing:
@@ -42,7 +43,7 @@ def test_an_environment_is_offered_where_one_can_be_made(attempt):
 
 
 def test_where_none_can_be_made_that_is_said(attempt):
-    with pytest.raises(ModelError, match="can still be installed") as caught:
+    with pytest.raises(ModelError, match=phrases.CAN_BE_INSTALLED) as caught:
         attempt("0.17.1")
 
     assert "0.17.1" in caught.value.why

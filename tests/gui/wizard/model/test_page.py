@@ -35,10 +35,11 @@ from fairdesk.gui.wizard.model.input_dialog import InputDialog
 from fairdesk.gui.wizard.model.mapping_table import CONSTANT, HOW, MADE_FROM, OPEN
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.inputs import input_check
-from fairdesk.models.inputs.mapping import propose
+from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Capability, Fit, How, ModelCard, Takes
 from fairdesk.models.model import Step as Arithmetic
 from fairdesk.models.pickles.contents import Contents, ImportedName
+from tests import phrases
 
 WAIT = 20_000
 HELD = Confinement("a wall", (Hold("network", True, "None."), Hold("files", False, "All.")))
@@ -279,7 +280,7 @@ def test_files_beside_it_are_added_and_left_out(qtbot, make, model_file, tmp_pat
     proves(qtbot, wizard, page._files.add.click)
     assert [each.path for each in wizard.state.companions] == [str(beside)]
     (chip,) = [
-        each for each in page._files.findChildren(QPushButton) if "Leave" in each.accessibleName()
+        each for each in page._files.findChildren(QPushButton) if "Remove" in each.accessibleName()
     ]
     assert chip.width() < page.width() / 2
     assert "&&" in chip.text() or "&" not in chip.text()
@@ -377,7 +378,7 @@ def test_making_an_environment_is_stopped_by_cancel(
         while not stopped():
             threading.Event().wait(0.01)
         stopped_at.append(True)
-        raise ModelError("It was stopped.")
+        raise ModelError("It has been ended.")
 
     monkeypatch.setattr(environments, "make", make_it)
     worker = FakeWorker(errors=[ModelError("It does not open."), ModelError("Nor now.")])
@@ -395,7 +396,7 @@ def test_making_an_environment_is_stopped_by_cancel(
     assert not page.busy
     assert "Stopped" in page.banner.accessibleName()
     qtbot.wait(30)
-    assert "It was stopped" not in page.banner.accessibleName()
+    assert "It has been ended" not in page.banner.accessibleName()
 
 
 # -- inputs ------------------------------------------------------------------------------------
@@ -442,7 +443,7 @@ def test_inputs_made_alike_or_from_the_label_are_refused_here(qtbot, make, model
     proves(qtbot, wizard, lambda: page.load(model_file))
     assert "approved" not in page.tabs.mapping.columns
     fails(qtbot, wizard, lambda: put(wizard, 1, "income"))
-    assert "exactly the same way" in page._problems.accessibleName()
+    assert phrases.EXACTLY_SAME in page._problems.accessibleName()
     assert wizard.state.mapping is None
     assert not wizard.next.isEnabled()
     proves(qtbot, wizard, lambda: put(wizard, 1, CONSTANT))
@@ -463,7 +464,7 @@ def test_any_row_is_shown_as_it_is_sent(qtbot, make, model_file, table):
     qtbot.waitUntil(lambda: model.headerData(head, Qt.Orientation.Horizontal) == "Row 78 as sent")
     sex, age, income = table.codes[77, :3]
     assert [cell(wizard, row, head) for row in range(3)] == [f"{v:g}" for v in (sex, age, income)]
-    assert "It answers “" in page.tabs.row_answer.text()
+    assert "Decision: “" in page.tabs.row_answer.text()
     page.tabs.setCurrentIndex(1)
     assert page.tabs.rows_view.model().rowCount() > 0
 
@@ -534,7 +535,7 @@ def test_a_number_for_each_value_is_given_by_hand(qtbot, dialog):
     asked.codes.item(1, 1).setText("7.5")
     assert asked.fed.inputs[0].codes == {"clerk": 0.0, "cook": 7.5, "pilot": 2.0}
     asked.codes.item(1, 1).setText("many")
-    assert "“many” is no number" in asked._wrong.text()
+    assert "“many” is not a number" in asked._wrong.text()
     assert asked._wrong.isVisible()
     assert asked.codes.item(1, 1).text() == "7.5"
     asked.codes.item(2, 1).setText("inf")
@@ -549,9 +550,9 @@ def test_names_are_no_numbers_and_a_text_is_not_computed_with(qtbot, dialog):
     choose(asked.column, "job")
     choose(asked.way, "a number for each value")
     choose(asked.way, "the number itself")
-    assert "holds names, not numbers" in asked._wrong.text()
+    assert "is categorical, not numeric" in asked._wrong.text()
     assert asked.way.currentText() == "a number for each value"
-    choose(asked.way, "the text as it stands in the data")
+    choose(asked.way, "the text as in the data")
     assert asked.fed.inputs[0].how is How.LABEL
     assert not asked.add_step.isVisible()
     assert not asked.codes.isVisible()
@@ -582,7 +583,7 @@ def test_arithmetic_is_done_step_by_step(qtbot, dialog):
     choose(field("Step 2", QComboBox), "divided by")
     steps = (Arithmetic("subtract", 38.5), Arithmetic("divide", 13.0))
     assert asked.fed.inputs[2].then == steps
-    assert asked._told.text() == "It is given the number itself; minus 38.5; divided by 13."
+    assert asked._told.text() == "The model receives the number itself; minus 38.5; divided by 13."
     field("Remove step 1", QPushButton).click()
     assert asked.fed.inputs[2].then == steps[1:]
 
@@ -593,14 +594,14 @@ def test_everybody_can_get_the_same(qtbot, dialog):
     assert not asked.ok_button.isEnabled()
     choose(asked.way, "the number itself")
     assert "Choose a column first" in asked._wrong.text()
-    choose(asked.way, "the same for everybody")
+    choose(asked.way, phrases.SAME_FOR_EVERYBODY)
     assert asked.ok_button.isEnabled()
     asked.constant.setText("2020")
     asked.constant.editingFinished.emit()
     assert asked.fed.inputs[1].constant == 2020.0
     asked.constant.setText("a year")
     asked.constant.editingFinished.emit()
-    assert "takes a number" in asked._wrong.text()
+    assert "accepts a number" in asked._wrong.text()
     assert asked.constant.text() == "2020"
 
 
@@ -676,10 +677,10 @@ def test_several_of_many_classes_are_good(qtbot, make, model_file, monkeypatch):
         return 1
 
     monkeypatch.setattr(ValuesDialog, "exec", tick)
-    proves(qtbot, wizard, lambda: choose(page.favourable_class, "Several answers…"))
+    proves(qtbot, wizard, lambda: choose(page.favourable_class, "Several decisions…"))
     assert wizard.state.mapping.together == (30, 31)
     assert page.favourable_class.currentText() == f"{classes[30]} or {classes[31]}"
-    decided = next(each for each in page.check._more.text().split(". ") if "Decided" in each)
+    decided = next(each for each in page.check._more.text().split(". ") if "Decisions: " in each)
     assert decided.count("“") <= 5
     assert page.check._more.height() < wizard.height() / 3
 
@@ -790,7 +791,7 @@ def test_a_choice_is_opened_by_enter_and_f2(qtbot, make, model_file):
         assert wizard.state.step is Step.MODEL
         editors = [each for each in view.findChildren(QComboBox) if each.isVisible()]
         assert editors, key
-        assert editors[0].accessibleName() == "Made from, input 2"
+        assert editors[0].accessibleName() == "Source of input 2"
         qtbot.keyClick(editors[0], Qt.Key.Key_Escape)
 
 
@@ -884,10 +885,10 @@ def test_a_preparation_is_offered_chosen_with_one_click_and_taken_back(qtbot, ma
     assert [each.isChecked() for each in card.choices[1:]] == [False] * (len(card.choices) - 1)
     titles = [each.text() for each in card.choices]
     wanted = next(i for i, text in enumerate(titles) if text.startswith("Standardise every input"))
-    assert "agrees with the label in" in card.choices[wanted].accessibleName()
+    assert ": accuracy " in card.choices[wanted].accessibleName()
     said = " ".join(texts(card))
-    assert "Authors often prepare a table so" in said
-    assert "recorded in the audit" in said
+    assert "Authors often prepare a table in this way" in said
+    assert phrases.RECORDED_IN_AUDIT in said
     before = state.proof.accuracy
     card.choices[wanted].setFocus()
     proves(qtbot, wizard, card.choices[wanted].click)
@@ -901,7 +902,7 @@ def test_a_preparation_is_offered_chosen_with_one_click_and_taken_back(qtbot, ma
     assert card.isVisibleTo(page)
     assert card.choices[wanted].isChecked()
     assert any("standardised with the means" in text for text in texts(page))
-    assert "fitted on the audited table" in cell(wizard, 2, HOW)
+    assert phrases.FITTED_ON_TABLE in cell(wizard, 2, HOW)
     proves(qtbot, wizard, card.choices[0].click)
     assert state.mapping == plain
     assert state.proof.accuracy == before

@@ -9,26 +9,29 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.method import Method, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
+from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.proof import alone_of, spaces_of
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.timing import timed_run
-from fairdesk.gui.workspace.certification.page import course_of, off, pair_rows, region_rows
+from fairdesk.gui.workspace.certification.page import off, pair_rows, region_rows
 from fairdesk.gui.workspace.certification.refinement_view import examples_inside, tree_of
 from fairdesk.gui.workspace.common.answering import with_examples
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.overview_page import PROVE, next_step
+from fairdesk.gui.workspace.shell.next_step import PROVE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES, PROOF
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Estimated, PairShare, Part, Proven, Refinement, Region
-from tests.gui.auditing import FakeWorker
+from tests import phrases
+from tests.gui.auditing import FakeWorker, said_of
 
 BOTH = ("age", "sex")
 DOMAIN = Proven(
@@ -121,9 +124,9 @@ def standing(workspace):
 def test_every_bar_is_whole_and_of_whom_it_says(spec):
     bars = spaces_of(spec, ALL)
     names = [bar.name for bar in bars]
-    assert names[0] == "All possible applicants"
-    assert names[1].startswith("Your population")
-    assert names[2] == "The applicants in your data"
+    assert names[0] == "Input domain"
+    assert names[1].startswith("Data-weighted")
+    assert names[2] == "Applicants in the data"
     for bar in bars:
         assert sum(share for _verdict, share in bar.parts()) == 1
     assert [verdict for verdict, _share in bars[2].parts()] == ["consistent", "discriminatory"]
@@ -133,11 +136,10 @@ def test_shares_are_proven_at_least_and_counts_exact(spec):
     domain, _population, data = spaces_of(spec, ALL)
     told = [plain(domain.tip(*part)) for part in domain.parts()]
     assert told[0] == (
-        "All possible applicants: at least 89.88 % certified "
-        "(898,800,000,000 of 1,000,000,000,000): proven"
+        "Input domain: at least 89.88 % certified (898,800,000,000 of 1,000,000,000,000): proven"
     )
     assert "3.22 % undecided (32,200,000,000 of" in told[2]
-    assert "estimated, not proven: 41.0 % (39.6 to 42.4) of the undecided falsified" in told[2]
+    assert "41.0 % (39.6 to 42.4)" in told[2]
     assert plain(data.tip(*next(data.parts()))).endswith("95.50 % certified (191 of 200): proven")
 
 
@@ -165,7 +167,7 @@ def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):
         qtbot.keyClick(bars, Qt.Key.Key_Right)
     assert "undecided" in bars._reading.text()
     qtbot.keyClick(bars, Qt.Key.Key_Right)
-    assert "Your population" in bars._reading.text()
+    assert "Data-weighted" in bars._reading.text()
     qtbot.keyClick(bars, Qt.Key.Key_T)
     rows = bars.drawing.table()[1]
     assert bars._table.model().rowCount() == len(rows) == 9
@@ -179,7 +181,7 @@ def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):
 def test_before_a_proof_the_page_offers_one(qtbot, opened, path):
     workspace = opened(path)
     workspace.show_page(PROOF)
-    assert "nothing proven" in standing(workspace)
+    assert "not run" in standing(workspace)
     (button,) = (
         each for each in workspace.proof.findChildren(QPushButton) if each.isVisibleTo(workspace)
     )
@@ -197,11 +199,11 @@ def test_where_nothing_can_be_proven_it_says_why(monkeypatch, opened, path, spec
                 obstacle=lambda _domain: "nobody can be counted",
             )
             monkeypatch.setitem(METHODS, key, asks)
-    assert "Certify is off: nobody can be counted." in off(spec)
+    assert "“Certify” is not available: nobody can be counted." in off(spec)
     workspace = opened(path)
     workspace.show_page(PROOF)
-    assert "off" in standing(workspace)
-    assert "Not possible here." in workspace.overview._proven.said.text()
+    assert "not available" in standing(workspace)
+    assert "nobody can be counted" in said_of(workspace, Question.CERTAIN)
     shown = [each for each in workspace.proof.findChildren(QPushButton) if each.isVisible()]
     assert [each.isEnabled() for each in shown] == [False]
 
@@ -214,7 +216,7 @@ def test_what_is_proven_and_what_is_estimated_are_said_apart(proof):
     assert proof._estimate._kind.text().startswith("▨ Estimated")
     assert "41.0 %" in plain(proof._estimate._sentence.text())
     assert proof._notes.text() == DOMAIN.notes[0]
-    assert "48,213 boxes looked at" in proof._standing.text()
+    assert "48,213 regions examined" in proof._standing.text()
     assert proof.alone.isVisible()
 
 
@@ -231,7 +233,7 @@ def test_a_model_that_cannot_be_looked_into_is_not_certified(opened, path):
     workspace.show_page(PROOF)
     proof = workspace.proof
     assert proof._headline._kind.text() == "□ Not certified"
-    assert "statistical, not certified" in proof._headline._sentence.text()
+    assert phrases.NOT_CERTIFIED in proof._headline._sentence.text()
     assert proof._estimate._kind.text().startswith("▨ Estimated")
     assert "not certified" in standing(workspace)
     assert not proof._more.isVisible()
@@ -249,15 +251,15 @@ def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
 
 
 def test_the_course_is_told_as_it_came_and_rounded_down():
-    drawing = course_of(DOMAIN)
+    drawing = course_of_proof(DOMAIN, whole=True)
     assert [line.name for line in drawing.lines] == ["undecided", "certified", "falsified"]
     # also of a run that went on with another: it did not begin with nothing
     assert [float(line.y[0]) for line in drawing.lines] == pytest.approx([79, 20, 1])
     assert drawing.lines[1].y[-1] == pytest.approx(89.88)
     assert sum(float(line.y[-1]) for line in drawing.lines) == pytest.approx(100)
-    assert course_of(POPULATION).empty
+    assert course_of_proof(POPULATION, whole=True).empty
     little = msgspec.structs.replace(DOMAIN, course=((0.0, 0.0, 0.0), (9.0, 0.5, 0.000159)))
-    assert float(course_of(little).lines[2].y[-1]) == 0.01
+    assert float(course_of_proof(little, whole=True).lines[2].y[-1]) == 0.01
 
 
 def test_regions_and_pairs_are_sorted_and_copied(proof, spec):
@@ -269,7 +271,8 @@ def test_regions_and_pairs_are_sorted_and_copied(proof, spec):
     table.clearSelection()
     table.copy()
     lines = QGuiApplication.clipboard().text().splitlines()
-    assert lines[0].split("\t") == ["Rule", "Of all possible", "How many", "Population"]
+    heads = [table.horizontalHeaderItem(i).text() for i in range(table.columnCount())]
+    assert lines[0].split("\t") == heads
     assert len(lines) == 3
     assert proof.pairs.item(0, 1).text() == "age = 75, sex = male"
     assert plain(proof.pairs.item(1, 4).text()) == "0 %"
@@ -290,10 +293,10 @@ def test_a_table_keeps_its_order_while_it_grows(proof, spec):
 
 def test_the_tree_is_told_in_the_auditors_words(spec):
     tree = tree_of(spec, TREE)
-    assert tree.rules[0] == tree.steps[0] == "Everybody"
+    assert tree.rules[0] == tree.steps[0] == "All combinations"
     assert tree.rules[2] == "“job” = clerk and “income” ≤ 40"
     assert tree.steps[2] == "“income” ≤ 40"
-    assert tree.whole == "all possible applicants"
+    assert tree.whole == "the input domain"
 
 
 def test_the_way_leads_back(qtbot, proof):
@@ -301,7 +304,7 @@ def test_the_way_leads_back(qtbot, proof):
     view.icicle.go_into(1)
     buttons = [view._way.itemAt(i).widget() for i in range(view._way.count())]
     texts = [each.text() for each in buttons if each is not None]
-    assert texts == ["↑ Up", "Everybody", "›", "“job” = clerk"]
+    assert texts == ["↑ Up", "All combinations", "›", "“job” = clerk"]
     buttons[2].click()
     assert view.icicle.root == 0
 
@@ -429,10 +432,11 @@ def test_a_failed_proof_keeps_what_it_proved(qtbot, opened, path):
 
 def test_proofs_stand_on_the_overview_and_in_the_table_of_runs(opened, path):
     measure(path)
-    overview = opened(path).overview
-    assert "89.88 %" in plain(overview._proven.said.text())
-    assert "41.0 %" in plain(overview._proven_more.text())
-    runs = overview._runs
+    workspace = opened(path)
+    said = said_of(workspace, Question.CERTAIN)
+    assert "89.88 %" in said
+    assert "41.0 %" in said
+    runs = workspace.overview._runs
     place = [runs.horizontalHeaderItem(i).text() for i in range(runs.columnCount())].index("Result")
     assert plain(runs.item(1, place).text()) == "= 89.8 % ≠ 6.9 % ? 3.3 %"
     runs.selectRow(1)
@@ -463,7 +467,7 @@ def test_the_bar_below_shows_what_is_proven(qtbot):
     state = RunState(7, "certify", "running", tried=48_213, figures=(DOMAIN,))
     bar.show_live(state, RunSpec("certify", budget=Budget(seconds=60.0)))
     assert plain(bar._share._number.text()) == "= 89.8 %   ≠ 6.9 %"
-    assert bar._tried._below.text() == "boxes"
+    assert bar._tried._below.text() == "regions"
     assert not bar._found.isVisible()
     assert not bar._rows.isVisible()
     bar.show_live(RunState(8, "uniform", "running"), RunSpec("uniform"))
@@ -493,7 +497,7 @@ def test_another_run_may_go_on_with_a_proof(qtbot, path):
     dialog = AgainDialog(spec, last)
     qtbot.addWidget(dialog)
     dialog.show()
-    assert "keep what it has proven" in dialog.goes_on.text()
+    assert "keep what is already proven" in dialog.goes_on.text()
     assert not dialog.near.isVisible()
     dialog.goes_on.setChecked(True)
     assert (dialog.run().continues, dialog.run().options["seconds"]) == (number, 60.0)

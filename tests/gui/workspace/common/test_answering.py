@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.gui.workspace.common import answering
 from fairdesk.repeatability import Repeatability
@@ -36,8 +37,11 @@ def test_a_model_that_wavers_is_estimated_with_repeats_and_told_off_once(tmp_pat
 
     assert answering.estimates(asked) == "estimate"
     assert answering.estimates(found()) == "repeats"
-    (reason,) = answering.all_off(found(), QuestionKind.EXAMPLES)
-    assert reason == "Off here: the same row does not always get the same answer from the model."
-    assert answering.all_off(found(), QuestionKind.SHARE) == ()
-    (reason,) = answering.all_off(found(batch=True), QuestionKind.SHARE)
-    assert "queried together with it" in reason
+    (reason,) = all_off(found(), QuestionKind.EXAMPLES)
+    assert (
+        reason
+        == "Not available: the same row does not always receive the same output from the model."
+    )
+    assert all_off(found(), QuestionKind.SHARE) == ()
+    (reason,) = all_off(found(batch=True), QuestionKind.SHARE)
+    assert "output for a row depends on" in reason

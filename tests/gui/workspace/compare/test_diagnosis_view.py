@@ -20,9 +20,15 @@ def test_the_best_size_is_told_in_words():
     said = conclusions(SWEPT)
     assert said[0] == "At size 1 the estimated gradients agree with the true ones (0.97 of 1)."
     assert "directions" in said[1]
-    assert said[-1] == "A short search found most with size 1: 402 among 1,000 tried."
-    assert conclusions(BLIND) == ["A short search found most with size 0.01: 3 among 1,000 tried."]
-    assert conclusions(BLIND[1:]) == ["No short search found anybody, with any size."]
+    assert said[-1] == (
+        "A short search found most at perturbation size 1: 402 pairs in 1,000 instances tested."
+    )
+    assert conclusions(BLIND) == [
+        "A short search found most at perturbation size 0.01: 3 pairs in 1,000 instances tested."
+    ]
+    assert conclusions(BLIND[1:]) == [
+        "No short search found a discriminatory pair, at any perturbation size."
+    ]
     assert conclusions(()) == []
 
 
@@ -36,12 +42,12 @@ def test_how_far_they_agree_has_a_word(cosine, word):
 
 def test_cosines_are_lines_with_points_over_the_sizes():
     drawing = agreement(SWEPT)
-    assert [line.name for line in drawing.lines] == ["gradients", "directions", "odds"]
+    assert [line.name for line in drawing.lines] == ["gradients", "directions", "probabilities"]
     assert {line.mark for line in drawing.lines} == {Mark.POINTS}
     assert drawing.x_names == ("0.01", "1", "10")
     assert (drawing.y_low, drawing.y_high) == (0.0, 1.0)
     header, rows = drawing.table()
-    assert header == ("perturbation size", "gradients", "directions", "odds")
+    assert header == ("perturbation size", "gradients", "directions", "probabilities")
     assert rows[1] == ("1", "0.97", "0.95", "0.96")
     against = agreement((GradientFidelity(1.0, 9, -0.4, 0.1, 0.2, 10, 0),))
     assert against.y_low == -1.0

@@ -24,6 +24,7 @@ from fairdesk.gui.workspace.shell import workspace as workspace_module
 from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.model import Capability
+from tests import phrases
 from tests.gui.auditing import FakeWorker, make_audit
 
 RUN = RunSpec("uniform", {"samples": 600}, seed=5)
@@ -84,8 +85,8 @@ def test_the_newest_runs_are_compared_at_first(comparing):
     assert "that no other of these runs found" in view._lesson.text()
     assert view.overlaps.isVisibleTo(comparing)
     assert {each.name for each in view.overlaps.drawing.sets} == {
-        "Uniform sampling (run 2)",
-        "Uniform sampling (run 3)",
+        "Random sampling (baseline) (run 2)",
+        "Random sampling (baseline) (run 3)",
     }
     assert len(view.chart.drawing.lines) == 2
     assert "3 runs" in standing(comparing, COMPARE)
@@ -110,13 +111,13 @@ def test_space_checks_another_run(qtbot, comparing):
         qtbot.keyClick(view._list, Qt.Key.Key_Down)
         qtbot.keyClick(view._list, Qt.Key.Key_Space)
     assert view._list.checked() == (1,)
-    assert "at least two" in view._lesson.text()
+    assert "at least two runs" in view._lesson.text()
     assert view._after.isHidden()
 
 
 def test_the_chart_turns_from_rows_to_seconds(comparing):
     view = comparing.compare.runs
-    assert "rows sent" in view.chart.drawing.x_title
+    assert "queries" in view.chart.drawing.x_title
     view._by_time.click()
     assert view.chart.drawing.x_title == "seconds"
 
@@ -137,12 +138,14 @@ def test_with_one_run_there_is_nothing_to_compare(qtbot, opened, tmp_path):
 
 
 def test_the_lesson_names_the_run_that_found_most_alone(comparison):
-    first, *more = lessons(comparison, "applicants")
-    assert first.startswith("Uniform sampling (run 2) found 1,204 applicants that no other")
-    assert "1,800 different applicants" in more[0]
-    assert "310 were found by every one of them" in more[1]
+    first, *more = lessons(comparison, "instances")
+    assert first.startswith(
+        "Random sampling (baseline) (run 2) found 1,204 instances that no other"
+    )
+    assert "1,800 different instances" in more[0]
+    assert "310 were found by all of them" in more[1]
     nobody = Comparison(comparison.runs, 0, (), (10,), ((0,), (0,), (0,)))
-    assert lessons(nobody, "applicants")[0].startswith("0 found")
+    assert lessons(nobody, "instances") == ["None of these runs found a discriminatory pair."]
 
 
 def test_unfair_comparisons_are_said(records):
@@ -154,9 +157,15 @@ def test_unfair_comparisons_are_said(records):
     third = msgspec.structs.replace(third, spec=RunSpec("uniform", continues=2))
     told = cautions((first, second, third))
     assert "different budgets" in told
-    assert "Done before the budget was used up: Uniform sampling (run 1)." in told
-    assert "Not run to the end: Uniform sampling (run 2)" in told
-    assert "Left out what an earlier run had found: Uniform sampling (run 3)" in told
+    assert (
+        f"Completed before the {phrases.BUDGET_USED_UP}: Random sampling (baseline) (run 1)."
+        in told
+    )
+    assert "Not completed: Random sampling (baseline) (run 2)" in told
+    assert (
+        "Pairs that an earlier run had found are excluded: Random sampling (baseline) (run 3)"
+        in told
+    )
 
 
 def test_the_table_tells_price_and_reach(comparison):
@@ -168,7 +177,7 @@ def test_the_table_tells_price_and_reach(comparison):
 
 
 def test_overlaps_are_drawn_by_place(comparison):
-    drawing = overlaps_of(comparison, "applicants")
+    drawing = overlaps_of(comparison, "instances")
     assert drawing.parts == (((1,), 1_204), ((0, 1, 2), 310), ((0,), 286))
 
 
@@ -182,7 +191,7 @@ def test_a_curve_begins_at_nothing():
 
 def test_a_budget_is_written_short():
     assert budget_text(Budget()) == "none"
-    assert budget_text(Budget(seconds=60.0, queries=5_000)).endswith("or 5,000 rows")
+    assert budget_text(Budget(seconds=60.0, queries=5_000)).endswith("or 5,000 queries")
 
 
 def test_methods_that_are_off_say_why(qtbot, tmp_path):
@@ -238,7 +247,7 @@ def test_stop_ends_those_that_wait_too(qtbot, opened, tmp_path):
         qtbot.waitUntil(workspace.bar._stop.isVisible, timeout=10_000)
         qtbot.waitUntil(lambda: workspace._session.driver.state is not None, timeout=10_000)
         workspace.bar._stop.click()
-    assert any("2 runs that waited will not begin" in text for text in said)
+    assert any("2 runs in the queue will not start" in text for text in said)
     with Store.open(path) as store:
         assert [run.state for run in store.runs()] == ["stopped"]
 
@@ -260,7 +269,7 @@ def test_a_run_is_repeated_gone_on_with_and_compared_by_keys(qtbot, opened, tmp_
     workspace.show_page("Overview")
     table.selectRow(0)
     with qtbot.waitSignal(workspace.run_finished, timeout=30_000):
-        workspace.overview._go_on_with.click()
+        workspace.overview._continue.click()
     with Store.open(path) as store:
         again, further = store.runs()[2:]
     assert (again.spec.seed, again.spec.continues) == (2, 0)

@@ -3,28 +3,30 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QTableWidget
 
+from fairdesk.answers.answer import Question
+from fairdesk.answers.selection import main_shares
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
+from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.lines import Mark
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.workspace.common.answering import shares
 from fairdesk.gui.workspace.estimates.page import (
     bars_of,
-    convergence,
     intervals,
-    main_shares,
     set_rows,
     short,
 )
-from fairdesk.gui.workspace.shell.overview_page import ESTIMATE, next_step
+from fairdesk.gui.workspace.shell.next_step import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES, SHARE
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.results.events import Progress
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share
-from tests.gui.auditing import make_audit
+from tests import phrases
+from tests.gui.auditing import make_audit, said_of
 
 BOTH = ("age", "sex")
 DOMAIN = Share(
@@ -105,17 +107,18 @@ def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
     measure(path, "estimate", [DOMAIN, DATA, SEX])
     workspace = opened(path)
     workspace.show_page(SHARE)
-    estimated, exact = said(workspace)
-    assert estimated.startswith("▨ Estimated 3.8")
-    assert "all possible applicants" in estimated
-    assert "If you look once, at the end: 3.61 to 3.99 %" in estimated
-    assert "If you stop whenever you like: 3.50 to 4.12 %" in estimated
-    assert exact.startswith("■ Exact 1.50 %")
-    assert "3 of 200" in exact
-    assert "has no interval" in exact
-    assert "3.80 %, estimated" in standing(workspace, SHARE)
+    exact, estimated = said(workspace)
+    assert estimated.startswith(f"▨ Estimated {phrases.CHANGES_FOR} 3.80 % (")
+    assert "of the input domain" in estimated
+    assert "Fixed-sample CI: 3.61 to 3.99 %" in estimated
+    assert "Anytime-valid CI: 3.50 to 4.12 %" in estimated
+    assert exact.startswith(
+        f"■ Exact {phrases.CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)"
+    )
+    assert "has no confidence interval" in exact
+    assert "1.50 %, exact" in standing(workspace, SHARE)
     bars = workspace.share.findChild(Picture)
-    assert [bar.exact for bar in bars.drawing.bars] == [False, True, False]
+    assert [bar.exact for bar in bars.drawing.bars] == [True, False, False]
     assert "sex changes" in bars.accessibleDescription()
     assert workspace.share.chart.isVisible()
     assert not workspace.share.findChildren(QTableWidget)
@@ -126,14 +129,14 @@ def test_where_nobody_was_found_the_upper_bound_is_said(opened, path):
     workspace = opened(path)
     workspace.show_page(SHARE)
     (sentence,) = said(workspace)
-    assert "at most 0.12 %" in sentence
-    assert "If you stop whenever you like: 0.00 to 0.21 %" in sentence
+    assert "at most 0.13 %" in sentence
+    assert "Anytime-valid CI: 0.00 to 0.21 %" in sentence
 
 
 def test_a_search_that_found_nobody_tells_its_bound_on_the_overview(opened, path):
     measure(path, "uniform", [NONE])
     workspace = opened(path)
-    assert "at most 0.12" in workspace.overview._estimated.said.text()
+    assert "at most 0.13 %" in said_of(workspace, Question.SHARE)
     workspace.show_page(SHARE)
     assert said(workspace)
 
@@ -152,8 +155,8 @@ def test_sets_of_attributes_stand_in_a_table_the_most_common_first(opened, path)
     workspace.show_page(SHARE)
     (table,) = workspace.share.findChildren(QTableWidget)
     assert [table.item(row, 0).text() for row in range(2)] == ["age and sex", "sex"]
-    assert table.item(0, 2).text() == "not asked"
-    assert table.item(1, 2).text() == "7.1 points (6.0 to 8.2)"
+    assert table.item(0, 2).text() == "not tested"
+    assert table.item(1, 2).text() == "7.1 percentage points (6.0 to 8.2)"
     assert table.item(1, 3).text().startswith("male: 31.2")
     assert table.item(1, 4).text().startswith("female: 24.1")
 
@@ -161,19 +164,19 @@ def test_sets_of_attributes_stand_in_a_table_the_most_common_first(opened, path)
 def test_a_pruned_set_leaves_the_greatest_that_was_asked():
     age = msgspec.structs.replace(SEX, attributes=("age",), estimate=0.03)
     assert main_shares([SEX, age]) == (age,)
-    assert main_shares([SEX, DATA, DOMAIN]) == (DOMAIN, DATA)
+    assert main_shares([SEX, DATA, DOMAIN]) == (DATA, DOMAIN)
     assert main_shares([]) == ()
 
 
 def test_a_group_of_the_table_is_named_by_its_values(path):
     with Store.open(path) as store:
         rows = set_rows(store.spec, [], [GAP])
-    assert rows[0][1] == "not asked"
+    assert rows[0][1] == "not tested"
     assert rows[0][3].replace("\u00a0", " ") == "male: 31.2 %"
 
 
 def test_the_course_has_its_band_and_the_trials_as_dots():
-    drawing = convergence(DOMAIN, "applicants")
+    drawing = course_of_estimate(DOMAIN, "applicants", whole=True)
     trials, estimate = drawing.lines
     assert trials.mark is Mark.DOTS
     assert trials.x.tolist() == [10_000, 20_000, 30_000, 40_000]
@@ -183,13 +186,13 @@ def test_the_course_has_its_band_and_the_trials_as_dots():
     header, rows = drawing.table()
     assert header[-2:] == ("from", "to")
     assert rows[-1] == ("estimate", "40000", "3.80", "3.50", "4.10")
-    assert convergence(DATA, "applicants").empty
+    assert course_of_estimate(DATA, "applicants", whole=True).empty
 
 
 def test_a_share_is_short_in_a_bar():
     assert short(DOMAIN).replace("\u00a0", " ") == "3.80 % (3.61 to 3.99)"
     assert short(DATA).replace("\u00a0", " ") == "1.50 %"
-    assert "no interval" in intervals(DATA)
+    assert "no confidence interval" in intervals(DATA)
     assert bars_of([NONE])[0].reach >= NONE.high
 
 
@@ -215,11 +218,11 @@ def test_figures_are_shown_while_they_come(qtbot, opened, path):
     workspace = opened(path)
     workspace.show_page(SHARE)
     workspace.share.runs.follow(RunState(2, "estimate", "running"))
-    assert said(workspace) == ["… Nothing is measured yet. "]
+    assert said(workspace) == ["… No result yet. "]
     workspace.share.runs.follow(RunState(2, "estimate", "running", figures=(DOMAIN,)))
     qtbot.waitUntil(lambda: said(workspace)[0].startswith("▨"), timeout=10_000)
     assert len(workspace.share._statements) == 1
-    assert workspace.share.chart.drawing.title == "How the estimate settled"
+    assert workspace.share.chart.drawing.title == "Progress of the estimate"
 
 
 def test_a_failed_estimate_offers_another(qtbot, opened, path):
@@ -235,11 +238,12 @@ def test_a_failed_estimate_offers_another(qtbot, opened, path):
 def test_the_three_kinds_of_statement_stand_side_by_side(qtbot, opened, path):
     measure(path, "estimate", [DOMAIN, DATA])
     workspace = opened(path)
-    overview = workspace.overview
-    assert "Examples, not a rate" in overview._shown.said.text()
-    assert "all possible applicants" in overview._estimated.said.text()
-    assert "In the data: 1.50" in overview._estimated_more.text()
-    qtbot.waitUntil(lambda: "impact ratio" in overview._observed.said.text(), timeout=20_000)
+    assert workspace.overview.cards[Question.EXAMPLE].answer.evidence == "example"
+    share = workspace.overview.cards[Question.SHARE].answer
+    assert (share.evidence, share.said.value.replace("\u00a0", " ")) == ("observed", "1.50 %")
+    assert "3.80 %" in said_of(workspace, Question.SHARE)
+    groups = workspace.overview.cards[Question.GROUPS]
+    qtbot.waitUntil(lambda: groups.answer.evidence == "observed", timeout=20_000)
 
 
 def test_the_run_that_knows_most_is_the_one_to_tell(opened, path):
@@ -248,9 +252,11 @@ def test_the_run_that_knows_most_is_the_one_to_tell(opened, path):
     measure(path, "estimate", [fewer, DATA])
     measure(path, "themis", [msgspec.structs.replace(DOMAIN, people=90_000, estimate=0.044)])
     workspace = opened(path)
-    assert workspace.overview._estimated.said.text().startswith("4.40")
-    assert "In the data: 1.50" in workspace.overview._estimated_more.text()
-    assert "4.40 %" in standing(workspace, SHARE)
+    said = said_of(workspace, Question.SHARE)
+    assert "4.40 %" in said
+    assert "1.50 %" in said
+    assert "4.20" not in said
+    assert "1.50 %, exact" in standing(workspace, SHARE)
 
 
 def test_a_share_of_those_near_real_people_is_not_told_as_of_all(opened, path):
@@ -259,9 +265,9 @@ def test_a_share_of_those_near_real_people_is_not_told_as_of_all(opened, path):
         store.measure(run, [DOMAIN])
         store.end_run(run, "done")
     workspace = opened(path)
-    assert "3.80" not in workspace.overview._estimated.said.text()
+    assert not workspace.overview.cards[Question.SHARE].answer.known
     workspace.show_page(SHARE)
-    assert "at most 0.1 from a real one" in workspace.share._standing.text()
+    assert "within Gower distance 0.1 of a data row" in workspace.share._standing.text()
 
 
 def test_results_are_read_whole_in_the_table_of_runs(opened, path):
@@ -293,7 +299,7 @@ def test_the_next_step_after_examples_is_an_estimate(path):
     assert next_step(record, record, "applicants", estimated=False).page == ESTIMATE
     assert next_step(record, record, "applicants").page == EXAMPLES
     nothing = msgspec.structs.replace(record, found=0)
-    assert "at most" in next_step(nothing, nothing, "applicants", estimated=False).words
+    assert "upper bound" in next_step(nothing, nothing, "applicants", estimated=False).words
 
 
 def test_opening_a_run_shows_what_it_answered(opened, path):

@@ -24,6 +24,7 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.groups import Bin
 from fairdesk.wording.groups.columns import columns
+from tests import phrases
 from tests.gui.auditing import make_audit
 from tests.gui.counting import BOSTON, table
 from tests.report.building import spec_of, write_people
@@ -124,8 +125,8 @@ def test_before_any_run_the_labels_are_told_and_a_button_measures_the_rest(show,
     made.measure_wanted.connect(lambda: said.append("measure"))
     empty = made._stack.currentWidget()
     qtbot.waitUntil(lambda: len(empty.findChildren(QTableWidget)) == 3, timeout=10_000)
-    assert "Observed in the data" in [each.text() for each in empty.findChildren(Words)]
-    button = next(each for each in empty.findChildren(QPushButton) if "Measure" in each.text())
+    assert phrases.RECORDED_OUTCOMES in [each.text() for each in empty.findChildren(Words)]
+    button = next(each for each in empty.findChildren(QPushButton) if "metrics" in each.text())
     assert button.isEnabled()
     button.click()
     assert said == ["measure"]
@@ -147,9 +148,9 @@ def test_where_nothing_is_protected_it_says_so_and_measures_nothing(show, qtbot,
     Store.create(tmp_path / "texts.fairdesk", spec, data).close()
     made = show(tmp_path / "texts.fairdesk")
     empty = made._stack.currentWidget()
-    button = next(each for each in empty.findChildren(QPushButton) if "Measure" in each.text())
+    button = next(each for each in empty.findChildren(QPushButton) if "metrics" in each.text())
     assert not button.isEnabled()
-    assert "no attribute is protected" in " ".join(
+    assert phrases.NO_ATTRIBUTE_PROTECTED in " ".join(
         each.text() for each in empty.findChildren(Words)
     )
 
@@ -160,9 +161,9 @@ def test_where_nothing_is_protected_it_says_so_and_measures_nothing(show, qtbot,
 def test_the_columns_of_the_law_come_first_and_more_on_demand(tables):
     first = tables.shown[0]
     assert header(first.figures) == ["age", "People", "Rate", "Impact ratio"]
-    tables.show_more(("Interval of the rate", "Test, p and corrected p"))
+    tables.show_more(("Confidence interval of the rate", "Test, p and corrected p"))
     assert header(first.figures)[4:] == [
-        "95\u00a0% interval",
+        "95\u00a0% CI",
         "Test",
         "p",
         "Corrected p",
@@ -192,7 +193,7 @@ def test_label_and_decisions_can_be_chosen_and_the_attributes_stay(tables):
     tables.by.setCurrentIndex(1)
     assert [part.table.attributes for part in tables.shown] == [("age", "sex")]
     assert tables.shown[0].heat is not None
-    assert tables.kind.itemText(0) == "the label “credit”"
+    assert tables.kind.itemText(0) == "the recorded outcome “credit”"
     tables.kind.setCurrentIndex(1)
     assert [part.table.of for part in tables.shown] == ["decisions"]
     assert [part.table.attributes for part in tables.shown] == [("age", "sex")]
@@ -202,7 +203,7 @@ def test_with_labels_error_rates_have_a_table_of_their_own(tables):
     assert all(part.errors is None for part in tables.shown)
     tables.kind.setCurrentIndex(1)
     errors = tables.shown[1].errors
-    assert header(errors)[:3] == ["sex", "True positive rate", "False positive rate"]
+    assert header(errors)[:3] == ["sex", phrases.TRUE_POSITIVE_RATE, "False positive rate"]
     line = tables.shown[1].table.lines[0]
     expected = 100 * line.true_positives / line.positives
     assert plain(errors.item(0, 1).text()) == f"{expected:.1f} %"
@@ -222,7 +223,12 @@ def test_what_is_undefined_says_so_and_is_sorted_below_all_numbers(show, path):
 def test_calibration_is_drawn_of_groups_that_can_be_compared():
     bins = (Bin(0.0, 0.5, 40, 0.2, 0.25), Bin(0.5, 1.0, 60, 0.7, 0.75))
     drawn = calibration(table({**BOSTON, ("Asian",): (9, 4)}, of="scores", calibration=bins))
-    assert [line.name for line in drawn.lines] == ["White", "Black", "Hispanic", "as expected"]
+    assert [line.name for line in drawn.lines] == [
+        "White",
+        "Black",
+        "Hispanic",
+        "perfect calibration",
+    ]
     assert drawn.lines[0].y.tolist() == pytest.approx([25.0, 75.0])
     assert drawn.lines[0].low[0] < 25 < drawn.lines[0].high[0]
     assert calibration(table()).empty
@@ -266,7 +272,7 @@ def test_sorted_tables_tell_of_the_group_in_the_row(show, path):
     figures.setCurrentCell(0, 2)
     assert made.detail.group.text() == "race = White"
     assert plain(made.detail.formula.text()).startswith(
-        "Rate = favourable / people = 1,527 / 1,681"
+        "Rate = favourable / members = 1,527 / 1,681"
     )
 
 
@@ -401,7 +407,7 @@ def test_a_run_that_failed_keeps_what_it_counted_and_offers_another(show, path):
     made = show()
     said = []
     made.measure_wanted.connect(lambda: said.append("again"))
-    assert made._banner.accessibleName().startswith("The run failed; what it counted is kept.")
+    assert made._banner.accessibleName().startswith("The run failed; the results so far are kept.")
     next(b for b in made._banner.findChildren(QPushButton)).click()
     assert said == ["again"]
 
@@ -409,7 +415,7 @@ def test_a_run_that_failed_keeps_what_it_counted_and_offers_another(show, path):
 def test_a_run_that_counted_nothing_says_so(show, path):
     measure(path, (), "stopped")
     made = show()
-    assert made._banner.accessibleName().startswith("The run ended before anything was counted.")
+    assert made._banner.accessibleName().startswith("The run ended before the first result.")
 
 
 def test_everything_has_a_name_for_those_who_do_not_see_it(tables):

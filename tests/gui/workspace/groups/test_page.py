@@ -4,6 +4,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
@@ -14,7 +15,7 @@ from fairdesk.data.table import Kind
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, shown_columns
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.overview_page import FIND_GROUPS, next_step
+from fairdesk.gui.workspace.shell.next_step import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.standings import GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.subgroups.finding import evidence_text, findings_of, matching
@@ -25,6 +26,7 @@ from fairdesk.models.inputs import predictions
 from fairdesk.models.model import How, Input, Mapping
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Progress
+from tests import phrases
 from tests.gui.auditing import make_audit
 from tests.gui.group_figures import (
     DOUBTED,
@@ -90,7 +92,7 @@ def spec(path):
 def test_before_any_run_the_page_offers_one(qtbot, opened, path):
     workspace = shown(opened, path)
     assert "observed" in standing(workspace)
-    assert "Nothing yet" in workspace.overview._grouped.said.text()
+    assert not workspace.overview.cards[Question.SUBGROUPS].answer.known
     (button,) = (
         each
         for each in workspace.groups.findings.findChildren(QPushButton)
@@ -109,15 +111,15 @@ def test_findings_are_told_in_sentences_the_greatest_first(found):
     assert told[1].startswith("age 60 and over: ")
     assert told[2].startswith("age 29 and under, sex = male: ")
     headline = plain(view._headline._sentence.text())
-    assert headline.startswith("62.4 points is the greatest difference: age 60 and over")
-    assert "1,590 rule sets" in plain(view._headline._more.text())
+    assert headline.startswith("Largest gap, 62.4 percentage points: age 60 and over")
+    assert "1,590 subgroups" in plain(view._headline._more.text())
     assert "4.8 percentage points" in plain(view._headline._more.text())
-    assert standing(found) == "Groups, 1,590 rule sets"
+    assert standing(found) == "Groups, 1,590 subgroups"
 
 
 def test_a_finding_rests_on_difference_support_and_corrected_p(spec):
     text = plain(evidence_text(WORST))
-    assert text.startswith("−62.4 points (−68.4 to −56.4)")
+    assert text.startswith("−62.4 percentage points (−68.4 to −56.4)")
     assert "12.0 % of rows, 24" in text
     assert text.endswith("p 0.0004")
     scores = msgspec.structs.replace(WORST, outcome="")
@@ -125,16 +127,16 @@ def test_a_finding_rests_on_difference_support_and_corrected_p(spec):
     fine, _elders, doubted = findings_of(spec, FIGURES)
     assert not fine.doubt
     assert doubted.rule_set is DOUBTED
-    assert "do not show it" in doubted.doubt
+    assert phrases.NOT_SHOWN_BY_ROWS in doubted.doubt.lower()
     (unclear,) = findings_of(spec, (MINED, rule_set((OLD,), 0.1, 0.4, holds_on_data=None)))
-    assert "cannot tell" in unclear.doubt
+    assert "Inconclusive" in unclear.doubt
 
 
 def test_variants_are_folded_under_the_finding_they_are_of(qtbot, found):
     tree = found.groups.findings.list
     assert [len(each.variants) for each in tree.findings] == [2, 0, 0]
     first = tree.model().index(0, 0)
-    assert "and 2 variants" in first.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "and 2 near-duplicates" in first.data(Qt.ItemDataRole.AccessibleTextRole)
     assert not tree.isExpanded(first)
     tree.setFocus()
     QTest.keyClick(tree, Qt.Key.Key_Right)
@@ -205,7 +207,9 @@ def test_several_outcomes_are_chosen_between(opened, path):
 
 def test_a_finding_is_looked_into(qtbot, found):
     detail = found.groups.findings.detail
-    assert "all 1,590 rule sets together" in plain(detail._statement._more.text())
+    assert "(corrected 95 % CI 56.4 to 68.4, 1,590 subgroups)" in plain(
+        detail._statement._more.text()
+    )
     rates = detail.chart.drawing
     assert [(each.kind, each.inside) for each in rates.rates] == [
         ("estimated", True),
@@ -214,7 +218,7 @@ def test_a_finding_is_looked_into(qtbot, found):
         ("observed", False),
     ]
     assert "20.7 % (18.3 to 23.3)" in plain(detail.chart.accessibleDescription())
-    assert "It hangs most on age 60 and over" in plain(detail._carried.text())
+    assert "The gap depends most on age 60 and over" in plain(detail._carried.text())
     lattice = [detail.lattice.item(row, 1).text() for row in range(detail.lattice.rowCount())]
     assert lattice == [
         "without sex = female",
@@ -244,7 +248,7 @@ def test_which_part_carries_a_finding_is_said_only_where_it_is_known(spec):
         WORST,
         broader=tuple(msgspec.structs.replace(each, score=0.61) for each in WORST.broader),
     )
-    assert carried(spec, alike).startswith("No part carries it alone")
+    assert carried(spec, alike).startswith("No single condition explains the gap")
     assert [each.kind for each in steps_of(spec, ELDERS)] == ["this"]
 
 
@@ -312,7 +316,7 @@ def test_figures_stream_in_and_stay_still_while_they_are_read(qtbot, opened, pat
     try:
         view.runs.follow(live)
         assert [each.rule_set for each in view.list.findings] == [ELDERS]
-        assert " so far: age 60" in view._headline._sentence.text()
+        assert view._headline._sentence.text().startswith("Largest gap so far, 58.0")
         later = msgspec.structs.replace(live, figures=FIGURES)
         view.runs.follow(later)
         qtbot.waitUntil(lambda: len(view.list.findings) == 3, timeout=10_000)
@@ -336,9 +340,9 @@ def test_where_no_rule_set_has_the_support_that_is_said(opened, path):
     measure(path, "testsgd", (none,))
     view = shown(opened, path).groups.findings
     assert not view.list.isVisible()
-    assert plain(view._headline._sentence.text()).startswith("0 rule sets")
+    assert plain(view._headline._sentence.text()).startswith("No subgroup")
     assert "Nobody is old." in view._headline._more.text()
-    assert "at least 5 % of the rows" in plain(view._none.text())
+    assert "minimum support of 5 % of the rows" in plain(view._none.text())
 
 
 def test_a_smaller_support_is_asked_for(qtbot, opened, path):
@@ -379,7 +383,7 @@ def test_other_methods_stand_beside_it(qtbot, opened, path):
         "sex",
         "male: 31.2 %",
         "female: 24.1 %",
-        "7.1 points (6.0 to 8.2)",
+        "7.1 percentage points (6.0 to 8.2)",
     ]
     (weights,) = others.findChildren(Picture)
     assert [each.name for each in weights.drawing.weights] == ["age", "sex = female", "sex = male"]
@@ -388,7 +392,7 @@ def test_other_methods_stand_beside_it(qtbot, opened, path):
     assert workspace.steps.currentRow() == NAMES.index(GROUPS)
     assert workspace.groups.tabs.currentWidget() is workspace.groups.findings
     # the step tells of the rules, not of what they are compared with
-    assert standing(workspace) == "Groups, 1,590 rule sets"
+    assert standing(workspace) == "Groups, 1,590 subgroups"
 
 
 def test_another_method_is_tried(qtbot, opened, path):
@@ -434,19 +438,18 @@ def test_the_bar_below_tells_of_rule_sets(qtbot):
     bar.show()
     state = RunState(7, "testsgd", "running", tried=48_000, figures=FIGURES)
     bar.show_live(state, RunSpec("testsgd"))
-    assert plain(bar._share._number.text()) == "62.4 points"
-    assert bar._share._below.text() == "greatest of 1,590 rule sets"
-    assert bar._tried._below.text() == "asked about"
+    assert plain(bar._share._number.text()) == "62.4 percentage points"
+    assert bar._share._below.text() == "largest gap of 1,590 subgroups"
+    assert bar._tried._below.text() == "instances tested"
     assert not bar._found.isVisible()
     bar.show_live(RunState(8, "themis-groups", "running", figures=(GAP,)), RunSpec("themis-groups"))
-    assert plain(bar._share._number.text()) == "7.1 points"
+    assert plain(bar._share._number.text()) == "7.1 percentage points"
     bar.show_live(RunState(9, "maft", "running", tried=10), RunSpec("maft"))
-    assert bar._tried._below.text() == "tried"
+    assert bar._tried._below.text() == "instances tested"
 
 
 def test_the_overview_tells_of_groups_and_offers_to_look(found, opened, path):
-    said = plain(found.overview._grouped.said.text())
-    assert said.startswith("62.4 percentage points")
+    assert found.overview.cards[Question.SUBGROUPS].answer.said.value == "62.4"
     step = next_step(None, None, "applicants", grouped=False, individual=False)
     assert step.page == FIND_GROUPS
     assert next_step(None, None, "applicants", individual=False).page == "Groups"
@@ -533,7 +536,7 @@ def test_words_are_offered_where_the_model_reads_texts(qtbot, opened, texts):
         for each in workspace.groups.words.findChildren(QPushButton)
         if each.isVisibleTo(workspace)
     )
-    assert button.text() == "&Compare words"
+    assert button.text() == "&Compare identity terms"
     button.click()
     assert (asked[0].method, asked[0].text) == ("testsgd", "text")
 
@@ -562,7 +565,7 @@ def test_terms_stand_in_rows_with_the_sentences_behind_them(qtbot, opened, texts
     assert view.table.term == TERMS[0]
     assert "with “gay”" in " ".join(each.text() for each in view.detail.findChildren(QLabel))
     qtbot.waitUntil(
-        lambda: any("Sentences of the data" in each.text() for each in view.findChildren(QLabel)),
+        lambda: any("Sentences in the data" in each.text() for each in view.findChildren(QLabel)),
         timeout=10_000,
     )
     marked = [each.text() for each in view.detail.findChildren(Marked)]
@@ -593,7 +596,7 @@ def test_sentences_with_a_term_are_found_whole_word(texts):
 
 def test_where_nobody_can_be_compared_the_searches_are_off_and_say_why(opened, texts):
     workspace = opened(texts)
-    reason = "no attribute is protected"
+    reason = phrases.NO_ATTRIBUTE_PROTECTED
     for name in NAMES:
         workspace.show_page(name)
     for page in (workspace.examples, workspace.share, workspace.proof):
@@ -602,7 +605,7 @@ def test_where_nobody_can_be_compared_the_searches_are_off_and_say_why(opened, t
         assert not start.isEnabled()
         assert reason in start.accessibleDescription()
         assert any(reason in each.text() for each in empty.findChildren(QLabel))
-    assert workspace.bar._again.text() == "&Find groups…"
+    assert workspace.bar._again.text() == "&Find subgroups…"
     workspace.run_again()
     (dialog,) = workspace.findChildren(AgainDialog)
     assert dialog.picker.key == "testsgd"
@@ -637,12 +640,15 @@ def test_what_the_model_is_not_given_tells_groups_apart(qtbot, opened, unseen):
     for name in NAMES:
         workspace.show_page(name)
     overview = [each.text() for each in workspace.overview.findChildren(QLabel)]
-    assert any("compared by sex" in each for each in overview)
-    assert any("not given any protected attribute" in each for each in overview)
-    assert workspace.overview._button.text() == "See the groups"
+    assert any("by sex" in each for each in overview)
+    assert any(phrases.NOT_GIVEN in each for each in overview)
+    assert workspace.overview._next_button.text() == "See the groups"
     roles = workspace.data.findChildren(QTableWidget)[0]
     last = roles.rowCount() - 1
-    assert [roles.item(last, place).text() for place in (0, 2)] == ["sex", "◆ protected, no input"]
+    assert [roles.item(last, place).text() for place in (0, 2)] == [
+        "sex",
+        "◆ protected, not a model input",
+    ]
     workspace.show_page(GROUPS)
     people = workspace.groups.findings.detail.people
     qtbot.waitUntil(lambda: people.inside is not None, timeout=10_000)
@@ -682,8 +688,8 @@ def test_the_table_of_runs_tells_what_came_of_them(opened, path):
     measure(path, "themis-groups", ())
     runs = opened(path).overview._runs
     assert [plain(runs.item(row, 4).text()) for row in range(3)] == [
-        "1,590 rule sets, 62.4 points",
-        "40.0 points",
+        "1,590 subgroups, 62.4 percentage points",
+        "40.0 percentage points",
         "–",
     ]
 
@@ -694,7 +700,7 @@ def test_a_bar_below_counts_what_is_asked_about_and_an_empty_run(qtbot):
     bar.show()
     bar.show_live(RunState(8, "testsgd", "running"), RunSpec("testsgd"))
     assert bar._share._number.text() == "–"
-    assert bar._share._below.text() == "difference"
+    assert bar._share._below.text() == "gap"
     bar.show_live(RunState(9, "groups", "running", tried=200), RunSpec("groups"))
     assert not bar._share.isVisible()
 
@@ -703,6 +709,6 @@ def test_a_finding_that_chance_may_have_made_says_so(spec):
     weak = rule_set((OLD,), 0.5, 0.55, p=0.4, holds_on_data=None)
     (finding,) = findings_of(spec, (MINED, weak))
     assert finding.doubt.splitlines() == [
-        "? Chance alone may have made it",
-        "? The untouched rows cannot tell",
+        "? Not statistically significant after correction",
+        "? Inconclusive in the original data rows",
     ]

@@ -24,13 +24,14 @@ from fairdesk.gui.workspace.mitigation.export import ExportDialog
 from fairdesk.gui.workspace.mitigation.form import RepairForm, offer_of, rules_of
 from fairdesk.gui.workspace.mitigation.page import since, step_text
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.overview_page import next_step
+from fairdesk.gui.workspace.shell.next_step import next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES, REPAIR
 from fairdesk.models.model import Capability
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.mitigation import Augmented, Retrained
 from fairdesk.wording import mitigation as mitigation_words
+from tests import phrases
 from tests.gui.auditing import FakeWorker, make_audit
 from tests.gui.group_figures import FEMALE, OLD, WORST
 from tests.gui.group_figures import FIGURES as GROUPS
@@ -95,12 +96,9 @@ def test_a_repair_that_is_reopened_is_told_again(opened, path):
     measure(path)
     workspace = shown(opened, path)
     page = workspace.repair
-    assert (
-        mitigation_words.headline(workspace._session.spec, FIGURES).sentence
-        in page._headline._sentence.text()
-    )
+    assert mitigation_words.headline(FIGURES).sentence in page._headline._sentence.text()
     assert "8 models measured" in page._standing.text()
-    assert standing(workspace) == "Repair, 4.02 % → 1.84 %"
+    assert standing(workspace) == "Mitigation, 4.02 % → 1.84 %"
     # its own words: what it ended with, and what must be known beside
     for said in (FIGURES[0].ended, *FIGURES[0].notes):
         assert said in page._notes.text()
@@ -112,7 +110,7 @@ def test_of_several_repairs_the_newest_is_shown_and_another_can_be_chosen(opened
     first = measure(path)
     measure(path, HELPLESS_FIGURES, state="stopped")
     page = shown(opened, path).repair
-    assert page._headline._sentence.text().startswith("Nothing was shown to help")
+    assert page._headline._sentence.text().startswith(phrases.NO_SIGNIFICANT_GAIN)
     # where none was chosen, that which came nearest
     assert page.choice.currentText().startswith("0.83")
     assert page._runs.isVisible()
@@ -121,9 +119,10 @@ def test_of_several_repairs_the_newest_is_shown_and_another_can_be_chosen(opened
 
 
 def test_a_run_that_failed_says_why_and_keeps_what_it_measured(opened, path):
-    measure(path, FIGURES[:3], state="failed", message="Training ran out of memory.")
+    why = "Training ran away."
+    measure(path, FIGURES[:3], state="failed", message=why)
     page = shown(opened, path).repair
-    assert page._banner._more.text() == "Training ran out of memory."
+    assert page._banner._more.text() == why
     assert page.chart.isVisible()
 
 
@@ -167,7 +166,7 @@ def test_the_table_is_copied_whole(page):
     page.table.copy()
     lines = QGuiApplication.clipboard().text().split("\n")
     assert plain(lines[0]).split("\t")[:4] == [
-        *("Measure", "As imported", "Nothing added", "2.9 % added")
+        *("Measure", "Original model", "Retrained baseline", "2.9 % added")
     ]
     assert any(line.startswith("Accuracy\t84.6") for line in lines)
 
@@ -176,12 +175,12 @@ def test_rows_without_a_model_say_so_and_draw_no_curve(opened, path):
     measure(path, ROWS_ONLY_FIGURES)
     workspace = shown(opened, path)
     page = workspace.repair
-    assert "cannot be retrained" in page._headline._sentence.text()
+    assert phrases.NOT_RETRAINED in page._headline._sentence.text()
     assert not page.chart.isVisible()
     assert page.table.isColumnHidden(3)
     assert page.export.isEnabled()
-    assert "rows to add" in page.export.text()
-    assert standing(workspace) == "Repair, rows to add"
+    assert "augmentation rows" in page.export.text()
+    assert standing(workspace) == "Mitigation, augmentation rows"
 
 
 # -- the curve --------------------------------------------------------------------------------
@@ -191,7 +190,7 @@ def test_the_curve_has_every_model_that_was_measured(spec):
     curve = Curve(spec, FIGURES)
     names = {plain(each.name) for each in curve.points}
     assert names == {
-        *("As imported", "Nothing added", "Reweighing"),
+        *("Original model", "Retrained baseline", "Reweighing"),
         *("0.83 %", "1.4 %", "2.9 %", "6.1 %", "11.7 %"),
     }
     chosen = next(each for each in curve.points if each.trial.number == 4)
@@ -217,7 +216,7 @@ def test_keys_and_the_choice_pick_the_same_model(qtbot, page):
     qtbot.keyClick(chart, Qt.Key.Key_Left)
     assert page.choice.currentData() == 5
     assert "6.1" in chart._reading.text()
-    assert "costs more accuracy" in chart.accessibleDescription()
+    assert "exceeds the permitted accuracy loss" in chart.accessibleDescription()
     # the next more accurate of all, whatever it does to discrimination
     qtbot.keyClick(chart, Qt.Key.Key_Up)
     assert page.choice.currentData() == 7
@@ -364,13 +363,13 @@ def test_before_anything_is_found_the_page_says_what_will_be_here(qtbot, opened,
     workspace = shown(opened, make_audit(tmp_path, runs=0))
     page = workspace.repair
     asked_for(qtbot, page)
-    assert "Here will stand" in page._explained.text()
+    assert "No mitigation yet." in page._explained.text()
     assert page.fold.is_open
     assert not page.form.button.isEnabled()
-    assert "no pairs yet" in page.form.button.accessibleDescription()
+    assert phrases.NO_PAIRS in page.form.button.accessibleDescription()
     with qtbot.waitSignal(page.search):
         page.form.lacking.findChildren(QPushButton)[0].click()
-    assert standing(workspace) == "Repair, not run"
+    assert standing(workspace) == "Mitigation, not run"
 
 
 def test_labels_that_mean_nothing_are_told_before(qtbot, opened, path, spec):
@@ -466,7 +465,7 @@ def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
     qtbot.waitUntil(page.export.isEnabled, timeout=10_000)
     assert not page._going.isVisible()
     assert len(page.chart.drawing.points) == 8
-    assert workspace.bar._again.text() == "&Repair again…"
+    assert workspace.bar._again.text() == "&Run mitigation again…"
     (run, inputs) = worker.asked[0]
     assert run == RunSpec("repair-aequitas")
     assert len(inputs.pairs) > 0
@@ -499,7 +498,7 @@ def test_a_repair_after_the_search_of_a_new_audit(qtbot, opened, tmp_path):
         assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
     qtbot.waitUntil(lambda: len(workspace._session.runs) == 2, timeout=10_000)
     assert [run.spec.method for run in workspace._session.runs] == ["uniform", "repair-aequitas"]
-    assert standing(workspace) == "Repair, 4.02 % → 1.84 %"
+    assert standing(workspace) == "Mitigation, 4.02 % → 1.84 %"
     assert not any("run 2 of 2" in each for each in told)
     assert len(worker.asked[0][1].pairs) > 0
 
@@ -508,7 +507,7 @@ def test_a_repair_that_cannot_begin_says_why(qtbot, opened, tmp_path):
     workspace = opened(make_audit(tmp_path, runs=0))
     with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
         workspace.start_run(Repairer(), PAIRS)
-    assert "no discriminatory pairs" in workspace._banner._more.text()
+    assert phrases.NO_PAIRS in workspace._banner._more.text()
 
 
 def test_another_run_after_a_repair_is_asked_for_where_it_belongs(qtbot, opened, path):
@@ -538,9 +537,9 @@ def test_the_bar_and_the_list_of_runs_tell_of_a_repair(qtbot, opened, path):
 @pytest.mark.parametrize(
     ("phase", "told"),
     [
-        ("splitting", "Setting rows apart that are never trained on"),
+        ("splitting", "Setting held-out rows aside"),
         ("portion 3 of 6: 4.2 %", "Portion 3 of 6, 4.2 % added"),
-        ("", "It begins"),
+        ("", "Starting"),
     ],
 )
 def test_a_step_is_told_in_words(phase, told):
@@ -609,10 +608,10 @@ def test_the_bar_tells_how_many_models_before_one_is_chosen(qtbot):
 def test_the_overview_leads_to_it_once_all_else_is_known(opened, path):
     with Store.open(path) as store:
         (search,) = store.runs()
-    assert next_step(search, search, "applicants", repaired=False).page == REPAIR
-    assert next_step(search, search, "applicants", repaired=True).page == EXAMPLES
+    assert next_step(search, search, "applicants", mitigated=False).page == REPAIR
+    assert next_step(search, search, "applicants", mitigated=True).page == EXAMPLES
     nothing = msgspec.structs.replace(search, found=0)
-    assert next_step(nothing, nothing, "applicants", repaired=False).page == ""
+    assert next_step(nothing, nothing, "applicants", mitigated=False).page == ""
     workspace = opened(path)
     workspace.overview.go.emit(REPAIR)
     assert workspace.repair.isVisible()
@@ -626,18 +625,18 @@ def test_pairs_that_were_found_since_make_it_out_of_date(opened, path):
     with Store.open(path) as store:
         run_into(store, "uniform", seed=9, options={"samples": 300})
     workspace = shown(opened, path)
-    assert standing(workspace) == "Repair, out of date"
+    assert standing(workspace) == "Mitigation, out of date"
     assert workspace.repair._old.isVisible()
-    assert "found since, in run 3" in words_in(workspace.repair._old)
+    assert "found since then, in run 3" in words_in(workspace.repair._old)
 
 
 def test_a_mark_since_makes_it_out_of_date(qtbot, opened, path):
     measure(path, spec=msgspec.structs.replace(PAIRS, flagged=True))
     workspace = shown(opened, path)
-    assert standing(workspace) == "Repair, 4.02 % → 1.84 %"
+    assert standing(workspace) == "Mitigation, 4.02 % → 1.84 %"
     qtbot.wait(1_100)  # the log counts seconds
     workspace._session.put_mark(1, "flagged")
-    qtbot.waitUntil(lambda: standing(workspace) == "Repair, out of date", timeout=10_000)
+    qtbot.waitUntil(lambda: standing(workspace) == "Mitigation, out of date", timeout=10_000)
     assert "flagged or dismissed" in words_in(workspace.repair._old)
 
 
@@ -652,7 +651,7 @@ def test_only_what_it_would_have_taken_makes_it_out_of_date(path):
     assert not since(msgspec.structs.replace(repair, spec=chosen), (search, repair, later))
     groups = msgspec.structs.replace(later, spec=RunSpec("testsgd"), figures=GROUPS)
     ruled = msgspec.structs.replace(repair, spec=RULES)
-    assert "looked for groups anew" in since(ruled, (ruled, groups))
+    assert "searched for subgroups since then" in since(ruled, (ruled, groups))
     assert not since(ruled, (ruled, later))
 
 
@@ -678,7 +677,7 @@ def test_what_is_written_is_said_before_and_shown_after(qtbot, dialog, tmp_path,
 
     monkeypatch.setattr(repair_export, "write_repair", write)
     folder = tmp_path / "out"
-    assert "529 rows added" in words_in(dialog)
+    assert "529 augmentation rows" in words_in(dialog)
     dialog.folder.setText(str(folder))
     dialog.origins["columns"].click()
     assert not dialog.show_folder.isVisible()

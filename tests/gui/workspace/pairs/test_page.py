@@ -6,13 +6,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.records import MinimalPair, PairQuery
+from fairdesk.audit.store.pair import MinimalPair
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.workspace.pairs.why_view import STRONGEST
 from fairdesk.gui.workspace.session import study, weighing
-from fairdesk.gui.workspace.session.pair_columns import PairRole, distance_text
+from fairdesk.gui.workspace.session.pair_columns import PairRole
 from fairdesk.gui.workspace.shell.standings import EXAMPLES
 from fairdesk.individual.surrogates.explanation import Explanation
+from fairdesk.wording.pairs import distance_text
+from tests import phrases
 from tests.gui.auditing import FakeWorker, Scales, Scholar, make_audit
 
 LONG = 20_000
@@ -73,11 +76,11 @@ def test_the_nearest_to_real_people_come_first_once_they_are_compared(qtbot, rea
     pairs = weighed(qtbot, reading)
     qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
     qtbot.waitUntil(lambda: pairs.model.pair(0) is not None, timeout=LONG)
-    assert pairs._order.currentText() == "Nearest to real applicants first"
+    assert pairs._order.currentText() == "Nearest to applicants in the data first"
     distances = [pairs.model.pair(row).distance for row in range(50)]
     assert distances == sorted(distances)
-    assert cell(pairs, 49, "Nearest real applicant").data() == f"{distances[49]:.2f}"
-    plausible = cell(pairs, 0, "Plausible")
+    assert cell(pairs, 49, phrases.NEAREST_ROW).data() == f"{distances[49]:.2f}"
+    plausible = cell(pairs, 0, "Typicality")
     assert plausible.data().endswith("%")
     assert plausible.data(PairRole.SHARE) == pairs.model.pair(0).plausibility
     assert not reading.examples._weighing.isVisible()
@@ -89,20 +92,20 @@ def test_the_nearest_to_real_people_come_first_once_they_are_compared(qtbot, rea
     with qtbot.waitSignal(pairs.model.counted, timeout=LONG):
         header.setSortIndicator(3, Qt.SortOrder.DescendingOrder)
     assert (pairs.model.query.order, pairs.model.query.descending) == ("plausibility", True)
-    assert pairs._order.currentText() == "Most usual first"
+    assert pairs._order.currentText() == "Most typical first"
 
 
 def test_until_then_there_are_dashes_and_it_can_be_stopped(qtbot, held, reading):
     page, pairs = reading.examples, reading.examples.pairs
     qtbot.waitUntil(page._weighing.isVisible, timeout=LONG)
-    assert "Comparing with real applicants: 0 of" in page._weighing._words.text()
+    assert "Comparing with the applicants in the data: 0 of" in page._weighing._words.text()
     assert pairs.model.query.order == "id"
-    assert cell(pairs, 0, "Plausible").data() == "–"
-    assert cell(pairs, 0, "Nearest real applicant").data() == "–"
+    assert cell(pairs, 0, "Typicality").data() == "–"
+    assert cell(pairs, 0, phrases.NEAREST_ROW).data() == "–"
     pairs.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)
     assert pairs.model.query.order == "id"
     page._weighing._button.click()
-    qtbot.waitUntil(lambda: page._weighing._button.text() == "Go on", timeout=LONG)
+    qtbot.waitUntil(lambda: page._weighing._button.text() == "Continue", timeout=LONG)
     qtbot.waitUntil(lambda: reading._session.weighing._work is None, timeout=LONG)
     assert not pairs._weighed
     held.set()
@@ -119,7 +122,7 @@ def test_what_is_read_does_not_move_when_everybody_is_compared(qtbot, held, read
     qtbot.waitUntil(pairs._nearer.isVisible, timeout=LONG)
     assert pairs.model.query.order == "id"
     assert reading.examples.detail.pair.id == current
-    qtbot.waitUntil(lambda: cell(pairs, 5, "Plausible").data() not in ("–", None), timeout=LONG)
+    qtbot.waitUntil(lambda: cell(pairs, 5, "Typicality").data() not in ("–", None), timeout=LONG)
     qtbot.waitUntil(lambda: reading.examples.detail.pair.distance is not None, timeout=LONG)
     pairs._nearer.click()
     qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
@@ -137,7 +140,7 @@ def test_a_run_is_not_disturbed_and_compared_when_it_is_over(qtbot, opened, tmp_
     qtbot.waitUntil(lambda: detail._known is not None, timeout=LONG)
     assert not detail._bring.isEnabled()
     assert not detail._why.isEnabled()
-    assert "run that is under way" in detail._why.toolTip()
+    assert "when the current run has ended" in detail._why.toolTip()
     hold.set()
     weighed(qtbot, workspace)
     qtbot.waitUntil(detail._bring.isEnabled, timeout=LONG)
@@ -152,11 +155,13 @@ def test_a_pair_is_brought_nearer_and_stays_so(qtbot, known, scholars, opened, p
     qtbot.waitUntil(lambda: detail._known.nearer is not None, timeout=LONG)
     qtbot.waitUntil(lambda: not detail._busy.isVisible(), timeout=LONG)
     assert detail._as_brought.isChecked()
-    assert "from a real applicant (it was" in detail._sentence.text()
+    assert f"{phrases.DISTANCE_NOW} 0.00 (it was 0.02)" in detail._sentence.text()
     with Store.open(path) as store:
         minimal = store.learned(pair.id, "minimal", MinimalPair)
-        (told,) = (e.what for e in store.log_entries() if f"Pair {pair.id}: brought" in e.what)
-    assert told.endswith(f"distance {distance_text(minimal.distance)}.")
+        (told,) = (
+            e.what for e in store.log_entries() if f"Pair {pair.id}: made more realistic" in e.what
+        )
+    assert told.endswith(f"distance to the data {distance_text(minimal.distance)}.")
     assert minimal.distance < pair.distance
     others = store.spec.domain.others
     assert (np.array(minimal.row)[others] == np.array(minimal.partner)[others]).all()
@@ -204,7 +209,7 @@ def test_why_is_told_in_bars_and_in_a_table(qtbot, known, scholars, path):
         explanation = store.learned(detail.pair.id, "why", Explanation)
     assert variants.rowCount() == len(explanation.variants)
     marks = [variants.item(row, variants.columnCount() - 1).text() for row in range(5)]
-    assert set(marks) <= {"the applicant", "the other", ""}
+    assert set(marks) <= {"the instance", "the counterfactual", ""}
     qtbot.keyClick(table, Qt.Key.Key_W)
     assert detail._table.isVisible()
     qtbot.keyClick(table, Qt.Key.Key_W)
@@ -237,8 +242,8 @@ def test_a_model_that_is_gone_is_asked_for(qtbot, known, monkeypatch):
     known.examples.detail.explain()
     banner = known.examples._trouble
     qtbot.waitUntil(banner.isVisible, timeout=LONG)
-    assert "not where it was" in banner.accessibleName()
-    assert "Show where it is…" in [each.text() for each in banner.findChildren(QPushButton)]
+    assert phrases.NOT_WHERE_IT_WAS in banner.accessibleName()
+    assert phrases.SHOW_WHERE in [each.text() for each in banner.findChildren(QPushButton)]
     assert known.examples.detail._why.isEnabled()
 
 
@@ -248,7 +253,7 @@ def test_ten_that_are_unlike_are_picked_and_all_come_back(qtbot, known):
     pairs.choose_unlike()
     qtbot.waitUntil(lambda: pairs.model.rowCount() == 10, timeout=LONG)
     assert pairs.filters.active
-    assert "all again" in pairs._unlike.text().replace("&", "")
+    assert pairs._unlike.text().replace("&", "") == "Show all pairs"
     picked = [pairs.model.pair(row).row for row in range(10)]
     assert len({tuple(row) for row in picked}) == 10
     pairs.choose_unlike()
@@ -258,7 +263,7 @@ def test_ten_that_are_unlike_are_picked_and_all_come_back(qtbot, known):
 def test_only_those_near_real_people_are_shown(qtbot, known, path):
     pairs = known.examples.pairs
     filters = pairs.filters
-    filters._name.setCurrentText("Nearest real applicant")
+    filters._name.setCurrentText("Distance to the nearest data row")
     assert filters._most.isVisible()
     filters._most.setValue(0.05)
     with qtbot.waitSignal(pairs.model.counted, timeout=LONG):
@@ -272,13 +277,13 @@ def test_only_those_near_real_people_are_shown(qtbot, known, path):
 
 def test_a_share_of_those_tried_is_never_told(known):
     said = [each.text() for each in known.examples.findChildren(QLabel) if each.isVisible()]
-    assert not any("of those tried" in each for each in said)
+    assert not any("of those tested" in each or "of the instances tested" in each for each in said)
     assert "%" not in known.examples._effort.text()
 
 
 def test_the_smallest_window_cuts_nobody_off(known):
-    # the smallest window is 880 wide, and the steps beside the page are about 170
-    assert known.examples.minimumSizeHint().width() < 760
+    # the smallest window is 880 wide, and the steps beside the page are about 190
+    assert known.examples.minimumSizeHint().width() < 740
 
 
 def test_a_low_window_has_room_for_the_people(qtbot, known):

@@ -1,10 +1,8 @@
-from dataclasses import replace
-
 import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.audit.store.records import Pair
+from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
@@ -12,11 +10,11 @@ from fairdesk.gui.workspace.pairs.side_by_side import changes, compare, sentence
 from fairdesk.gui.workspace.pairs.why_view import fit_words, strongest
 from fairdesk.gui.workspace.session.pair_columns import (
     columns_of,
-    distance_text,
-    plausibility_text,
     usual,
 )
 from fairdesk.individual.surrogates.explanation import Explanation, Side
+from fairdesk.wording.pairs import distance_text, plausibility_text
+from tests import phrases
 from tests.gui.auditing import make_audit
 
 
@@ -67,10 +65,10 @@ def test_what_follows_from_the_protected_is_told_with_it(spec, pair):
 
 
 def test_two_scores_that_are_apart_are_no_other_decision(spec, pair):
-    same = replace(pair, partner_class=0)
+    same = msgspec.structs.replace(pair, partner_class=0)
     said = sentence(spec, ("no", "yes"), same)
     assert "the decision stays “no”" in said
-    assert "turns" not in said
+    assert "decision changes" not in said
     (decision,) = (
         each for each in columns_of(spec, lambda: ("no", "yes")) if each.title == "Decision"
     )
@@ -81,12 +79,14 @@ def test_two_scores_that_are_apart_are_no_other_decision(spec, pair):
 
 
 def test_what_was_made_alike_is_told(spec, pair):
-    nearer = replace(pair, row=np.array([30.0, 0.0, 1.0, 44.0, 3.0]), distance=0.05)
+    nearer = msgspec.structs.replace(pair, row=np.array([30.0, 0.0, 1.0, 44.0, 3.0]), distance=0.05)
     said = changes(spec, pair, nearer)
-    assert said.startswith("Now 0.05 from a real applicant (it was 0.20).")
+    assert said.startswith(f"{phrases.DISTANCE_NOW} 0.05 (it was 0.20).")
     assert "income 40.00 → 44.00" in said or "income 40 → 44" in said
-    assert "as near as it gets" in changes(spec, pair, pair)
-    assert "as near as can be" in changes(spec, replace(pair, distance=0.0), pair)
+    assert "No further change is possible" in changes(spec, pair, pair)
+    assert "No change was needed" in changes(
+        spec, msgspec.structs.replace(pair, distance=0.0), pair
+    )
 
 
 def test_numbers_are_never_more_exact_than_they_are():
@@ -99,9 +99,9 @@ def test_numbers_are_never_more_exact_than_they_are():
     assert plausibility_text(None) == "–"
     assert plausibility_text(0.35) == "35\u00a0%"
     assert plausibility_text(0.001) == "<1\u00a0%"
-    assert usual(0.0, "applicants") == "Less usual than any of the real applicants."
-    assert "35\u00a0% of the real applicants" in usual(0.35, "applicants")
-    assert usual(0.002, "applicants") == "Less usual than nearly all of the real applicants."
+    assert usual(0.0, "applicants") == "Less typical than all applicants in the data."
+    assert "35\u00a0% of the applicants in the data" in usual(0.35, "applicants")
+    assert usual(0.002, "applicants") == "Less typical than nearly all applicants in the data."
 
 
 def test_why_names_both_values_of_what_differs_and_the_fit(spec, pair):
@@ -112,9 +112,9 @@ def test_why_names_both_values_of_what_differs_and_the_fit(spec, pair):
     weights = drawn.weights
     assert [each.name.split(":")[0] for each in weights] == ["sex", "income", "job"]
     assert weights[0].name == "sex: female / male"
-    said = fit_words(why, "applicant")
-    assert "well around the applicant (R squared 0.83)" in said
-    assert "poorly around the other (0.31)" in said
-    assert "its bars tell little" in said
+    said = fit_words(why)
+    assert "well around the instance (R squared 0.83)" in said
+    assert "poorly around the counterfactual (0.31)" in said
+    assert "its bars explain little" in said
     good = msgspec.structs.replace(why, partner=Side(why.partner.weights, 0.9))
-    assert "follows the model well here (R squared 0.83 and 0.90)." in fit_words(good, "applicant")
+    assert "fits the model well (R squared 0.83 and 0.90)." in fit_words(good)

@@ -183,16 +183,16 @@ def test_what_another_window_wrote_is_left_alone(no_pages, qtbot, audit, path):
 def test_completeness_counts_and_leads_to_fields(no_pages, qtbot, audit):
     form = audit.report.form
     before = form.completeness.why.text()
-    assert "still needed for Final" in before
+    assert "still required for Final" in before
     assert not form.completeness.final.isEnabled()
-    assert "still needed" in form.completeness.final.accessibleDescription()
+    assert "still required" in form.completeness.final.accessibleDescription()
     assert 'href="system"' in form.completeness.links.text()
     form.completeness.links.linkActivated.emit("auditor")
     assert form.editors["auditor"].input.hasFocus()
     qtbot.keyClicks(form.editors["auditor"].input, "me")
     assert form.completeness.why.text() != before
     assert 'href="auditor"' not in form.completeness.links.text()
-    assert form.editors["auditor"].input.accessibleName() == "Auditor (needed for Final)"
+    assert form.editors["auditor"].input.accessibleName() == "Auditor (required for Final)"
 
 
 def test_a_whole_form_can_be_marked_as_final_and_a_change_makes_it_a_draft_again(
@@ -316,7 +316,7 @@ def test_a_day_that_is_none_is_told(no_pages, audit, path):
     day.setText("2026-02-30")
     day.editingFinished.emit()
     assert not row._wrong.isHidden()
-    assert "“2026-02-30” is no date" in row._wrong.text()
+    assert "“2026-02-30” is not a date" in row._wrong.text()
     settle(audit)
     assert kept(path).signers == (Signer("", date="2026-02-30"),)
 
@@ -350,11 +350,11 @@ def test_tab_goes_through_the_form_from_top_to_bottom(no_pages, qtbot, audit):
 def test_the_list_of_steps_counts_what_a_draft_lacks(no_pages, audit):
     step = audit.steps.item(NAMES.index(REPORT))
     said = step.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert f"draft, {len(audit.report.draft.state.obstacles)} to fill in" in said
+    assert f"draft, {len(audit.report.draft.state.obstacles)} missing" in said
     for key, text in example_details("plain").texts.items():
         audit.report.draft.write_text(key, key, text)
     settle(audit)
-    assert "draft, filled in" in step.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "draft, complete" in step.data(Qt.ItemDataRole.AccessibleTextRole)
 
 
 def test_a_logo_is_shown_and_a_file_that_is_none_is_told(no_pages, qtbot, audit, path, tmp_path):
@@ -448,7 +448,7 @@ def test_sections_charts_and_tables_are_chosen(no_pages, qtbot, audit, path):
     (dialog,) = report.findChildren(ContentsDialog)
     wait(dialog.use.isEnabled)
     items = dialog._items()
-    assert "always there" in items["limits"].text(1)
+    assert "always included" in items["limits"].text(1)
     assert not items["limits"].flags() & Qt.ItemFlag.ItemIsUserCheckable
     section = next(key for key in items if "/" not in key and key in dialog._usual)
     items[section].setCheckState(0, Qt.CheckState.Unchecked)
@@ -458,7 +458,7 @@ def test_sections_charts_and_tables_are_chosen(no_pages, qtbot, audit, path):
     settle(audit)
     assert in_file(path, Store.choice).left_out == (section,)
     assert section not in [each.key for each in in_file(path, make_report).sections]
-    assert report.form._left_out.text() == "1 left out."
+    assert report.form._left_out.text() == "1 omitted."
     audit.undo_stack.undo()
     settle(audit)
     assert in_file(path, Store.choice).left_out == ()
@@ -579,7 +579,7 @@ def test_what_the_report_does_not_show_is_told(audit):
     wait(lambda: preview.shown is not None)
     audit.show_in_report(("pair-9999999",))
     wait(preview.banner.isVisible)
-    assert "does not show" in preview.banner.accessibleName()
+    assert "report does not show this" in preview.banner.accessibleName()
     audit.show_in_report(("nothing/like-it", "limits"))
     wait(lambda: not preview.banner.isVisible())
     assert preview.pages.at == preview.shown.places["limits"]
@@ -820,7 +820,7 @@ def test_before_any_run_the_page_says_what_the_report_will_hold(qtbot, opened, t
     QApplication.activeModalWidget().reject()
     # what people tell can be filled in before
     assert report.form.editors["system"].input.isVisible()
-    buttons["Show the pages anywa&y"].click()
+    buttons["Show the pages any&way"].click()
     wait(lambda: report.preview.shown is not None)
     assert report._right.currentIndex() == 1
 

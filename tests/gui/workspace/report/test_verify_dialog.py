@@ -66,7 +66,7 @@ def test_an_untouched_audit_differs_in_nothing(qtbot, opened, monkeypatch, tmp_p
     qtbot.mouseClick(dialog.check, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.account is not None, timeout=LONG)
     assert dialog.account.holds, states(dialog)
-    assert "DIFFERS" not in states(dialog).values()
+    assert "MISMATCH" not in states(dialog).values()
     # laid out without anybody's doing, each below the other
     rows = dialog.results.findChildren(parts.Words)
     least = sum(each.fontMetrics().height() for each in rows) / 4
@@ -88,7 +88,7 @@ def test_a_changed_finding_is_shown_first(qtbot, opened):
     assert not dialog.account.holds
     texts = [each.text() for each in dialog.results.findChildren(parts.Words)]
     assert texts[0] == "✗"
-    assert "differs" in texts
+    assert "mismatch" in texts
 
 
 def test_without_data_and_model_it_says_what_was_not_checked(qtbot, opened):

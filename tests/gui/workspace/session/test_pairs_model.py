@@ -71,7 +71,9 @@ def test_a_cell_is_empty_until_its_page_has_come(qtbot, model):
     assert far.data() == str(model.pair(far.row()).id)
 
 
-@pytest.mark.parametrize("title", ["No.", "sex", "Score", "Other’s score", "Difference", "age"])
+@pytest.mark.parametrize(
+    "title", ["No.", "sex", "Score", "Counterfactual’s score", "Difference", "age"]
+)
 @pytest.mark.parametrize("order", list(Qt.SortOrder))
 def test_a_header_sorts_in_the_store(qtbot, model, path, title, order):
     show(qtbot, model, PairQuery())

@@ -7,6 +7,7 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.workspace.session.run_driver import RunDriver
+from tests import phrases
 from tests.gui.auditing import FakeWorker, make_audit
 
 RUN = RunSpec("uniform", {"samples": 3000}, seed=5)
@@ -111,7 +112,7 @@ def test_a_run_that_cannot_begin_is_told(qtbot, driver, path, tmp_path):
     told = drive(qtbot, driver, FakeWorker(), path, RunSpec("uniform", {"samples": 0}))
     assert (told[-1].state, told[-1].run_id) == ("failed", 0)
     told = drive(qtbot, driver, FakeWorker(), tmp_path / "nowhere.fairdesk")
-    assert "no audit file" in told[-1].message
+    assert phrases.NO_AUDIT_FILE in told[-1].message
 
 
 def test_one_run_at_a_time(qtbot, driver, path):

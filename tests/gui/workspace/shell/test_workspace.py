@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QToolButton,
 )
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.reopening import MovedError, check_same, reopen
 from fairdesk.audit.store.records import PairQuery, RunState
@@ -32,14 +33,15 @@ from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
 from fairdesk.gui.workspace.shell import workspace
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.data_page import model_facts
-from fairdesk.gui.workspace.shell.overview_page import next_step
+from fairdesk.gui.workspace.shell.next_step import next_step
 from fairdesk.gui.workspace.shell.run_bar import budget_used
 from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import Companion
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.results.proofs import Proven
-from tests.gui.auditing import FakeWorker, make_audit
+from tests import phrases
+from tests.gui.auditing import FakeWorker, make_audit, said_of
 from tests.gui.group_figures import rule_set
 from tests.gui.workspace.certification.test_page import EXACT
 from tests.report.building import spec_of, write_people
@@ -59,12 +61,13 @@ def standing(workspace, name):
 def test_before_the_first_run_every_page_says_what_will_be_there(qtbot, opened, tmp_path):
     workspace = opened(make_audit(tmp_path, runs=0))
     assert "not run" in standing(workspace, EXAMPLES)
-    assert "Nothing yet" in workspace.overview._shown.said.text()
+    for question, card in workspace.overview.cards.items():
+        assert card.answer.known == (question is Question.GROUPS)
     workspace.show_page(EXAMPLES)
     buttons = [
         each for each in workspace.examples.findChildren(QPushButton) if each.isVisibleTo(workspace)
     ]
-    assert [each.text().replace("&", "") for each in buttons] == ["Find examples…"]
+    assert [each.text().replace("&", "") for each in buttons] == ["Find discriminatory pairs…"]
     with qtbot.waitSignal(workspace.examples.start):
         buttons[0].click()
 
@@ -83,8 +86,8 @@ def test_a_finished_audit_tells_what_it_found(reading, path):
     assert "done" in standing(reading, EXAMPLES)
     assert number in standing(reading, EXAMPLES)
     assert reading.examples._headline.text().startswith(number)
-    assert reading.overview._shown.said.text().startswith(number)
-    assert "Examples, not a rate" in reading.overview._shown.said.text()
+    assert number in said_of(reading, Question.EXAMPLE)
+    assert reading.overview.cards[Question.EXAMPLE].answer.evidence == "example"
     assert reading.examples.pairs.model.rowCount() == record.found
 
 
@@ -178,7 +181,7 @@ def test_dismissing_asks_why_and_the_log_has_both(qtbot, reading, path):
     pair = detail.pair.id
     qtbot.keyClick(table, Qt.Key.Key_D)
     qtbot.waitUntil(detail._note.hasFocus, timeout=10_000)
-    assert "Why is it dismissed?" in detail._note.placeholderText()
+    assert "Why is this pair dismissed?" in detail._note.placeholderText()
     qtbot.keyClicks(detail._note, "Nobody is 17.")
     qtbot.keyClick(detail._note, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: detail.pair.note == "Nobody is 17.", timeout=10_000)
@@ -207,7 +210,7 @@ def test_arrows_walk_the_pairs_and_the_nearest_record_follows(qtbot, reading):
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_Down)
     assert detail.pair.id != first
-    qtbot.waitUntil(lambda: "Nearest: row" in detail._plausible.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: f"{phrases.NEAREST_ROW}: " in detail._plausible.text(), timeout=10_000)
     assert detail._model.index(0, 3).data() != "–"
 
 
@@ -240,7 +243,9 @@ def test_rows_are_copied_with_their_header(qtbot, qapp, reading):
     reading.examples.pairs.copy()
     lines = qapp.clipboard().text().split("\n")
     assert len(lines) == 2
-    assert lines[0].startswith("Mark\tNo.\tNearest real applicant\tPlausible\tage\tsex\tDecision")
+    assert lines[0].split("\t")[:7] == [
+        *("Mark", "No.", phrases.NEAREST_ROW, "Typicality", "age", "sex", "Decision")
+    ]
     assert lines[1].split("\t")[1] == str(reading.examples.pairs.model.pair(2).id)
 
 
@@ -320,37 +325,35 @@ def test_an_export_that_fails_says_so(qtbot, reading, tmp_path):
 
 
 def test_the_log_is_filtered_and_exported(qtbot, reading, path, tmp_path):
-    reading.show_page("Log")
+    reading.show_page("Audit log")
     log = reading.log
     qtbot.waitUntil(lambda: log._model.rowCount() > 0, timeout=10_000)
     bar = log._table.verticalScrollBar()
     assert bar.value() == bar.maximum()
-    log._filter.setText("BEGUN")
+    log._filter.setText(phrases.BEGUN.upper())
     assert log._proxy.rowCount() == 1
     log.export(tmp_path / "log.csv")
     text = (tmp_path / "log.csv").read_text(encoding="utf-8-sig")
     assert text.splitlines()[0] == "at (UTC),what,kind,the same for programs,link"
     assert log._model.entries[0].link in text
-    assert "The audit was begun." in text
+    assert phrases.BEGUN in text
 
 
 def test_a_moved_or_changed_model_is_not_opened(path, tmp_path):
     with Store.open(path) as store:
         spec = store.spec
-    with pytest.raises(MovedError, match="not where it was"):
+    with pytest.raises(MovedError, match=phrases.NOT_WHERE_IT_WAS):
         check_same(spec.model.sha256, tmp_path / "gone.keras")
     other = tmp_path / "other.keras"
     other.write_bytes(b"another model")
-    with pytest.raises(MovedError, match="not the one"):
+    with pytest.raises(MovedError, match=phrases.NOT_THE_AUDITED):
         check_same(spec.model.sha256, other)
 
 
 def test_run_again_asks_for_the_model_when_it_was_moved(qtbot, reading):
     reading._run(RUN)
     qtbot.waitUntil(reading._banner.isVisible, timeout=10_000)
-    assert "Show where it is…" in [
-        each.text() for each in reading._banner.findChildren(QPushButton)
-    ]
+    assert phrases.SHOW_WHERE in [each.text() for each in reading._banner.findChildren(QPushButton)]
     assert reading.bar._again.isVisible()
 
 
@@ -401,12 +404,12 @@ def test_files_beside_a_moved_model_are_found_beside_it_or_asked_for(fed, tmp_pa
     ]
     # it is elsewhere again, under another name
     (moved / "scaler.pkl").rename(tmp_path / "renamed.pkl")
-    with pytest.raises(MovedError, match="beside the model") as caught:
+    with pytest.raises(MovedError, match="The companion file “scaler") as caught:
         reopen(spec, places, opener)
     assert caught.value.lost == tmp_path / "scaler.pkl"
     reopen(spec, {**places, caught.value.lost: tmp_path / "renamed.pkl"}, opener)
     # and another file is not taken for it
-    with pytest.raises(MovedError, match="not the one that was audited"):
+    with pytest.raises(MovedError, match=phrases.NOT_THE_AUDITED):
         reopen(spec, {**places, caught.value.lost: moved / "model.pkl"}, opener)
     assert len(opener.opened) == 2
 
@@ -419,7 +422,7 @@ def test_an_environment_that_is_gone_is_told_with_a_way_on(fed):
         Path(card.path): moved / "model.pkl",
         Path(card.companions[0].path): moved / "scaler.pkl",
     }
-    with pytest.raises(ModelError, match="ran in is gone") as caught:
+    with pytest.raises(ModelError, match="ran no longer exists") as caught:
         reopen(spec, places, Opener())
     assert "new audit" in caught.value.remedy
 
@@ -461,9 +464,9 @@ def test_what_the_model_was_fed_and_where_it_ran_is_told(fed):
     mapping = msgspec.structs.replace(spec.mapping, threshold=0.3)
     facts = dict(model_facts(msgspec.structs.replace(spec, model=card, mapping=mapping)))
     assert "scikit-learn 1.3.2" in facts["Opened"]
-    assert facts["Output that decides"] == "loan"
-    assert "0.3" in facts["Decides"]
-    beside = facts["File beside it (a program; you agreed)"]
+    assert facts["Output used for decisions"] == "loan"
+    assert "0.3" in facts["Decision threshold"]
+    beside = facts["Companion file (can run code; you agreed)"]
     assert spec.model.companions[0].sha256 in beside
 
 
@@ -492,9 +495,12 @@ def words_of(page):
 def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opened, decided):
     audit = opened(decided)
     assert audit.asks_nobody
-    qtbot.waitUntil(lambda: "0." in audit.overview._observed.said.text(), timeout=20_000)
-    assert "impact ratio by sex" in audit.overview._observed.said.text()
-    assert "differ only" not in " ".join(words_of(audit.overview))
+    groups = audit.overview.cards[Question.GROUPS]
+    qtbot.waitUntil(lambda: groups.answer.known, timeout=20_000)
+    assert groups.answer.said.label == "Lowest impact ratio by sex"
+    shown = [each for each, card in audit.overview.cards.items() if card.isVisibleTo(audit)]
+    assert shown == [Question.GROUPS]
+    assert "pairs" not in " ".join(words_of(audit.overview))
     assert audit.steps.item(NAMES.index(EXAMPLES)).isHidden()
     assert not audit.bar.isVisible()
     audit.run_again()
@@ -505,8 +511,8 @@ def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opene
     assert tables.isVisible()
     qtbot.waitUntil(lambda: len(tables.findChildren(QTableWidget)) == 2, timeout=20_000)
     assert [each.accessibleName() for each in tables.findChildren(QTableWidget)] == [
-        "What the model decided, by sex",
-        "Observed in the data, by sex",
+        "Decisions in the data, by sex",
+        f"{phrases.RECORDED_OUTCOMES}, by sex",
     ]
     said = words_of(audit.data)
     assert "The model’s decisions" in said
@@ -520,17 +526,19 @@ def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opene
     buttons = audit.report.findChildren(QPushButton)
     exports = [each.text().replace("&", "") for each in buttons if each.isVisibleTo(audit.report)]
     assert any("report" in each for each in exports)
-    assert not any("findings" in each for each in exports)
-    assert "examples" not in " ".join(words_of(audit.report))
+    assert not any("pairs" in each for each in exports)
+    seen = [each for each in audit.report.findChildren(QLabel) if each.isVisibleTo(audit.report)]
+    assert not any("pairs" in each.text() for each in seen)
 
 
 def test_the_groups_of_an_ordinary_audit_are_told(qtbot, reading):
     reading.show_page("Groups")
     qtbot.waitUntil(lambda: bool(reading.groups.findChildren(QTableWidget)), timeout=20_000)
     names = [each.accessibleName() for each in reading.groups.findChildren(QTableWidget)]
-    assert {"Observed in the data, by sex", "Observed in the data, by age"} <= set(names)
-    assert not any("decided" in each for each in names)
-    assert any("is the impact ratio by sex" in each for each in words_of(reading.groups))
+    of_outcomes = {f"{phrases.RECORDED_OUTCOMES}, by {each}" for each in ("sex", "age")}
+    assert of_outcomes <= set(names)
+    assert not any("ecision" in each for each in names)
+    assert any("lowest impact ratio by sex" in each for each in words_of(reading.groups))
 
 
 def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
@@ -587,7 +595,7 @@ def test_the_same_again_takes_the_next_seed(qtbot, reading):
     [
         (Budget(), 0.25, "step 5 of 20"),
         (Budget(seconds=60), 0.5, "30 s of 1 min"),
-        (Budget(seconds=60, queries=100), 0.9, "90 of 100 rows"),
+        (Budget(seconds=60, queries=100), 0.9, "90 of 100 queries"),
         (Budget(seconds=10), 1.0, "30 s of 10 s"),
     ],
 )

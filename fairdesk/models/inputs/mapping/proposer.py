@@ -1,19 +1,27 @@
-"""How table columns become a model's inputs: proposed from everything that the files tell."""
+"""A proposal while it is worked out: by names, or by the places of columns."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
 from fairdesk.data.columns.kinds import as_numbers
 from fairdesk.data.columns.number_formats import mostly_numbers
-from fairdesk.data.profiling.outcomes import meaning
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.favourable import Answer, answer_of
+from fairdesk.models.inputs.mapping.making import (
+    Made,
+    hinted,
+    input_names,
+    listing,
+    made_of,
+    numbered,
+    numbers_in,
+    token_of,
+)
 from fairdesk.models.inputs.one_hot import (
     MISSING,
     MISSING_NAMES,
@@ -23,21 +31,10 @@ from fairdesk.models.inputs.one_hot import (
     loose,
     made,
     recognise,
-    texts_of,
     values_of,
 )
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+from fairdesk.models.model import How, Input, ModelCard
 
-T = TypeVar("T")
-Made = list[Input | None]
-
-#: Cells that `pandas.read_csv` takes as missing unless it is told otherwise.
-READ_AS_MISSING = frozenset(
-    (
-        *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"),
-        *("1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
-    )
-)
 BY_NAME, BY_POSITION = "by name", "by position"
 ONE_HOT = "by position, with an input for each value"
 #: Of so many values, how many have no input: `drop_first` and `drop="if_binary"` among the ways.
@@ -46,207 +43,6 @@ _DROPPED: dict[str, Callable[[int], int]] = {
     "each value but the first": lambda _: 1,
     "each value, one for two": lambda count: int(count == 2),
 }
-
-
-class Proposal(msgspec.Struct, frozen=True):
-    """A mapping that may still have gaps.
-
-    Attributes
-    ----------
-    inputs : tuple[Input or None, ...]
-        One per input of the model; None where nothing could be proposed.
-    matched : str
-        As in `Mapping`.
-    answer : Answer, optional
-        What the model's answers mean; None where that has to be chosen.
-    problems : tuple[str, ...]
-        What is open about the inputs and why, whole sentences.
-    unanswered : str
-        Why ``answer`` is None.
-    notes : tuple[str, ...]
-        What was assumed and is to be checked, whole sentences.
-    """
-
-    inputs: tuple[Input | None, ...]
-    matched: str
-    answer: Answer | None
-    problems: tuple[str, ...] = ()
-    unanswered: str = ""
-    notes: tuple[str, ...] = ()
-
-    def mapping(self) -> Mapping:
-        """Return the mapping.
-
-        Raises
-        ------
-        ModelError
-            When something is open.
-        """
-        inputs = tuple(item for item in self.inputs if item is not None)
-        if self.answer is not None and len(inputs) == len(self.inputs) and not self.problems:
-            return self.answer.onto(Mapping(inputs, self.matched, 0))
-        open_ones = [*self.problems, *([self.unanswered] if self.answer is None else [])]
-        first, *others = open_ones or ["It is not said how every input of the model is made."]
-        raise ModelError(
-            first,
-            why=" ".join(others),
-            remedy="Choose the data and the files that belong to this model, or say how each "
-            "input is made (on the command line with --map).",
-        )
-
-
-def match(
-    card: ModelCard,
-    table: Table,
-    label: str,
-    favourable: str,
-    model_favourable: str | None = None,
-    *,
-    threshold: float | None = None,
-) -> Mapping:
-    """Propose how the table's columns become the model's inputs; as `propose`, but complete.
-
-    Raises
-    ------
-    ModelError
-        When something is left open.
-    DataError
-        When the table has no column ``label``.
-    """
-    return propose(card, table, label, favourable, model_favourable, threshold=threshold).mapping()
-
-
-def propose(
-    card: ModelCard,
-    table: Table,
-    label: str,
-    favourable: str,
-    model_favourable: str | None = None,
-    *,
-    threshold: float | None = None,
-    arrangement: str = "",
-) -> Proposal:
-    """Propose how the table's columns become the model's inputs, as far as the files tell.
-
-    A model whose inputs have names, its own or those of a list beside it, gets the columns of
-    those names: exactly, else without regard to case, spaces and punctuation; inputs that no
-    column is called like may stand for one value of a column each. Any other gets the table's
-    columns in their order, without the label and ignored ones, or with an input for each of
-    their values. What encoders and scalers tell is done as they do it.
-
-    Parameters
-    ----------
-    card : ModelCard
-        The model, with what the files beside it tell.
-    table : Table
-        The data.
-    label : str
-        The column with the decision or the truth; no input.
-    favourable : str
-        What is favourable in it, as `fairdesk.data.profiling.outcomes` reads it.
-    model_favourable : str, optional
-        The model's class, or several joined by " or ", that mean the favourable outcome.
-    threshold : float, optional
-        Where the model's decision changes, when not at one half.
-    arrangement : str
-        Of inputs without names: how they are put in order, as `arrangements` names it.
-
-    Raises
-    ------
-    DataError
-        When the table has no column ``label``.
-    ModelError
-        When the inputs cannot be put in this order.
-    """
-    table.column(label)
-    proposer = _Proposer(card, table, label)
-    inputs, matched = proposer.inputs(arrangement)
-    answer, unanswered = None, ""
-    try:
-        answer = answer_of(card, table, label, favourable, model_favourable, threshold)
-    except ModelError as error:
-        unanswered = str(error)
-    return Proposal(
-        tuple(inputs),
-        matched,
-        answer,
-        tuple(proposer.problems),
-        unanswered,
-        tuple(proposer.notes),
-    )
-
-
-def arrangements(
-    card: ModelCard, table: Table, label: str
-) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
-    """Return the orders in which a table's columns can be a model's inputs that have no names.
-
-    Returns
-    -------
-    tuple[tuple[str, str, tuple[Input, ...]], ...]
-        Of each: its key, what it is (for people), and the inputs. Empty where inputs have names.
-    """
-    proposer = _Proposer(card, table, label)
-    if proposer.names() is not None:
-        return ()
-    return tuple(
-        (way.key, way.short, tuple(item for item in way.inputs if item is not None))
-        for way in proposer.ways()
-        if None not in way.inputs
-    )
-
-
-def input_names(card: ModelCard) -> tuple[str, ...]:
-    """Return a model's inputs by name: its own, those of a list beside it, or ``"input 1"``, ..."""
-    listed = card.hints.features
-    return listed if not card.named and len(listed) == len(card.inputs) else card.inputs
-
-
-def made_of(name: str, column: Column, table: Table, card: ModelCard, accepts: str = "") -> Input:
-    """Return how an input is made from a column, by what the column holds and the model takes.
-
-    Parameters
-    ----------
-    name : str
-        The input's.
-    column : Column
-        A column of the table, not ignored.
-    table : Table
-        The data.
-    card : ModelCard
-        The model.
-    accepts : str
-        What the input accepts: ``"number"``, ``"text"``, ``"either"``, or empty when not known.
-    """
-    codes = None if accepts == "text" else hinted(card.hints.codes, name, column.name)
-    if codes:
-        # an encoder may know more numbers than could have an input each
-        values = values_of(table, column) or texts_of(table, column)
-        item = _encoded(name, column, codes, values)
-        if item.codes:
-            return item
-    if column.kind.is_number and accepts != "text":
-        return Input(name=name, attribute=column.name, how=How.AS_IS)
-    token = _token(column)
-    if accepts == "text" or column.kind.is_number or column.kind is Kind.TEXT:
-        return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
-    if card.takes is Takes.COLUMNS:
-        numbers = _numbers(column.values)
-        if numbers is not None:
-            given = dict(zip(column.values, numbers, strict=True))
-            return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
-        if accepts != "number":
-            return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
-    return _numbered(name, column)
-
-
-def hinted(hints: dict[str, T], name: str, column: str) -> T | None:
-    """Find what files tell about an input: under its name, or its column's, however spelt."""
-    loosely = {loose(key): value for key, value in hints.items()}
-    for found in (*(hints.get(key) for key in (name, column)), loosely.get(loose(name))):
-        if found is not None:
-            return found
-    return loosely.get(loose(column))
 
 
 class _Way(NamedTuple):
@@ -260,7 +56,7 @@ class _Way(NamedTuple):
     assumed: bool = True
 
 
-class _Proposer:
+class Proposer:
     """Works one proposal out; keeps what is open and what was assumed."""
 
     def __init__(self, card: ModelCard, table: Table, label: str) -> None:
@@ -294,14 +90,15 @@ class _Proposer:
         if not self.card.named and len(listed) != count and not only_reads:
             if listed:
                 self.notes.append(
-                    f"A list beside the model names {len(listed)} features, but the model has "
+                    f"A companion list names {len(listed)} features, but the model has "
                     f"{count} inputs: the list is not used."
                 )
             return None
         if len(names) == len(self._offered) and not self._fitting(names):
             self.notes.append(
-                "None of the model's inputs is called like a column. They are as many as the "
-                "columns, and are made from these in their order: check it."
+                "None of the model’s inputs has the name of a column. There are as many "
+                "inputs as columns, so they are made from the columns in their order: check "
+                "this."
             )
             return None
         return names
@@ -344,9 +141,7 @@ class _Proposer:
                 f"{listing(missing)}."
             )
             self.problems.append(
-                f"Columns that are left over: {listing(unused)}."
-                if unused
-                else "No column is left over."
+                f"Unused columns: {listing(unused)}." if unused else "No column is unused."
             )
         return inputs
 
@@ -377,7 +172,7 @@ class _Proposer:
         if len(left) != 1 or len(wanting) != 1:
             return {}
         self.notes.append(
-            f"The model's input “{wanting[0]}” takes text, and is made from the only column of "
+            f"The model's input “{wanting[0]}” accepts text, and is made from the only column of "
             f"text, “{left[0].name}”."
         )
         return {wanting[0]: left[0]}
@@ -403,8 +198,8 @@ class _Proposer:
         found += [self.table.column(place.column) for place in places]
         if any(column.name == self.label for column in found):
             self.problems.append(
-                f"The model takes the label column “{self.label}” as an input: a model that is "
-                "given the answer cannot be audited against it. Choose another label column, or "
+                f"The model takes the recorded outcome “{self.label}” as an input: a model that "
+                "receives the outcome cannot be audited against it. Choose another column, or "
                 "the model that decides without it."
             )
         self._refuse_ignored(found)
@@ -413,7 +208,7 @@ class _Proposer:
         ignored = dict.fromkeys(c.name for c in columns if c.kind is Kind.IGNORED)
         if ignored:
             self.problems.append(
-                f"The model takes columns that are ignored: {listing([*ignored])}. Give them "
+                f"The model takes columns that are excluded: {listing([*ignored])}. Give them "
                 "another type."
             )
 
@@ -424,18 +219,18 @@ class _Proposer:
         elif (way := next(self.ways(), None)) is not None:
             if way.assumed:
                 self.notes.append(
-                    f"The model's inputs have no names. They are as many as {way.title}, and are "
-                    "made so: check the agreement with the label."
+                    f"The model's inputs have no names. Their number fits {way.title}, so they are "
+                    "made in this way: check the accuracy."
                 )
             return way.inputs, way.matched
         ignored = len(self._others) - len(self._offered)
         self.problems.append(
             f"The model has {_inputs(count)}, but the table offers {len(self._offered)} columns"
-            + (f" (besides {ignored} ignored)" if ignored else "")
+            + (f" (and {ignored} are excluded)" if ignored else "")
             + "."
         )
         self.problems.append(
-            f"Without the label “{self.label}” they are: "
+            f"Without the recorded outcome “{self.label}” they are: "
             f"{listing([column.name for column in self._offered])}."
         )
         return [None] * count, BY_POSITION
@@ -455,10 +250,13 @@ class _Proposer:
         known = f"Choose one of: {listing([way.key for way in ways])}." if ways else ""
         raise ModelError(
             f"The model's inputs cannot be arranged as “{key}”.",
-            why="They have names, by which columns are found."
+            why="They have names, and columns are assigned by these."
             if names is not None
-            else "There is no such way, or it gives another number of inputs than the model takes.",
-            remedy=known or "Leave the arrangement out.",
+            else (
+                "There is no such arrangement, or its number of inputs differs from that of the "
+                "model."
+            ),
+            remedy=known or "Omit the arrangement.",
         )
 
     def ways(self) -> Iterator[_Way]:
@@ -474,7 +272,7 @@ class _Proposer:
                 "codes",
                 BY_POSITION,
                 "the columns in their order, with a number for each value",
-                "columns in their order, names numbered in alphabetical order",
+                "columns in their order, categories numbered in alphabetical order",
                 self._in_order(self._offered),
                 assumed=False,
             )
@@ -535,7 +333,7 @@ class _Proposer:
 
     def _categories(self, column: Column, *, with_token: bool) -> list[str | None]:
         """Return the values that have an input each, in order; None is none of the data's."""
-        token = _token(column)
+        token = token_of(column)
         known = Values(values_of(self.table, column))
         values = hinted(self.card.hints.one_hot, column.name, column.name)
         if values is not None:
@@ -557,18 +355,18 @@ class _Proposer:
                 continue
             if len(left) > 1:
                 self.notes.append(
-                    f"The model has no inputs for {listing(left)} of “{name}”, and cannot tell "
-                    "them apart."
+                    f"The model has no inputs for {listing(left)} of “{name}”, and cannot "
+                    "distinguish them."
                 )
             elif left and name in misspelt:
                 # who drops the first value leaves one too, but then the others are known
                 self.notes.append(
                     f"The model has no input for “{left[0]}” of “{name}”, but one for a value that "
-                    "the data do not have: perhaps it is spelt otherwise."
+                    "the data do not have: perhaps it is spelt differently."
                 )
         if strangers:
             self.notes.append(
-                f"Inputs for values that the data do not have, always 0: {listing(strangers)}."
+                f"Inputs for values that do not occur in the data, always 0: {listing(strangers)}."
             )
 
     def _tell_numbered(self, inputs: Made) -> None:
@@ -577,7 +375,7 @@ class _Proposer:
             item.attribute
             for item in inputs
             if item is not None
-            and item == _numbered(item.name, self.table.column(item.attribute))
+            and item == numbered(item.name, self.table.column(item.attribute))
             and not hinted(self.card.hints.codes, item.name, item.attribute)
         ]
         for name in dict.fromkeys(guessed):
@@ -585,7 +383,7 @@ class _Proposer:
         guessed = [name for name in guessed if name not in self._refused]
         if guessed:
             self.notes.append(
-                f"Each value of {listing(list(dict.fromkeys(guessed)))} is given as its place in "
+                f"Each value of {listing(list(dict.fromkeys(guessed)))} is sent as its place in "
                 "the alphabet, as most encoders number them: check the numbers."
             )
 
@@ -602,10 +400,10 @@ class _Proposer:
             None if item is not None and item.attribute == name else item for item in inputs
         ]
         self.problems.append(
-            f"The model takes “{name}” as a number, and the column holds numbers and "
+            f"The model takes “{name}” as a number, but the column contains numbers and "
             f"{listing(strange, 3)}. Its places in the alphabet (10 before 2) would mean nothing. "
-            "Read the column as numbers (on the command line with --numeric), or say which number "
-            "each value has."
+            "Read the column as numbers (on the command line with --numeric), or state the number "
+            "of each value."
         )
 
     def _scaled(self, inputs: Made, names: Sequence[str]) -> Made:
@@ -627,10 +425,10 @@ class _Proposer:
         places = self._scaled_in_order(inputs)
         if places is None:
             self.problems.append(
-                f"The scaler beside the model takes {len(hints.steps_in_order)} columns, and "
-                "does not say which: the model has "
-                f"{len(inputs)} inputs, {sum(map(_is_number, inputs))} of them numbers. Say it "
-                "in a mapping file, or leave the scaler out and set the arithmetic by hand."
+                f"The companion scaler takes {len(hints.steps_in_order)} columns, and "
+                "does not state which: the model has "
+                f"{len(inputs)} inputs, {sum(map(_is_number, inputs))} of them numbers. Specify "
+                "them in a mapping file, or remove the scaler and set the arithmetic by hand."
             )
             return scaled
         for place, steps in zip(places, hints.steps_in_order, strict=True):
@@ -639,7 +437,7 @@ class _Proposer:
                 scaled[place] = msgspec.structs.replace(item, then=steps)
         if len(places) < len(inputs):
             self.notes.append(
-                "The scaler beside the model is used for the inputs that are numbers, in their "
+                "The companion scaler is used for the inputs that are numbers, in their "
                 f"order: {listing([self._name(inputs[place]) for place in places])}. Check it."
             )
         return scaled
@@ -657,7 +455,7 @@ class _Proposer:
                     f"The scaler “{name}” was fitted on {len(columns)} columns: {listing(columns)}."
                     f" The model is not given {listing(others)}, so the scaler belongs to another "
                     "model or table, and is not used. Choose the scaler of this model, and the "
-                    "table with the columns that it was fitted on, or leave the scaler out."
+                    "table with the columns that it was fitted on, or remove the scaler."
                 )
         return refused
 
@@ -681,35 +479,7 @@ def _is_number(item: Input | None) -> bool:
 
 def _named(column: Column) -> bool:
     """Return whether a column's values are names, not numbers or yes and no in Python's words."""
-    return bool(column.values) and _numbers(column.values) is None
-
-
-def _encoded(name: str, column: Column, codes: dict[str, float], values: Sequence[str]) -> Input:
-    """Return values the numbers of an encoder; those that it does not know have none."""
-    known = Values(tuple(codes))
-    found = {value: known.find(value) for value in values}
-    given = {value: codes[key] for value, key in found.items() if key is not None}
-    if column.missing and given:
-        token = column.missing_token
-        for key in (token, *codes):
-            if key in codes and (key == token or key.casefold() in MISSING_NAMES):
-                given[MISSING] = codes[key]
-                break
-    return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
-
-
-def _numbered(name: str, column: Column) -> Input:
-    """Return each value its place in the alphabet as its number."""
-    token = _token(column)
-    texts = sorted({*column.values, token} if token else column.values)
-    places = {text: float(i) for i, text in enumerate(texts)}
-    return Input(name=name, attribute=column.name, how=How.CODE, codes=places, missing=token)
-
-
-def _token(column: Column) -> str:
-    """Return the text of missing cells, where models were trained with it as one more value."""
-    # what pandas reads as text by default was one more value when the model was trained
-    return column.missing_token if column.missing_token not in READ_AS_MISSING else ""
+    return bool(column.values) and numbers_in(column.values) is None
 
 
 def _cell(value: str, known: Values, column: Column) -> str | None:
@@ -720,21 +490,5 @@ def _cell(value: str, known: Values, column: Column) -> str | None:
     return found
 
 
-def _numbers(values: Iterable[str]) -> list[float] | None:
-    """Read values as numbers, as pandas does: all, or none; true and false are 1 and 0."""
-    numbers = [meaning(value) for value in values]
-    return (
-        [number for number in numbers if isinstance(number, float)]
-        if all(isinstance(number, float) for number in numbers)
-        else None
-    )
-
-
 def _inputs(count: int) -> str:
     return f"{count} input" if count == 1 else f"{count} inputs"
-
-
-def listing(names: Sequence[str], most: int = 12) -> str:
-    """Write names out, the first few of many."""
-    shown = ", ".join(f"“{name}”" for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

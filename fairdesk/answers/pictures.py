@@ -1,0 +1,111 @@
+"""One small chart for each answer, of the chart kit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.answers.answer import Drawable
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.forest import Ratio, Ratios
+from fairdesk.charts.kinds.gaps import Gap, Gaps
+from fairdesk.charts.kinds.proof import Spaces, spaces_of
+from fairdesk.charts.kinds.shares import ShareBar, ShareBars
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupTable
+from fairdesk.results.individual import Share
+from fairdesk.results.mitigation import Measure
+from fairdesk.results.proofs import Proven
+from fairdesk.results.trials import chosen_of, repair_of, result_of, trial_of
+from fairdesk.wording import figures as figure_words
+from fairdesk.wording import trials as trial_words
+from fairdesk.wording import words
+from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.groups.subgroups import leaders, mined_with
+from fairdesk.wording.groups.tables import ratio_interval
+from fairdesk.wording.language import say
+from fairdesk.wording.rules import rule_phrase
+
+#: Groups, or subgroups, in a small chart: those that do worst.
+_GROUPS, _SUBGROUPS = 5, 3
+
+
+def ratios(table: GroupTable) -> Drawable:
+    """Draw the lowest impact ratios, and the reference, with the four-fifths threshold."""
+    compared = [line for line in table.lines if line.impact_ratio is not None]
+    compared.sort(key=lambda line: line.impact_ratio or 0.0)
+    shown = compared if len(compared) <= _GROUPS else [*compared[: _GROUPS - 1], compared[-1]]
+    return Ratios([Ratio(line, ratio_interval(table, line)) for line in shown])
+
+
+def shares(spec: AuditSpec, measured: Sequence[Share]) -> Drawable:
+    """Draw shares on one scale, with their intervals."""
+    bars = tuple(
+        ShareBar(
+            figure_words.instances(spec, each.whom),
+            figure_words.short_share(each),
+            each.exhaustive,
+            each.estimate,
+            each.low,
+            each.high,
+            each.anytime_low,
+            each.anytime_high,
+        )
+        for each in measured
+    )
+    return ShareBars(bars)
+
+
+def alone(names: Sequence[str], run: RunRecord | RunState) -> Drawable:
+    """Draw for how many of the pairs found each protected attribute alone is enough."""
+    counts = sorted(zip(names, run.alone, strict=True), key=lambda each: -each[1])[:_GROUPS]
+    return Counts(say("Changing one attribute alone"), say("pairs"), tuple(counts), run.found)
+
+
+def proof(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable:
+    """Draw what is certified, falsified and undecided."""
+    of = [each for each in figures if isinstance(each, Proven) and each.of == "domain"]
+    return Spaces(spaces_of(spec, of or figures))
+
+
+def gaps(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable | None:
+    """Draw the rates in the subgroups with the largest gaps against those outside of them."""
+    for mined, sets in mined_with(figures):
+        shown = [each for each in leaders(sets)[:_SUBGROUPS] if each.score]
+        if shown and mined.outcome:
+            return Gaps(
+                [
+                    Gap(
+                        rule_phrase(spec, each.conditions),
+                        each.phi_in,
+                        each.phi_out,
+                        words.signed(100 * (each.phi_in - each.phi_out), 1),
+                    )
+                    for each in shown
+                ],
+                x_title=say("share with “{outcome}”", outcome=outcome_text(spec, mined.outcome)),
+            )
+    return None
+
+
+def before_and_after(figures: Sequence[Metric]) -> Drawable | None:
+    """Draw what was to fall, of the baseline and of the chosen model."""
+    repair, best = repair_of(figures), chosen_of(figures)
+    if repair is None or best is None or best.number < 2:
+        return None
+    first = trial_of(figures, 1) or trial_of(figures, 0)
+    bars = []
+    for trial in (first, best):
+        measure = result_of(trial, repair.target)
+        if trial is None or measure is None or measure.estimate is None:
+            return None
+        bars.append(_bar(trial_words.trial_name(trial), measure, measure.estimate))
+    return ShareBars(tuple(bars))
+
+
+def _bar(name: str, measure: Measure, estimate: float) -> ShareBar:
+    low = estimate if measure.low is None else measure.low
+    high = estimate if measure.high is None else measure.high
+    text = trial_words.measure_parts(measure)[0]
+    return ShareBar(name, text, False, estimate, low, high, low, high)  # noqa: FBT003

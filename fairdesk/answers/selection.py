@@ -1,0 +1,325 @@
+"""An audit's answers to its questions: of several runs that answer one, the best evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from fairdesk.answers import pictures
+from fairdesk.answers.answer import ANSWERING, Answer, Drawable, Question
+from fairdesk.answers.observed import Observed
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable, why_off
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupTable
+from fairdesk.results.individual import ExcessChange, Share
+from fairdesk.wording import figures, words
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording.decisions import name_of
+from fairdesk.wording.groups import sentences as group_words
+from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups.tables import worst_of, worst_statement
+from fairdesk.wording.language import say
+from fairdesk.wording.proofs import (
+    estimated_sentence,
+    proven_fractions,
+    proven_of,
+    proven_statement,
+    standing_of,
+)
+from fairdesk.wording.statements import Statement, unmeasured
+
+Run = RunRecord | RunState
+#: What shares are of, in the order in which they are shown: individuals before combinations.
+_WHOM = ("data", "domain", "perturbed")
+
+
+def answers(
+    spec: AuditSpec,
+    runs: Sequence[Run],
+    seen: Sequence[Observed] = (),
+    pair: Pair | None = None,
+    value: Callable[[int, float], str] | None = None,
+) -> tuple[Answer, ...]:
+    """Answer every question that can be asked of an audit, in the order of `Question`.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit plan.
+    runs : sequence of RunRecord or RunState
+        In the order in which they began; the one under way may be among them.
+    seen : sequence of Observed
+        The outcomes of groups in the data, see `fairdesk.answers.observed.observed`.
+    pair : Pair, optional
+        The pair to show, see `fairdesk.answers.example.clearest`.
+    value : callable, optional
+        Writes a value of a pair, by the position of its attribute; in full if it is not given.
+    """
+    found: dict[Question, Answer] = {Question.GROUPS: _groups(spec, runs, seen)}
+    if not spec.predictions:
+        found |= {
+            Question.SHARE: _share(spec, runs),
+            Question.EXAMPLE: _example(spec, runs, pair, value),
+            Question.CERTAIN: _certain(spec, runs),
+            Question.SUBGROUPS: _subgroups(spec, runs),
+            Question.MITIGATION: _mitigation(runs),
+        }
+    return tuple(
+        each if each.known or each.said.sentence else _unanswered(spec, each.question)
+        for each in found.values()
+    )
+
+
+def number_of(run: Run) -> int:
+    """Return the number of a run in the audit."""
+    return run.run_id if isinstance(run, RunState) else run.id
+
+
+def kind_of(run: Run) -> QuestionKind:
+    """Return what kind of question a run answers."""
+    return method_named(run.method if isinstance(run, RunState) else run.spec.method).answers
+
+
+def all_off(spec: AuditSpec, kind: QuestionKind) -> tuple[str, ...]:
+    """Say why no method answers a kind of question here; empty where some does."""
+    methods = [each for each in METHODS.values() if each.answers is kind]
+    reasons = [why_off(each, spec.model, spec.domain) for each in methods]
+    if not all(reasons):
+        return ()
+    # one reason for all of them is given once
+    shared = [unrepeatable(each, spec.model.repeatability) for each in methods]
+    obstacle = spec.domain.obstacle or (shared[0] if all(shared) else "")
+    return (say("Not available: {why}.", why=obstacle),) if obstacle else tuple(reasons)
+
+
+def main_shares(figures: Iterable[Metric]) -> tuple[Share, ...]:
+    """Return the shares of most protected attributes together, one of each kind of instances.
+
+    Where none is of several, as after THEMIS left out what contains another, the greatest is taken.
+    """
+    found = [each for each in figures if isinstance(each, Share) and each.people]
+    most = max((len(share.attributes) for share in found), default=0)
+    found = sorted(
+        (share for share in found if len(share.attributes) == most),
+        key=lambda each: each.estimate,
+    )
+    best = {share.whom: share for share in found}
+    return tuple(best[whom] for whom in _WHOM if whom in best)
+
+
+def best_shares(runs: Sequence[Run]) -> tuple[tuple[Run, Share], ...]:
+    """Return of the rows, the domain and perturbed rows the best share each, with its run.
+
+    It is of most attributes together, then exhaustive rather than estimated, then from the larger
+    sample, then newer. Runs that were kept near the data say nothing of the whole domain.
+    """
+    whole = [run for run in runs if not (isinstance(run, RunRecord) and run.spec.near is not None)]
+    found = [(run, share) for run in whole for share in main_shares(run.figures)]
+    most = max((len(share.attributes) for _, share in found), default=0)
+    found = [each for each in found if len(each[1].attributes) == most]
+    found.sort(key=lambda each: (each[1].exact, each[1].exhaustive, each[1].people))
+    best = {share.whom: (run, share) for run, share in found}
+    return tuple(best[whom] for whom in _WHOM if whom in best)
+
+
+def _unanswered(spec: AuditSpec, question: Question) -> Answer:
+    reasons = [reason for kind in ANSWERING[question] for reason in all_off(spec, kind)]
+    return Answer(question, unmeasured(" ".join(reasons) or question.missing))
+
+
+def _among(runs: Sequence[Run], question: Question) -> list[Run]:
+    return [run for run in runs if kind_of(run) in ANSWERING[question]]
+
+
+def _answer(
+    question: Question,
+    said: Statement,
+    details: Sequence[str],
+    run: Run,
+    runs: Sequence[Run],
+    chart: Drawable | None,
+) -> Answer:
+    number = number_of(run)
+    others = tuple(other for each in runs if (other := number_of(each)) != number)
+    return Answer(question, said, tuple(filter(None, details)), number, others, chart)
+
+
+def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> Answer:
+    """Compare groups by the model's decisions if measured, and by the recorded outcomes."""
+    rated = [run for run in _among(runs, Question.GROUPS) if _tables(run.figures)]
+    by_data = [_lowest(each.outcomes) for each in seen]
+    of_data = [table for table in by_data if table is not None]
+    if rated:
+        table = _lowest(group_words.of_main_kind(spec, _tables(rated[-1].figures)))
+        if table is not None:
+            details = [_of_data(spec, each) for each in of_data if each.of != table.of]
+            said = worst_statement(spec, table)
+            chart = pictures.ratios(table)
+            return _answer(Question.GROUPS, said, details, rated[-1], rated, chart)
+    if not of_data:
+        none = unmeasured(say("No two groups can be compared."))
+        return Answer(Question.GROUPS, none if seen else unmeasured(""))
+    first, *rest = of_data
+    more = [_of_data(spec, each) for each in rest]
+    if not spec.predictions:
+        more.append(say("The model’s own decisions are not measured yet."))
+    said = worst_statement(spec, first)
+    return Answer(Question.GROUPS, said, tuple(more), chart=pictures.ratios(first))
+
+
+def _of_data(spec: AuditSpec, table: GroupTable) -> str:
+    """Say the lowest impact ratio of what the data hold, shortly: the model is compared with it."""
+    said = worst_statement(spec, table)
+    column = say("recorded outcomes") if table.of == "label" else say("decisions in the data")
+    return say(
+        "In the {column}: {value}, {label}.",
+        column=column,
+        value=said.value,
+        label=_small(said.label),
+    )
+
+
+def _small(text: str) -> str:
+    """Return a text with its first letter as inside a sentence."""
+    return text[:1].lower() + text[1:]
+
+
+def _tables(figures: Sequence[Metric]) -> list[GroupTable]:
+    return [each for each in figures if isinstance(each, GroupTable)]
+
+
+def _lowest(tables: Sequence[GroupTable]) -> GroupTable | None:
+    """Return the table with the lowest impact ratio, if any groups can be compared."""
+    compared = [each for each in tables if worst_of(each) is not None]
+    return group_words.lowest(compared) if compared else None
+
+
+def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
+    """Say for which share the decision changes: of the rows of the data first, then the domain."""
+    best = best_shares(runs)
+    if best:
+        (run, share), *rest = [each for each in best if each[1].whom != "perturbed"] or best
+        details = [figures.share_line(spec, each) for _, each in rest]
+        telling = [each for each in runs if any(isinstance(one, Share) for one in each.figures)]
+        said = figures.share_statement(spec, share)
+        chart = pictures.shares(spec, [share, *(each for _, each in rest)])
+        return _answer(Question.SHARE, said, details, run, telling, chart)
+    repeated = [(run, one) for run in runs for one in run.figures if isinstance(one, ExcessChange)]
+    if not repeated:
+        return Answer(Question.SHARE, unmeasured(""))
+    run, excess = repeated[-1]
+    said = figures.excess_statement(spec, excess)
+    return _answer(Question.SHARE, said, (), run, [each for each, _ in repeated], None)
+
+
+def _example(
+    spec: AuditSpec,
+    runs: Sequence[Run],
+    pair: Pair | None,
+    value: Callable[[int, float], str] | None,
+) -> Answer:
+    """Show one pair, and how many the searches found."""
+    searched = [run for run in _among(runs, Question.EXAMPLE) if run.tried]
+    if not searched:
+        return Answer(Question.EXAMPLE, unmeasured(""))
+    most = max(searched, key=lambda run: (run.found, run.tried))
+    if pair is None:
+        return _answer(Question.EXAMPLE, words.headline(spec, most), (), most, searched, None)
+    of = next((run for run in searched if number_of(run) == pair.run), most)
+    names = words.protected_names(spec.domain)
+    chart = pictures.alone(names, of) if of.found and len(names) > 1 else None
+    said, counted = pair_statement(spec, pair, value), words.headline(spec, of)
+    return _answer(Question.EXAMPLE, said, (counted.sentence,), of, searched, chart)
+
+
+def pair_statement(
+    spec: AuditSpec, pair: Pair, value: Callable[[int, float], str] | None = None
+) -> Statement:
+    """Say what changes in a pair, and what that does to the decision."""
+    attributes = spec.domain.attributes
+
+    def written(i: int, code: float) -> str:
+        return name_of(attributes[i], code) if value is None else value(i, code)
+
+    changed = [
+        (attributes[i].name, written(i, pair.row[i]), written(i, pair.partner[i]))
+        for i in spec.domain.protected.tolist()
+        if pair.row[i] != pair.partner[i]
+    ]
+    changes = [
+        say(
+            "{name} from {before} to {after}",
+            name=words.quoted(name),
+            before=before,
+            after=after,
+        )
+        for name, before, after in changed
+    ]
+    steps = [f"{before} → {after}" for _, before, after in changed]
+    sentence = say(
+        "Changing {changes}, with everything else equal, changes the decision from {before} to "
+        "{after} (score {row} to {partner}; finding {number}).",
+        changes=words.joined(changes),
+        before=words.decision_word(spec, pair.row_class),
+        after=words.decision_word(spec, pair.partner_class),
+        row=words.score(spec, pair.row_score),
+        partner=words.score(spec, pair.partner_score),
+        number=words.number(pair.id),
+    )
+    label = say(
+        "Discriminatory pair: {names}", names=words.listed([name for name, _, _ in changed])
+    )
+    return Statement("example", label, ", ".join(steps), sentence)
+
+
+def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
+    """Say what is certified, falsified and undecided; or what an exhaustive count shows."""
+    tried = _among(runs, Question.CERTAIN)
+    proven = [(run, each) for run in tried if (each := proven_of(run.figures)) is not None]
+    if proven:
+        run, best = min(reversed(proven), key=lambda each: proven_fractions(each[1])[2])
+        weighted = proven_of(run.figures, "population")
+        details = [
+            say(
+                "Data-weighted (attributes assumed independent): {shares}.",
+                shares=standing_of(weighted),
+            )
+            if weighted is not None
+            else "",
+            estimated_sentence(best),
+        ]
+        chart = pictures.proof(spec, run.figures)
+        return _answer(Question.CERTAIN, proven_statement(best), details, run, tried, chart)
+    exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
+    if not exact:
+        return Answer(Question.CERTAIN, unmeasured(""))
+    run, share = exact[0]
+    said, chart = figures.share_statement(spec, share), pictures.proof(spec, run.figures)
+    return _answer(Question.CERTAIN, said, (), run, tried, chart)
+
+
+def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
+    """Say which subgroup differs most from all others: by rules rather than by other methods."""
+    tried = [run for run in _among(runs, Question.SUBGROUPS) if run.figures]
+    ruled = [run for run in tried if any(True for _ in subgroup_words.mined_with(run.figures))]
+    if not tried:
+        return Answer(Question.SUBGROUPS, unmeasured(""))
+    run = (ruled or tried)[-1]
+    said, chart = group_words.headline(spec, run.figures), pictures.gaps(spec, run.figures)
+    return _answer(Question.SUBGROUPS, said, (), run, tried, chart)
+
+
+def _mitigation(runs: Sequence[Run]) -> Answer:
+    """Say what the newest mitigation changed, and at what cost."""
+    tried = [run for run in _among(runs, Question.MITIGATION) if run.figures]
+    if not tried:
+        return Answer(Question.MITIGATION, unmeasured(""))
+    run = tried[-1]
+    said = mitigation_words.headline(run.figures)
+    chart = pictures.before_and_after(run.figures)
+    # the baseline was retrained: only this says whether the imported model was the better one
+    original = mitigation_words.original_sentence(run.figures)
+    return _answer(Question.MITIGATION, said, (original,), run, tried, chart)

@@ -1,0 +1,1 @@
+"""A certificate checked again, by other means than it was made with."""

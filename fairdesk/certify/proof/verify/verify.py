@@ -1,0 +1,412 @@
+"""Checking a certificate again, by other means than it was made with.
+
+Nothing here bounds a network or counts inside a box: that is what is to be checked. Instead:
+
+* arithmetic: the roots are the whole domain and share no point, the leaves are the whole of the
+  roots, and the totals follow from what the leaves say, in whole numbers;
+* the model itself is asked about points of the leaves, drawn at random, and about every point of
+  small ones that were counted;
+* leaves are proven once more by other bounds (`fairdesk.certify.proof.reproof`), as many as the
+  time allows: the largest, and some drawn at random; or all of them;
+* a solver (z3) looks in some leaves for somebody of whom the opposite of the verdict is true, in
+  exact rational arithmetic.
+
+What is trusted: the file of the model, by its fingerprint, and the process that runs it, for its
+answers. A model that runs code of its own could answer otherwise when it is checked; one that is
+read as data cannot. What is drawn at random is told: it can refute a certificate, not prove it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+
+import numpy as np
+
+from fairdesk.certify.domain.space import Places
+from fairdesk.certify.proof.certificate import (
+    CONSISTENT,
+    COUNTED,
+    DISCRIMINATORY,
+    UNDECIDED,
+    Arrays,
+    Header,
+)
+from fairdesk.certify.proof.points import Points, Predict
+from fairdesk.certify.proof.reproof_check import Claims, Reprove, check_again, stated_shares
+from fairdesk.certify.proof.verify.contents import LeafContents
+from fairdesk.certify.proof.verify.outcome import KINDS, MOST_MESSAGES, Check
+from fairdesk.certify.proof.verify.provers import Solve
+from fairdesk.certify.proof.verify.roots import domain_check
+from fairdesk.certify.proof.verify.tree import Tree
+from fairdesk.errors import SpecError
+from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.results.events import Rows
+
+#: So unlikely it is that chance alone refutes a true certificate.
+_CHANCE = 1e-4
+#: Leaves with a count or a share and at most so many points are counted, and so many of them.
+_SMALL, _RECOUNTED = 4_096, 200
+#: So many undecided leaves are looked at one by one, with so many points each.
+_SINGLE, _POINTS = 20, 200
+#: Rows sent to the model at once, and in all, at most.
+_AT_ONCE, _MOST_ROWS = 50_000, 4_000_000
+#: Leaves that the solver is given at once, and in all, at most.
+_SOLVED_AT_ONCE, _SOLVED = 8, 200
+#: Nor may it think about one of them for more than so many seconds.
+_LONGEST = 30.0
+#: Real people that are looked up.
+_MOST_PEOPLE = 2_000
+
+
+def verify(
+    header: Header,
+    arrays: Arrays,
+    predict: Predict,
+    solve: Solve | None = None,
+    prove: Reprove | None = None,
+    *,
+    everything: bool = False,
+    sample: int,
+    seconds: float,
+    rng: np.random.Generator,
+    people: Rows | None = None,
+) -> Iterator[Check]:
+    """Check a certificate again.
+
+    Parameters
+    ----------
+    header : Header
+        Of the certificate.
+    arrays : mapping
+        Its arrays, as `fairdesk.certify.proof.certificate_reading.read` gives them.
+    predict : callable
+        Asks the model about ``(n, d)`` rows of the header's domain.
+    solve : callable, optional
+        Asks a solver; without it none is.
+    prove : callable, optional
+        Proves boxes once more; without it none is.
+    everything : bool
+        Whether all boxes are proven once more, however long that takes.
+    sample : int
+        So many points are drawn from the leaves of each kind; 0 for none.
+    seconds : float
+        To prove boxes once more may take so long in all, and so may the solver.
+    rng : np.random.Generator
+        Draws leaves and points.
+    people : Rows, optional
+        ``(n, d)``; real people of the domain, who are then asked about too.
+
+    Yields
+    ------
+    Check
+        One after the other; the certificate holds when none of them has failed.
+
+    Raises
+    ------
+    CertificateError
+        When its boxes are no tree.
+    """
+    yield domain_check(header, arrays)
+    contents = LeafContents(header, arrays)
+    yield contents.walk()
+    yield contents.totals()
+    proof = _Proof(header, arrays, predict, contents)
+    if sample:
+        yield proof.members(sample, rng)
+        yield proof.certified(CONSISTENT, sample, rng)
+        yield proof.certified(DISCRIMINATORY, sample, rng)
+        yield proof.falsified(rng, everything=everything)
+        yield proof.recounted(rng)
+        yield proof.shares(sample, rng)
+    if people is not None and len(people):
+        yield proof.people(people, rng)
+    if prove is not None and (seconds > 0 or everything):
+        yield proof.proven_again(prove, seconds, rng, everything=everything)
+    if solve is not None and seconds > 0:
+        yield proof.solved(solve, seconds, rng)
+
+
+class _Proof:
+    """A certificate that is being checked."""
+
+    def __init__(
+        self, header: Header, arrays: Arrays, predict: Predict, contents: LeafContents
+    ) -> None:
+        self._header, self._arrays = header, arrays
+        self._domain, self._points = header.domain, Points(header, predict)
+        self._nodes, self._sizes = contents.nodes, contents.sizes
+        self._tree = Tree(header, arrays)
+
+    def members(self, sample: int, rng: np.random.Generator) -> Check:
+        """Check with random points of the roots who may be there, by the domain's constraints."""
+        name = "Combinations permitted by the constraints"
+        header, domain = self._header, self._domain
+        may_be = np.array(header.may_be, dtype=np.bool_)
+        if not domain.has_constraints:
+            wrong = int((~may_be).sum()) + len(header.unclear)
+            why = "There are no constraints, but some combinations are not permitted."
+            return Check(name, may_be.size, wrong, remarks=(why,) if wrong else ())
+        clear = np.setdiff1d(np.arange(len(header.groups)), header.unclear)
+        if not len(clear):
+            return Check(
+                name, remarks=("Not recorded: every combination was queried individually.",)
+            )
+        root = rng.choice(clear, size=max(100, min(sample, _MOST_ROWS // may_be.shape[1])))
+        low, high = (self._arrays[each][root] for each in ("root_low", "root_high"))
+        places = rng.integers(low, high, endpoint=True, dtype=np.int64)
+        wrong = 0
+        messages: tuple[str, ...] = ()
+        at_once = max(1, _AT_ONCE // may_be.shape[1])
+        for start in range(0, len(places), at_once):
+            part = slice(start, start + at_once)
+            similar = domain.similar(self._points.rows(places[part]))
+            allowed = domain.allowed(similar.reshape(-1, similar.shape[2]))
+            stated = may_be[np.array(header.groups)[root[part]]]
+            differ = (allowed.reshape(stated.shape) != stated).any(axis=1)
+            wrong += int(differ.sum())
+            messages += tuple(
+                f"In root {root[start + i]} other combinations are permitted: "
+                f"{self._points.person(places[start + i])}."
+                for i in np.flatnonzero(differ)[: MOST_MESSAGES - len(messages)].tolist()
+            )
+        return Check(name, len(places), wrong, remarks=messages)
+
+    def certified(self, kind: int, sample: int, rng: np.random.Generator) -> Check:
+        """Ask about points of leaves said to be consistent, or discriminatory, as a whole."""
+        name = f"Instances in {KINDS[kind]} regions, queried"
+        nodes, sizes = self._nodes[kind], self._sizes[kind]
+        if not len(nodes):
+            return Check(name, remarks=("There are no such regions.",))
+        n = self._affordable(sample)
+        # half of them are each as likely as any other person, half of each box as likely
+        chosen = np.concatenate(
+            [
+                rng.choice(nodes, size=n - n // 2, p=sizes / sizes.sum()),
+                rng.choice(nodes, size=n // 2),
+            ]
+        )
+        low, high, _ = self._tree.boxes(chosen)
+        places = rng.integers(low, high, endpoint=True)
+        discriminatory = self._points.differ(places)
+        wrong = np.flatnonzero(discriminatory if kind == CONSISTENT else ~discriminatory)
+        return Check(
+            name,
+            len(places),
+            len(wrong),
+            remarks=tuple(
+                f"In region {chosen[i]}: the decision "
+                f"{'changes' if kind == CONSISTENT else 'is unchanged'} for "
+                f"{self._points.person(places[i])}."
+                for i in wrong[:MOST_MESSAGES]
+            ),
+        )
+
+    def falsified(self, rng: np.random.Generator, *, everything: bool) -> Check:
+        """Ask about each leaf in which everybody is said to be discriminatory: two of its points.
+
+        Of more leaves than can be asked about so many are drawn, unless ``everything`` is.
+        """
+        name = "Every falsified region, queried"
+        nodes = self._nodes[DISCRIMINATORY]
+        if not len(nodes):
+            return Check(name, remarks=("There are no such regions.",))
+        most = _MOST_ROWS // (2 * len(self._domain.combinations))
+        chosen = nodes if everything or len(nodes) <= most else rng.choice(nodes, most)
+        wrong = np.zeros(len(chosen), dtype=np.bool_)
+        messages: list[str] = []
+        for start in range(0, len(chosen), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            low, high, _ = self._tree.boxes(chosen[part])
+            for places in (low, rng.integers(low, high, endpoint=True)):
+                consistent = np.flatnonzero(~self._points.differ(places))
+                wrong[start + consistent] = True
+                messages += [
+                    f"In region {chosen[start + i]}: the decision is unchanged for "
+                    f"{self._points.person(places[i])}."
+                    for i in consistent[: MOST_MESSAGES - len(messages)].tolist()
+                ]
+        if len(chosen) < len(nodes):
+            messages.append(
+                f"Only some of {len(nodes):,} were drawn; “fairdesk verify --all” queries every "
+                "one."
+            )
+        return Check(name, len(chosen), int(wrong.sum()), remarks=tuple(messages))
+
+    def proven_again(
+        self, prove: Reprove, seconds: float, rng: np.random.Generator, *, everything: bool
+    ) -> Check:
+        """Prove what leaves state once more, by other code: as many as the time allows, or all."""
+        name = "Regions, re-proved by other bounds"
+        kinds = (CONSISTENT, DISCRIMINATORY, COUNTED, UNDECIDED)
+        nodes = np.concatenate([self._nodes[kind] for kind in kinds])
+        sizes = np.concatenate([self._sizes[kind] for kind in kinds])
+        stated = stated_shares(self._arrays, nodes, sizes)
+        some = np.flatnonzero((stated > 0.0).any(axis=1))
+        if not len(some):
+            return Check(name, remarks=("No region has a stated result.",))
+        low, high, root = self._tree.boxes(nodes[some])
+        group = np.array(self._header.groups, dtype=np.int64)
+        group[list(self._header.unclear)] = -1
+        group = group[root]
+        size = sizes[some] / sizes[some].sum()
+        claims = Claims(nodes[some], low, high, group, stated[some], size)
+        try:
+            came = check_again(
+                claims, self._points, prove, rng, seconds=seconds, everything=everything
+            )
+        except SpecError as error:
+            return Check(name, len(some), 0, len(some), (str(error),))
+        return Check(name, *came)
+
+    def recounted(self, rng: np.random.Generator) -> Check:
+        """Count small leaves of which a number or a share is told."""
+        name = "Small regions with a count or a share, recounted"
+        nodes, sizes = (
+            np.concatenate([each[COUNTED], each[UNDECIDED]]) for each in (self._nodes, self._sizes)
+        )
+        small = np.flatnonzero(sizes <= _SMALL)
+        if not len(small):
+            return Check(name, remarks=("There are no such regions.",))
+        room, members = _MOST_ROWS, len(self._domain.combinations)
+        messages: list[str] = []
+        tried = 0
+        for i in rng.permutation(small)[:_RECOUNTED].tolist():
+            points = int(sizes[i])
+            room -= points * members
+            if room < 0 and tried:
+                break
+            tried += 1
+            node = nodes[i]
+            low, high, _ = self._tree.boxes(nodes[i : i + 1])
+            hits = int(self._points.differ(_everybody(low[0], high[0])).sum())
+            consistent, discriminatory = (
+                float(self._arrays[each][node]) for each in ("consistent", "discriminatory")
+            )
+            least, most = points * discriminatory, points * (1 - consistent)
+            if self._arrays["verdict"][node] == COUNTED:
+                least = most = round(least)
+            if not least - 1e-9 <= hits <= most + 1e-9:
+                messages.append(
+                    f"In region {node} the decision changes for {hits:,} of {points:,}, which "
+                    "contradicts its statement."
+                )
+        return Check(name, tried, len(messages), remarks=tuple(messages[:MOST_MESSAGES]))
+
+    def shares(self, sample: int, rng: np.random.Generator) -> Check:
+        """Draw from leaves of which a share is proven, and see whether that contradicts it.
+
+        All of them together, each point as likely as any other, and the heaviest one by one. One
+        is refuted where the exact one-sided interval (Clopper and Pearson) of what is found leaves
+        no room for what is stated; so seldom that it happens by chance to one of all these at
+        most once in ten thousand times.
+        """
+        name = "Shares in undecided regions, compared with random samples"
+        nodes, sizes = self._nodes[UNDECIDED], self._sizes[UNDECIDED]
+        stated = {each: self._arrays[each][nodes] for each in ("consistent", "discriminatory")}
+        read_state = np.flatnonzero((stated["consistent"] > 0) | (stated["discriminatory"] > 0))
+        nodes, sizes = nodes[read_state], sizes[read_state]
+        stated = {each: values[read_state] for each, values in stated.items()}
+        if not len(nodes):
+            return Check(name, remarks=("There are no such regions.",))
+        weight = sizes / sizes.sum()
+        n = self._affordable(sample)
+        drawn = rng.choice(len(nodes), size=n, p=weight)
+        together = {each: float(weight @ values) for each, values in stated.items()}
+        groups = [("all regions together", drawn, together)]
+        for i in np.argsort(-weight, kind="stable")[:_SINGLE].tolist():
+            own = {each: float(values[i]) for each, values in stated.items()}
+            groups.append((f"region {nodes[i]}", np.full(min(n, _POINTS), i), own))
+        messages, tried = [], 0
+        level = _CHANCE / (2 * len(groups))
+        for where, chosen, least_shares in groups:
+            low, high, _ = self._tree.boxes(nodes[chosen])
+            discriminatory = self._points.differ(rng.integers(low, high, endpoint=True))
+            tried += len(discriminatory)
+            for what, hits, other in (
+                ("consistent", int(discriminatory.sum()), "discriminatory"),
+                ("discriminatory", int((~discriminatory).sum()), "consistent"),
+            ):
+                least, _ = clopper_pearson(hits, len(discriminatory), 1 - 2 * level)
+                share = least_shares[what]
+                if float(least) > 1 - share + 1e-9:
+                    messages.append(
+                        f"In {where} at least {share:.4%} are stated to be {what}; of "
+                        f"{len(discriminatory):,} drawn at random {hits:,} are {other}."
+                    )
+        return Check(name, tried, len(messages), remarks=tuple(messages[:MOST_MESSAGES]))
+
+    def people(self, people: Rows, rng: np.random.Generator) -> Check:
+        """Query the model about real people who are in boxes of one kind."""
+        name = "Data rows in certified and falsified regions"
+        chosen = people[rng.permutation(len(people))[:_MOST_PEOPLE]]
+        places, inside = self._tree.places(chosen)
+        node = self._tree.leaf(places[inside])
+        verdict = self._arrays["verdict"][node]
+        read_state = np.flatnonzero((verdict == CONSISTENT) | (verdict == DISCRIMINATORY))
+        if not len(read_state):
+            return Check(name, remarks=("No data row is in such a region.",))
+        places, verdict = places[inside][read_state], verdict[read_state]
+        discriminatory = self._points.differ(places)
+        wrong = np.flatnonzero(discriminatory != (verdict == DISCRIMINATORY))
+        return Check(
+            name,
+            len(places),
+            len(wrong),
+            remarks=tuple(
+                f"In region {node[read_state[i]]}: the decision "
+                f"{'changes' if discriminatory[i] else 'is unchanged'} for "
+                f"{self._points.person(places[i])}."
+                for i in wrong[:MOST_MESSAGES]
+            ),
+        )
+
+    def solved(self, solve: Solve, seconds: float, rng: np.random.Generator) -> Check:
+        """Ask a solver about leaves, as many as the time allows."""
+        name = "Regions, tested by a solver in exact arithmetic"
+        nodes = np.concatenate([self._nodes[kind] for kind in (CONSISTENT, DISCRIMINATORY)])
+        if not len(nodes):
+            return Check(name, remarks=("There are no such regions.",))
+        sizes = np.concatenate([self._sizes[kind] for kind in (CONSISTENT, DISCRIMINATORY)])
+        most = min(_SOLVED, len(nodes))
+        heavy = rng.choice(len(nodes), size=most, p=sizes / sizes.sum())
+        chosen = np.stack([heavy, rng.choice(len(nodes), size=most)]).T.ravel()
+        chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])][:_SOLVED]
+        messages: list[str] = []
+        tried = failed = unknown = 0
+        until = perf_counter() + seconds
+        while tried < len(chosen) and (left := until - perf_counter()) > 0:
+            some = nodes[chosen[tried : tried + _SOLVED_AT_ONCE]]
+            each = min(max(0.5, left / min(20, len(chosen) - tried)), left, _LONGEST)
+            low, high, root = self._tree.boxes(some)
+            group = np.array(self._header.groups, dtype=np.int64)[root]
+            opposite = self._arrays["verdict"][some] == DISCRIMINATORY
+            try:
+                answers = solve(low, high, group, opposite, each)
+            except SpecError as error:
+                return Check(name, remarks=(str(error),))
+            tried += len(some)
+            unknown += int((answers.verdict < 0).sum())
+            found = np.flatnonzero(answers.verdict > 0)
+            if not len(found):
+                continue
+            # near a border the solver leaves room for rounding: the model itself decides
+            discriminatory = self._points.differ(answers.places[found])
+            wrong = discriminatory != opposite[found]
+            unknown += int((~wrong).sum())
+            failed += int(wrong.sum())
+            messages += [
+                f"In region {some[i]}: the decision {'is unchanged' if opposite[i] else 'changes'} "
+                f"for {self._points.person(answers.places[i])}."
+                for i in found[wrong].tolist()
+            ]
+        return Check(name, tried, failed, unknown, tuple(messages[:MOST_MESSAGES]))
+
+    def _affordable(self, sample: int) -> int:
+        """Return how many points are drawn: so many, unless each has a great many members."""
+        return max(100, min(sample, _MOST_ROWS // max(1, len(self._domain.combinations))))
+
+
+def _everybody(low: Places, high: Places) -> Places:
+    """Return all points of a box, ``(n, a)``."""
+    return low + np.indices((high - low + 1).tolist()).reshape(len(low), -1).T

@@ -1,0 +1,71 @@
+"""How an estimate and a proof came: their shares as they stood while they were worked out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Proven
+from fairdesk.wording import words
+from fairdesk.wording.language import say
+
+_PERCENT = f"{words.NBSP}%"
+
+
+def course_of_estimate(share: Share, people: str, *, whole: bool) -> Drawing:
+    """Draw how an estimate settled, with its anytime band.
+
+    Parameters
+    ----------
+    share : Share
+        The estimate; its drawing is empty where it has less than two points.
+    people : str
+        What those who are asked about are called.
+    whole : bool
+        With the trials beside it, as dots: where there is more room than on paper.
+    """
+    course = np.array(share.course, dtype=np.float64).reshape(-1, 4)
+    asked, shown = course[:, 0], np.multiply(course[:, 1:], 100)
+    estimate = Line(
+        say("estimate"), asked, shown[:, 0], "discriminatory", low=shown[:, 1], high=shown[:, 2]
+    )
+    lines = [estimate]
+    if whole and share.trials and len(asked):
+        each = share.people / len(share.trials)
+        ends = np.arange(1, len(share.trials) + 1, dtype=np.float64) * each
+        trials = 100 * np.array(share.trials)
+        lines.insert(0, Line(say("trials"), ends, trials, "undecided", mark=Mark.DOTS))
+    # the band begins at 0 to 100 %: shown whole it would press all that follows against the axis
+    settled = max(100 * share.high, *(100 * trial for trial in share.trials), 1e-3)
+    return Drawing(
+        title=say("Progress of the estimate"),
+        x_title=say("instances drawn at random", people=people),
+        y_title=say("share"),
+        lines=tuple(lines) if len(asked) > 1 else (),
+        y_digits=words.digits_of(share.low, share.high),
+        y_unit=_PERCENT,
+        y_high=min(1.6 * settled, 100.0),
+    )
+
+
+def course_of_proof(proven: Proven, *, whole: bool) -> Drawing:
+    """Draw how the proven shares grew, rounded down; ``whole`` with what was undecided."""
+    course = np.array(proven.course, dtype=np.float64).reshape(-1, 3)
+    certified, falsified = np.floor(1e4 * course[:, 1:].T + 1e-6) / 100
+    seconds, rest = course[:, 0], 100 - certified - falsified
+    lines = (
+        *([Line(say("undecided"), seconds, rest, "undecided", dashed=True)] if whole else []),
+        Line(say("certified"), seconds, certified, "consistent"),
+        Line(say("falsified"), seconds, falsified, "discriminatory"),
+    )
+    return Drawing(
+        title=say("Progress of the certification"),
+        x_title=say("seconds"),
+        y_title=say("share"),
+        lines=lines if len(course) > 1 else (),
+        x_digits=1,
+        y_digits=2,
+        y_unit=_PERCENT,
+        y_high=100.0 if whole else None,
+    )

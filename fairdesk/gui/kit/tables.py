@@ -1,0 +1,90 @@
+"""What tables of the window have in common: rows that are read and walked, never edited."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QTableWidget,
+)
+
+from fairdesk.gui.kit import theme
+
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def read_only(
+    table: QTableView,
+    name: str,
+    description: str = "",
+    *,
+    line: int = 0,
+    single: bool = False,
+    whole: bool = False,
+) -> None:
+    """Make a table one of rows that are read and chosen; Tab leaves it.
+
+    Parameters
+    ----------
+    table : QTableView
+        The table.
+    name, description : str
+        For who has it read aloud.
+    line : int
+        How much higher than its letters a row is; by default Qt's own height.
+    single : bool
+        Whether one row only is chosen.
+    whole : bool
+        Whether it is as large as its rows, and never scrolls.
+    """
+    table.setAccessibleName(name)
+    table.setAccessibleDescription(description)
+    table.verticalHeader().hide()
+    if line:
+        table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + line)
+    table.setShowGrid(False)
+    table.setAlternatingRowColors(True)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    if single:
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setTabKeyNavigation(False)
+    if whole:
+        table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    table.horizontalHeader().setHighlightSections(False)
+
+
+def head_columns(table: QTableWidget, titles: Sequence[str], right: Collection[int] = ()) -> None:
+    """Write the titles of columns, flush left but those of numbers, which are at ``right``."""
+    table.setHorizontalHeaderLabels(list(titles))
+    for place in range(len(titles)):
+        if (title := table.horizontalHeaderItem(place)) is not None:
+            title.setTextAlignment(RIGHT if place in right else LEFT)
+
+
+class Padded(QStyledItemDelegate):
+    """Cells with room at both sides, so that a number does not touch the next column's text."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Draw the cell."""
+        option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
+        super().paint(painter, option, index)
+
+    def sizeHint(  # noqa: N802 - Qt's name
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        """Return the room."""
+        return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)

@@ -1,0 +1,115 @@
+"""What a repair says of its trials beside their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fairdesk.errors import ModelError
+from fairdesk.results.mitigation import Trial
+
+#: The model as it was imported, and the same retrained with nothing added.
+IMPORTED, PLAIN = 0, 1
+
+
+def luck_of_training(again: Trial, plain: Trial, target: str) -> Iterator[str]:
+    """Tell how far another seed alone moves the target, where that is shown.
+
+    Parameters
+    ----------
+    again, plain : Trial
+        The model retrained with nothing added, by another seed and by the repair's own.
+    target : str
+        What is to fall.
+    """
+    found = {
+        each.against: each
+        for each in again.changes
+        if each.what == target and each.rows != "validation"
+    }
+    luck = found.get(PLAIN)
+    if luck is None or luck.low is None or luck.high is None or luck.low <= 0 <= luck.high:
+        return
+    (before,) = (
+        each.estimate or 0.0
+        for each in plain.measures
+        if (each.what, each.rows) == (luck.what, luck.rows)
+    )
+    what, unit = (
+        ("share of instances whose decision changes", "%")
+        if target == "share_domain"
+        else ("gap between the subgroup and all others", "percentage points")
+    )
+    apart = luck.difference or 0.0
+    yield (
+        "Training is partly random: without augmentation rows and with another random seed the "
+        f"{what} is {100 * (before + apart):.1f} instead of {100 * before:.1f} {unit}. The "
+        "confidence intervals do not include this: repeat the mitigation with other random seeds "
+        "before relying on a difference of this size."
+    )
+
+
+def of_chosen(chosen: Trial, target: str) -> Iterator[str]:
+    """Tell what the figures of the chosen portion do not say by themselves."""
+    if chosen.verdict == "open":
+        yield (
+            "A smaller augmentation size may do as well: among those without a significant "
+            "difference, the one with the lowest value was chosen."
+        )
+    # by the results, which are told beside it
+    fell = [
+        each.high is not None and each.high < 0
+        for each in chosen.changes
+        if (each.what, each.against) == (target, IMPORTED) and each.rows != "validation"
+    ]
+    if not any(fell):
+        yield (
+            "Compared with the original model, no significant fall was shown: the "
+            "improvement of the chosen model only offsets a loss from retraining alone."
+        )
+
+
+def of_none(trials: Sequence[Trial], target: str, labels: str) -> Iterator[str]:
+    """Tell that nothing was shown to help, and what may be the cause."""
+    portions = [each for each in trials if each.kind == "portion"]
+    if all(each.failed for each in portions):
+        return
+    outcome = (
+        "No improvement was established: no augmentation size significantly reduced the "
+        "discrimination measure"
+    )
+    if any(each.verdict == "costly" for each in portions):
+        yield f"{outcome} within the permitted accuracy loss."
+    elif any(each.verdict == "worse" for each in portions):
+        yield (
+            f"{outcome}, and one significantly increased it. The labels of the augmentation rows "
+            "may contradict those of the data: try another source of labels."
+        )
+    else:
+        most = max(each.percent for each in portions)
+        cause = (
+            (
+                "The labels are the model’s own, so the model may learn nothing new from the "
+                "augmentation rows."
+            )
+            if labels == "model" and target == "share_domain"
+            else (
+                "The model may learn too little from the augmentation rows, or their labels may "
+                "depend on the same attributes as its decisions."
+            )
+        )
+        yield f"{outcome}. The largest added {most:.1f} % of the training rows. {cause}"
+
+
+def reason_of(error: ModelError | MemoryError | ImportError) -> str:
+    """Return why a model could not be trained or measured."""
+    if isinstance(error, ModelError):
+        return str(error)
+    if isinstance(error, ImportError):
+        # one of its own, made for a model that was saved with older versions
+        return f"The model’s environment does not contain {error.name}."
+    return "There was not enough memory. Close other programs, or reduce the augmentation size."
+
+
+def counted(count: int, what: str) -> str:
+    """Return a count of things: ``"2 models"``."""
+    return f"{count} {what}{'s' if count != 1 else ''}"

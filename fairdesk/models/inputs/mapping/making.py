@@ -1,0 +1,125 @@
+"""How an input of a model is made from a column, by what the column holds and the model takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from fairdesk.data.profiling.outcomes import meaning
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.models.inputs.one_hot import (
+    MISSING,
+    MISSING_NAMES,
+    Values,
+    loose,
+    texts_of,
+    values_of,
+)
+from fairdesk.models.model import How, Input, ModelCard, Takes
+
+T = TypeVar("T")
+Made = list[Input | None]
+#: Cells that `pandas.read_csv` takes as missing unless it is told otherwise.
+READ_AS_MISSING = frozenset(
+    (
+        *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"),
+        *("1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
+
+
+def input_names(card: ModelCard) -> tuple[str, ...]:
+    """Return a model's inputs by name: its own, those of a list beside it, or ``"input 1"``, ..."""
+    listed = card.hints.features
+    return listed if not card.named and len(listed) == len(card.inputs) else card.inputs
+
+
+def made_of(name: str, column: Column, table: Table, card: ModelCard, accepts: str = "") -> Input:
+    """Return how an input is made from a column, by what the column holds and the model takes.
+
+    Parameters
+    ----------
+    name : str
+        The input's.
+    column : Column
+        A column of the table, not ignored.
+    table : Table
+        The data.
+    card : ModelCard
+        The model.
+    accepts : str
+        What the input accepts: ``"number"``, ``"text"``, ``"either"``, or empty when not known.
+    """
+    codes = None if accepts == "text" else hinted(card.hints.codes, name, column.name)
+    if codes:
+        # an encoder may know more numbers than could have an input each
+        values = values_of(table, column) or texts_of(table, column)
+        item = encoded(name, column, codes, values)
+        if item.codes:
+            return item
+    if column.kind.is_number and accepts != "text":
+        return Input(name=name, attribute=column.name, how=How.AS_IS)
+    token = token_of(column)
+    if accepts == "text" or column.kind.is_number or column.kind is Kind.TEXT:
+        return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
+    if card.takes is Takes.COLUMNS:
+        numbers = numbers_in(column.values)
+        if numbers is not None:
+            given = dict(zip(column.values, numbers, strict=True))
+            return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
+        if accepts != "number":
+            return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
+    return numbered(name, column)
+
+
+def hinted(hints: dict[str, T], name: str, column: str) -> T | None:
+    """Find what files tell about an input: under its name, or its column's, however spelt."""
+    loosely = {loose(key): value for key, value in hints.items()}
+    for found in (*(hints.get(key) for key in (name, column)), loosely.get(loose(name))):
+        if found is not None:
+            return found
+    return loosely.get(loose(column))
+
+
+def encoded(name: str, column: Column, codes: dict[str, float], values: Sequence[str]) -> Input:
+    """Return values the numbers of an encoder; those that it does not know have none."""
+    known = Values(tuple(codes))
+    found = {value: known.find(value) for value in values}
+    given = {value: codes[key] for value, key in found.items() if key is not None}
+    if column.missing and given:
+        token = column.missing_token
+        for key in (token, *codes):
+            if key in codes and (key == token or key.casefold() in MISSING_NAMES):
+                given[MISSING] = codes[key]
+                break
+    return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
+
+
+def numbered(name: str, column: Column) -> Input:
+    """Return each value its place in the alphabet as its number."""
+    token = token_of(column)
+    texts = sorted({*column.values, token} if token else column.values)
+    places = {text: float(i) for i, text in enumerate(texts)}
+    return Input(name=name, attribute=column.name, how=How.CODE, codes=places, missing=token)
+
+
+def token_of(column: Column) -> str:
+    """Return the text of missing cells, where models were trained with it as one more value."""
+    # what pandas reads as text by default was one more value when the model was trained
+    return column.missing_token if column.missing_token not in READ_AS_MISSING else ""
+
+
+def numbers_in(values: Iterable[str]) -> list[float] | None:
+    """Read values as numbers, as pandas does: all, or none; true and false are 1 and 0."""
+    numbers = [meaning(value) for value in values]
+    return (
+        [number for number in numbers if isinstance(number, float)]
+        if all(isinstance(number, float) for number in numbers)
+        else None
+    )
+
+
+def listing(names: Sequence[str], most: int = 12) -> str:
+    """Write names out, the first few of many."""
+    shown = ", ".join(f"“{name}”" for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,120 @@
+"""The report's summary: each question of an audit with its best answer, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.answers.answer import Answer, Question
+from fairdesk.answers.selection import answers
+from fairdesk.audit.store.records import RunRecord
+from fairdesk.report import blocks
+from fairdesk.report.blocks import Block, Callout, Chart, Section, Statement, Text
+from fairdesk.report.content.material import Material
+from fairdesk.report.render.drawing import NARROW, drawn
+from fairdesk.report.sections.mitigation import repaired
+from fairdesk.wording import figures, words
+from fairdesk.wording.language import say
+
+_NO_VERDICT = (
+    "This report presents evidence. It draws no legal conclusion and does not decide whether the "
+    "model may be used; that rests with those accountable for its use."
+)
+#: The section that says more of each answer.
+_CHAPTERS = {
+    Question.GROUPS: "outcomes",
+    Question.SHARE: "results",
+    Question.EXAMPLE: "pairs",
+    Question.CERTAIN: "certification",
+    Question.SUBGROUPS: "subtle",
+    Question.MITIGATION: "mitigation",
+}
+
+
+def summary(material: Material) -> Section:
+    """Answer the questions of an audit in their order, with the best evidence of all runs."""
+    made: list[Block] = []
+    unanswered: list[Text] = []
+    for answer in found(material):
+        if answer.known:
+            made.append(_block(material, answer))
+        else:
+            unanswered.append(Text(answer.said.sentence, lead=answer.question.title))
+    made += unanswered
+    if material.spec.predictions:
+        made.append(
+            Callout(
+                say("No model."),
+                say(
+                    "Only the model’s decisions are available, so the audit compares groups. "
+                    "Whether the decision depends on a protected attribute for an individual "
+                    "cannot be tested."
+                ),
+            )
+        )
+    made += [
+        Callout(say("Outputs changed."), changed)
+        for run in material.runs
+        if (changed := figures.changed_answers(run))
+    ]
+    if material.searches:
+        made.append(Callout(say("Examples, not a rate."), words.EXAMPLES))
+    made.append(Text(_NO_VERDICT))
+    return Section("Summary", tuple(made), fresh=True)
+
+
+def found(material: Material) -> tuple[Answer, ...]:
+    """Return the answers to all questions, as far as the report may tell of single people."""
+    pair, value = material.gathered.clearest, material.shown.value
+    return answers(material.spec, material.runs, material.observed, pair, value)
+
+
+def statements(material: Material) -> tuple[Statement, ...]:
+    """Return the answers that are known as statements, each with what it rests on."""
+    return tuple(_statement(material, each) for each in found(material) if each.known)
+
+
+def _block(material: Material, answer: Answer) -> blocks.Answer:
+    chart = None
+    if answer.chart is not None:
+        chart = Chart(*drawn(answer.chart, width=NARROW), caption="")
+    return blocks.Answer(answer.question.title, _statement(material, answer), chart)
+
+
+def _statement(material: Material, answer: Answer) -> Statement:
+    return blocks.stated(
+        answer.said,
+        (*answer.details, *_mitigated(material, answer), _source(material, answer)),
+        place=_chapter(material, answer.question),
+    )
+
+
+def _chapter(material: Material, question: Question) -> str:
+    chapter = _CHAPTERS[question]
+    return "results" if chapter == "pairs" and chapter not in material.chapters else chapter
+
+
+def _mitigated(material: Material, answer: Answer) -> tuple[str, ...]:
+    """Name the rule that a mitigation is about, if it is about one."""
+    run = next((each for each in material.repairs if each.id == answer.run), None)
+    return (f"{repaired(material, run)}.",) if run is not None and run.spec.rule else ()
+
+
+def _source(material: Material, answer: Answer) -> str:
+    """Name the run that an answer comes from, and the others that answer the same question."""
+    runs = {run.id: run for run in material.runs}
+    run = runs.get(answer.run or 0)
+    if run is None:
+        return ""
+    name, effort = material.run_name(run), figures.effort(run)
+    ended = words.ending(run)
+    others = _names(material, [runs[each] for each in answer.others if each in runs])
+    said = (
+        say("{run}: {effort}. Also: {others}.", run=name, effort=effort, others=others)
+        if others
+        else say("{run}: {effort}.", run=name, effort=effort)
+    )
+    return f"{said} {ended}".strip()
+
+
+def _names(material: Material, runs: Sequence[RunRecord]) -> str:
+    return words.joined([material.run_name(run) for run in runs])

@@ -1,0 +1,310 @@
+"""The answers to an audit's questions: of several runs the best evidence, the others named."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from fairdesk.answers.answer import Question
+from fairdesk.answers.example import clearest
+from fairdesk.answers.observed import Observed
+from fairdesk.answers.selection import answers
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.individual.realism.plausibility import Plausibility
+from fairdesk.results.events import Found
+from fairdesk.results.individual import ExcessChange
+from tests.report import repairs
+from tests.report.building import people_store
+from tests.wording.test_about_groups import BLACK, MINED, RULE, TABLE
+from tests.wording.test_figures import EXACT, PROVEN, SHARE, plain
+
+replace = msgspec.structs.replace
+BOTH = replace(SHARE, attributes=("sex", "job"))
+ROWS = replace(BOTH, whom="data", people=200, hits=3, estimate=0.015, exhaustive=True)
+LARGER = replace(BOTH, people=200_000, hits=8_000, estimate=0.04, low=0.039, high=0.041)
+COUNTED = replace(BOTH, exhaustive=True, people=5_000, hits=200, estimate=0.04)
+MOVED = replace(BOTH, whom="perturbed", people=900_000)
+LABELS = replace(TABLE, of="label")
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory):
+    with people_store(tmp_path_factory.mktemp("answers"), ("sex", "job")) as store:
+        return store.spec
+
+
+def run(number, method, *figures, near=None, tried=0, found=0, alone=(0, 0)):
+    plan = RunSpec(method, near=near)
+    return RunRecord(
+        number, plan, "done", "", "", "", 1.0, tried, found, 2 * tried, {}, alone, 0, figures
+    )
+
+
+def answered(spec, question, *runs, seen=(), pair=None):
+    """Return the one answer to a question."""
+    (answer,) = [each for each in answers(spec, runs, seen, pair) if each.question is question]
+    return answer
+
+
+def seen(*tables, column="credit"):
+    return (Observed("Data rows", "Counted.", column, "yes", tables),)
+
+
+def test_what_is_not_answered_says_what_would_answer_it(spec):
+    found = answers(spec, ())
+    assert [each.question for each in found] == list(Question)
+    for each in found:
+        assert not each.known
+        assert (each.evidence, each.said.value, each.run, each.chart) == ("", "", None, None)
+        assert each.said.sentence == each.question.missing
+    assert len({each.said.sentence for each in found}) == len(Question)
+
+
+def test_what_no_method_can_answer_here_says_why_instead(spec):
+    blind = replace(spec, domain=replace_obstacle(spec.domain))
+    answer = answered(blind, Question.SHARE)
+    assert not answer.known
+    assert answer.said.sentence != Question.SHARE.missing
+    assert blind.domain.obstacle
+    assert blind.domain.obstacle in answer.said.sentence
+
+
+def replace_obstacle(domain):
+    """Return the domain with protected attributes that the model is not given only."""
+    given = [each for at, each in enumerate(domain.attributes) if at not in domain.protected]
+    unseen = [domain.attributes[at] for at in domain.protected]
+    return type(domain)(tuple(given), unseen=tuple(unseen))
+
+
+def test_a_run_that_measured_nothing_answers_nothing(spec):
+    runs = [
+        run(number, method)
+        for number, method in enumerate(
+            ("estimate", "maft", "certify", "testsgd", "groups", "repair-aequitas"), 1
+        )
+    ]
+    assert not any(each.known for each in answers(spec, runs))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "best"),
+    [
+        # the rows of the data, each tested, before an estimate of the domain, in either order
+        (ROWS, LARGER, ROWS),
+        (LARGER, ROWS, ROWS),
+        # of estimates of one thing that of the larger sample, whichever is newer
+        (LARGER, BOTH, LARGER),
+        (BOTH, LARGER, LARGER),
+        # all before a sample, however large
+        (COUNTED, LARGER, COUNTED),
+        (LARGER, COUNTED, COUNTED),
+        # what was counted but not repeatable is not exact
+        (COUNTED, replace(COUNTED, wavered=3, people=9_000), COUNTED),
+        # of all attributes together before of one alone
+        (BOTH, replace(LARGER, attributes=("sex",)), BOTH),
+        # perturbed rows are neither the data nor the domain
+        (MOVED, BOTH, BOTH),
+        (BOTH, MOVED, BOTH),
+        # of equal ones the newer
+        (BOTH, replace(BOTH, hits=3_801, estimate=0.03801), None),
+    ],
+)
+def test_of_several_shares_the_best_evidence_answers_and_the_others_are_named(
+    spec, first, second, best
+):
+    answer = answered(spec, Question.SHARE, run(1, "estimate", first), run(2, "estimate", second))
+    wanted = 1 if best is first else 2
+    alone = answered(spec, Question.SHARE, run(1, "estimate", (second, first)[wanted == 1]))
+    assert (answer.run, answer.others) == (wanted, (3 - wanted,))
+    assert answer.said == alone.said
+    assert answer.chart is not None
+
+
+def test_the_domain_is_told_after_the_rows_of_the_data(spec):
+    answer = answered(
+        spec, Question.SHARE, run(1, "estimate", LARGER, BOTH, ROWS), run(2, "estimate", MOVED)
+    )
+    assert (answer.evidence, plain(answer.said.value)) == ("observed", "1.50 %")
+    (line,) = answer.details
+    assert "4.00 % (95 % CI" in plain(line)
+    # perturbed rows answer only where nothing else does
+    only = answered(spec, Question.SHARE, run(2, "estimate", MOVED))
+    assert only.run == 2
+    assert "perturbed" in only.said.label
+
+
+def test_runs_that_were_kept_near_the_data_never_speak_for_the_domain(spec):
+    near = run(1, "estimate", replace(LARGER, people=10_000_000), near=0.1)
+    assert not answered(spec, Question.SHARE, near).known
+    counted = run(2, "enumerate", COUNTED, near=0.1)
+    assert not answered(spec, Question.CERTAIN, counted).known
+    whole = run(3, "estimate", BOTH)
+    assert answered(spec, Question.SHARE, near, counted, whole).run == 3
+    assert answered(spec, Question.CERTAIN, counted, run(4, "enumerate", COUNTED)).run == 4
+
+
+def test_of_a_model_that_is_not_repeatable_the_newest_bound_answers(spec):
+    excess = ExcessChange("domain", ("sex", "job"), 900, 0.05, 0.01, 0.04, 0.0213, 0.06, 0.95)
+    newer = replace(excess, low=0.03)
+    runs = (run(1, "repeats", excess), run(2, "repeats", newer))
+    answer = answered(spec, Question.SHARE, *runs)
+    assert (answer.run, answer.others, plain(answer.said.value)) == (2, (1,), "At least 3.00 %")
+    assert answered(spec, Question.SHARE, *runs, run(3, "estimate", BOTH)).run == 3
+
+
+def test_groups_are_compared_by_the_models_decisions_before_the_recorded_outcomes(spec):
+    of_data = seen(replace(LABELS, lines=(TABLE.lines[0], replace(BLACK, impact_ratio=0.5))))
+    without = answered(spec, Question.GROUPS, seen=of_data)
+    assert (without.run, without.evidence, without.said.value) == (None, "observed", "0.50")
+    assert without.known
+    assert without.details[-1].endswith("not measured yet.")
+    runs = (run(1, "groups", TABLE), run(2, "groups", TABLE, LABELS))
+    answer = answered(spec, Question.GROUPS, *runs, seen=of_data)
+    assert (answer.run, answer.others, answer.said.value) == (2, (1,), "0.67")
+    (line,) = answer.details
+    assert "recorded outcomes: 0.50" in line
+    none = answered(spec, Question.GROUPS, seen=seen(replace(TABLE, lines=TABLE.lines[:1])))
+    assert not none.said.value
+
+
+def test_predictions_alone_have_the_question_of_groups_only(spec):
+    column = replace(spec, predictions="decided")
+    shares = run(1, "estimate", BOTH)
+    (answer,) = answers(column, (shares,), seen(replace(TABLE, outcome="1"), column="decided"))
+    assert (answer.question, answer.said.value) == (Question.GROUPS, "0.67")
+    # there is no model of which anything could be measured
+    assert answer.details == ()
+
+
+def test_certain_is_what_leaves_least_undecided(spec):
+    rough = replace(PROVEN, certified=0.5, falsified=0.1, undecided=0.4)
+    fine = replace(PROVEN, certified=0.6, falsified=0.3, undecided=0.1)
+    weighted = replace(PROVEN, of="population", certified=0.2, falsified=0.1, undecided=0.7)
+    runs = (run(1, "certify", fine, weighted), run(2, "fairify", rough), run(3, "estimate", BOTH))
+    answer = answered(spec, Question.CERTAIN, *runs)
+    assert (answer.run, answer.others, answer.evidence) == (1, (2,), "proven")
+    assert plain(answer.said.value) == "At least 60.00 %"
+    data, rest = map(plain, answer.details)
+    assert "20.00 % certified, 10.00 % falsified, 70.00 % undecided" in data
+    assert "41.0 %" in rest
+    # of equal ones the newer, and a certificate of all before any
+    assert answered(spec, Question.CERTAIN, *runs, run(4, "certify", fine)).run == 4
+    whole = answered(spec, Question.CERTAIN, run(5, "fairquant", EXACT), *runs)
+    assert (whole.run, whole.said.value) == (5, "Exactly 17")
+
+
+def test_an_exhaustive_count_of_the_domain_is_certain_where_nothing_was_certified(spec):
+    counted = run(1, "enumerate", COUNTED, tried=5_000, found=200)
+    answer = answered(spec, Question.CERTAIN, counted, run(2, "estimate", LARGER))
+    assert (answer.run, answer.evidence, plain(answer.said.value)) == (1, "proven", "4.00 %")
+    proven = answered(spec, Question.CERTAIN, counted, run(2, "certify", PROVEN))
+    assert proven.run == 2
+    for less in (LARGER, ROWS, replace(COUNTED, wavered=1)):
+        assert not answered(spec, Question.CERTAIN, run(1, "enumerate", less)).known
+
+
+def test_subgroups_by_rules_come_before_other_methods_and_the_newest_mitigation_answers(spec):
+    plain_groups = run(3, "testsgd", TABLE)
+    ruled = (run(1, "testsgd", MINED, RULE), run(2, "testsgd", MINED, replace(RULE, score=0.3)))
+    answer = answered(spec, Question.SUBGROUPS, *ruled, plain_groups, run(4, "testsgd"))
+    assert (answer.run, answer.others, answer.said.value) == (2, (1, 3), "30.0")
+    tried = (
+        run(1, "repair-aequitas", *repairs.FIGURES),
+        run(2, "repair-aequitas", *repairs.HELPLESS_FIGURES),
+        run(3, "repair-aequitas"),
+    )
+    answer = answered(spec, Question.MITIGATION, *tried)
+    assert (answer.run, answer.others, answer.said.value) == (2, (1,), "")
+    assert answer.known
+    first = answered(spec, Question.MITIGATION, tried[0])
+    assert plain(first.said.value) == "54 % less"
+
+
+def test_the_search_that_found_most_is_counted_and_one_under_way_too(spec):
+    runs = (
+        run(1, "maft", tried=90, found=3, alone=(3, 1)),
+        run(2, "uniform", tried=50, found=8, alone=(6, 4)),
+        run(3, "adf"),
+    )
+    answer = answered(spec, Question.EXAMPLE, *runs)
+    assert (answer.run, answer.others, answer.said.value) == (2, (1,), "8")
+    state = RunState(4, "maft", "running", tried=10, found=9, alone=(9, 0))
+    assert answered(spec, Question.EXAMPLE, *runs, state).run == 4
+
+
+PAIRS = 6
+#: By pair: the codes of sex and job before and after, and how far apart the scores are.
+CHANGED = (
+    ((0, 0), (1, 1), 0.9),
+    ((0, 0), (1, 0), 0.3),
+    ((0, 1), (1, 1), 0.6),
+    ((1, 0), (0, 2), 0.8),
+    ((1, 1), (1, 0), 0.5),
+    ((0, 2), (1, 0), 0.7),
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Give an audit with six pairs: 2, 3 and 5 change one attribute, the others both."""
+    with people_store(tmp_path, ("sex", "job")) as made:
+        domain = made.spec.domain
+        rows = np.repeat(domain.people(made.table())[:1], PAIRS, axis=0)
+        partners = rows.copy()
+        names = [each.name for each in domain.attributes]
+        places = [names.index(name) for name in ("sex", "job")]
+        # pairs are told apart by what is not protected
+        rows[:, names.index("age")] = partners[:, names.index("age")] = np.arange(20, 20 + PAIRS)
+        for at, (before, after, _) in enumerate(CHANGED):
+            rows[at, places], partners[at, places] = before, after
+        apart = np.array([each[2] for each in CHANGED])[:, None]
+        alone = np.ones((PAIRS, 2), bool)
+        found = Found(rows, partners, 0.5 - apart / 2, 0.5 + apart / 2, alone, "global")
+        number = made.begin_run(RunSpec("maft"))
+        made.add(number, found)
+        made.end_run(number, "done")
+        yield made
+
+
+def weigh(store, *scores):
+    some = np.zeros(PAIRS)
+    store.weigh(np.arange(1, PAIRS + 1), Plausibility(some, some.astype(int), np.array(scores)))
+
+
+def test_the_clearest_pair_changes_one_attribute_and_never_is_dismissed_or_hidden(store):
+    # of those that change one attribute the scores of the third are farthest apart
+    assert clearest(store).id == 3
+    assert clearest(store, hidden=lambda pair: pair.id == 3).id == 5
+    store.mark(3, "dismissed")
+    assert clearest(store).id == 5
+    for number in (2, 5):
+        store.mark(number, "dismissed")
+    assert clearest(store).id == 1
+    assert clearest(store, hidden=lambda _: True) is None
+
+
+def test_the_more_plausible_of_those_that_change_one_attribute_is_clearest(store):
+    weigh(store, 1.0, 0.9, 0.2, 1.0, 0.4, 1.0)
+    assert clearest(store).id == 2
+
+
+def test_a_flagged_pair_is_shown_before_any_other(store):
+    store.mark(4, "flagged")
+    assert clearest(store).id == 4
+    store.mark(1, "flagged")
+    assert clearest(store).id == 1
+    store.mark(5, "flagged")
+    assert clearest(store).id == 5
+
+
+def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(store):
+    pair = clearest(store)
+    runs = (*store.runs(), run(2, "maft", tried=90, found=60, alone=(60, 0)))
+    answer = answered(store.spec, Question.EXAMPLE, *runs, pair=pair)
+    assert (answer.evidence, answer.known) == ("example", True)
+    assert answer.said.value == "female → male"
+    assert answer.said.label.endswith(": sex")
+    assert "sex from female to male" in answer.said.sentence
+    assert "finding 3" in answer.said.sentence
+    assert answer.said.sentence.count("favourable") == 2
+    assert answer.details[0].startswith("60 discriminatory pairs")

@@ -1,0 +1,166 @@
+"""The appendix: what moves there moves once and nothing is lost; left out, it is gone and said."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from fairdesk.audit.store.details import Choice
+from fairdesk.report import appendix
+from fairdesk.report.blocks import Callout, Chart, Grid, Heading, PairCard, Section, Text
+from fairdesk.report.content.choosing import check, chosen, parts
+from fairdesk.report.document import make_report, whole_report
+from fairdesk.report.render.pdf import Preview
+from fairdesk.wording.language import say, using
+from tests.report.building import people_store, run_into
+from tests.report.pages_building import pair, report
+from tests.report.reading import section_of, words_of
+from tests.report.sections.test_certification import DOMAIN, PEOPLE
+from tests.report.test_group_sections import GAP, RULES, TABLES, measured
+
+MOVED = Grid(("a",), (("moved",),), (1,), caption="Moved", key="moved", appended=True)
+STAYS = msgspec.structs.replace(MOVED, caption="Stays", key="stays", appended=False)
+WITHOUT = Choice(left_out=(appendix.KEY,))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    with people_store(tmp_path_factory.mktemp("appendix"), ("sex", "job")) as store:
+        for seed in range(2):
+            run_into(store, "uniform", seed=seed, options={"samples": 100})
+        measured(store, "testsgd", RULES)
+        measured(store, "groups", TABLES)
+        measured(store, "themis-groups", (GAP,))
+        measured(store, "certify", (DOMAIN, PEOPLE))
+        yield store
+
+
+def keyed(made):
+    """Return every table, chart and pair under its name, as it is but for where it is."""
+    return [
+        (
+            block.key if section.key == appendix.KEY else f"{section.key}/{block.key}",
+            msgspec.structs.replace(block, key="", appended=False),
+        )
+        for section in made.sections
+        for block in section.blocks
+        if isinstance(block, Grid | Chart | PairCard)
+    ]
+
+
+def names(made):
+    return Counter(name for name, _ in keyed(made))
+
+
+@pytest.mark.parametrize("template", ["plain", "annex-iv"])
+def test_what_moves_moves_once_and_nothing_is_lost(store, template):
+    choice = Choice(template=template)
+    before = chosen(whole_report(store, choice), choice)
+    after = make_report(store, choice)
+    there = [
+        (f"{section.key}/{block.key}", block.appended)
+        for section in before.sections
+        for block in section.blocks
+        if isinstance(block, Grid | Chart | PairCard)
+    ]
+    wanted = [name for name, moves in there if moves]
+    assert len(wanted) > 5
+    *others, last = after.sections
+    assert last.key == appendix.KEY
+    in_it = [each.key for each in last.blocks if isinstance(each, Grid | Chart | PairCard)]
+    assert in_it == wanted
+    # each under one name, and the same in all but its place
+    assert max(names(after).values()) == 1
+    assert dict(keyed(after)) == dict(keyed(before))
+    # the sections keep their order, so that what refers to them by number still finds them
+    assert [each.key for each in others] == [each.key for each in before.sections]
+    for section in others:
+        moves = sum(name.startswith(f"{section.key}/") for name in wanted)
+        said = [each.text for each in section.blocks if isinstance(each, Text)]
+        pointing = [each for each in said if f"section {len(after.sections)}." in each]
+        assert [each.split(" ")[0] for each in pointing] == ([str(moves)] if moves else [])
+
+
+def test_left_out_it_is_gone_and_the_limits_say_so(store):
+    whole, less = make_report(store), make_report(store, WITHOUT)
+    assert names(whole) - names(less) == Counter(
+        each.key
+        for each in section_of(whole, appendix.KEY).blocks
+        if isinstance(each, Grid | Chart | PairCard)
+    )
+    assert not names(less) - names(whole)
+    assert [each.key for each in less.sections] == [each.key for each in whole.sections][:-1]
+    assert less.left_out == (appendix.TITLE,)
+    (said,) = (each.text for each in section_of(less, "limits").blocks if isinstance(each, Callout))
+    assert appendix.TITLE in said
+    # and nothing points to what is not there
+    assert f"section {len(whole.sections)}." in words_of(whole)
+    assert f"section {len(whole.sections)}." not in words_of(less)
+
+
+def test_a_part_of_the_appendix_is_dropped_like_any_other(store):
+    whole = make_report(store)
+    key = next(
+        each.key
+        for each in section_of(whole, appendix.KEY).blocks
+        if isinstance(each, Grid | Chart)
+    )
+    choice = Choice(left_out=(key,))
+    check(parts(whole_report(store), choice), choice, final=False)
+    less = make_report(store, choice)
+    assert names(whole) - names(less) == Counter((key,))
+
+
+def test_parts_tell_that_the_appendix_can_be_left_out_and_what_goes_with_it(store):
+    listed = {part.key: part for part in parts(whole_report(store), WITHOUT)}
+    assert not listed[appendix.KEY].shown
+    assert not listed[appendix.KEY].required
+    check(listed.values(), WITHOUT, final=True)
+    there = names(make_report(store, WITHOUT))
+    for key, part in listed.items():
+        if "/" in key:
+            assert part.shown == (key in there)
+
+
+def test_headings_go_along_and_none_is_left_over_nothing():
+    made = appendix.with_appendix(
+        report(
+            Section("One", (Heading("A"), MOVED, Heading("B"), STAYS), key="one"),
+            Section("Two", (Text("Told."), MOVED), key="two"),
+            Section("Three", (Text("Told."),), key="three"),
+        ),
+        omitted=False,
+    )
+    one, two, three, last = made.sections
+    assert [each.text for each in one.blocks if isinstance(each, Heading)] == ["B"]
+    assert len(two.blocks) == 2
+    assert three.blocks == (Text("Told."),)
+    assert [each.text if isinstance(each, Heading) else each.key for each in last.blocks] == [
+        *("One: A", "one/moved", "Two", "two/moved")
+    ]
+
+
+def test_nothing_to_move_makes_no_appendix():
+    made = report(Section("One", (Text("Told."), STAYS), key="one"))
+    for omitted in (True, False):
+        assert appendix.with_appendix(made, omitted=omitted) == made
+    assert appendix.KEY not in {part.key for part in parts(made, Choice())}
+
+
+def test_the_title_is_in_the_language_of_the_report():
+    made = report(Section("One", (MOVED,), key="one"), language="de")
+    with using("de"):
+        title = say(appendix.TITLE)
+    (part,) = (each for each in parts(made, Choice()) if each.key == appendix.KEY)
+    assert part.title == title
+
+
+def test_a_preview_finds_what_moved_by_its_own_name():
+    odd = msgspec.structs.replace(STAYS, key="rates-a/b")
+    card = pair("pair-1", appended=True)
+    made = appendix.with_appendix(
+        report(Section("One", (Text("Told."), odd, MOVED, card), key="one")), omitted=False
+    )
+    places = Preview(made).places()
+    assert set(places) == {"one", "one/rates-a/b", "appendix", "one/moved", "one/pair-1"}
+    assert places["one/rates-a/b"] < places["one/moved"] <= places["one/pair-1"]
