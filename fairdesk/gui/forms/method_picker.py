@@ -8,12 +8,12 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem, QWidget
 
+from fairdesk.app.time_limits import SECONDS
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.options import OptionsForm
-from fairdesk.gui.forms.timing import SECONDS
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, in_order, quiet
 

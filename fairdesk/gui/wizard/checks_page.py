@@ -7,12 +7,13 @@ from contextlib import suppress
 from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSpinBox, QWidget
 
+from fairdesk.app.time_limits import takes_distance
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.errors import SpecError
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.near_field import NearField
 from fairdesk.gui.forms.rules_form import RulesForm
-from fairdesk.gui.forms.timing import ending, takes_distance
+from fairdesk.gui.forms.timing import ending
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Card, Words, calm, heading, labelled, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page

@@ -5,12 +5,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
+from fairdesk.app.time_limits import SECONDS
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.forms.method_picker import MethodPicker
-from fairdesk.gui.forms.timing import SECONDS
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.models.model import Capability
 from tests.gui.auditing import make_audit

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from fairdesk.app.time_limits import timed_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
@@ -123,8 +124,6 @@ class RunsPlan(DomainPlan):
 
     def run_spec(self) -> RunSpec:
         """Return the first run."""
-        from fairdesk.gui.forms.timing import timed_run  # noqa: PLC0415 - takes long to load
-
         seconds = float(self.length) if self.length else None
         run = RunSpec(
             method=self.method,

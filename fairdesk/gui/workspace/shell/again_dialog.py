@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.app.time_limits import takes_distance, timed_run
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
@@ -21,7 +22,7 @@ from fairdesk.audit.store.records import RunRecord
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.near_field import NearField
 from fairdesk.gui.forms.rules_form import RulesForm
-from fairdesk.gui.forms.timing import ending, takes_distance, timed_run
+from fairdesk.gui.forms.timing import ending
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import can_go_on
 from fairdesk.wording import words

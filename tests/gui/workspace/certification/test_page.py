@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
 from fairdesk.answers.answer import Question
+from fairdesk.app.time_limits import timed_run
 from fairdesk.audit.catalogue.method import Method, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
@@ -18,7 +19,6 @@ from fairdesk.audit.store.store import Store
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.proof import alone_of, spaces_of
 from fairdesk.gui.forms.method_picker import MethodPicker
-from fairdesk.gui.forms.timing import timed_run
 from fairdesk.gui.workspace.certification.page import off, pair_rows, region_rows
 from fairdesk.gui.workspace.certification.refinement_view import examples_inside, tree_of
 from fairdesk.gui.workspace.common.answering import with_examples

@@ -1,0 +1,156 @@
+"""The standard audit: the runs that answer all five questions, without choosing methods."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from fairdesk.app.time_limits import planned
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import method_named, why_off
+from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.runs.mitigation import check_labels
+from fairdesk.data.table import Table
+from fairdesk.errors import SpecError
+from fairdesk.models.model import Capability, ModelCard
+
+#: Pairs are searched for at most so far (Gower distance) from a row of the data.
+NEAR = 0.1
+
+
+class PlanKind(StrEnum):
+    """Which runs an audit has."""
+
+    QUICK = "quick"
+    """Groups, the share of people and pairs, in a minute."""
+    FULL = "full"
+    """Everything that the model allows, in ten minutes at most."""
+    CUSTOM = "custom"
+    """What the auditor chose."""
+
+
+#: What makes a model certifiable.
+_STRUCTURES = {Capability.LAYERS, Capability.TREES}
+#: How long an audit may take, in seconds.
+LIMITS = {PlanKind.QUICK: 60.0, PlanKind.FULL: 600.0}
+
+
+class StandardRuns(msgspec.Struct, frozen=True):
+    """The runs of a standard audit.
+
+    Attributes
+    ----------
+    runs : tuple[RunSpec, ...]
+        In their order, each with the time that it has if none ends early
+        (`fairdesk.app.time_limits.with_time` sets it anew when it begins).
+    left_out : dict[str, str]
+        By the key of its method, why something is not done: a sentence.
+    """
+
+    runs: tuple[RunSpec, ...]
+    left_out: dict[str, str]
+
+
+def standard_runs(
+    kind: PlanKind,
+    spec: AuditSpec,
+    table: Table,
+    *,
+    seconds: float | None = None,
+    seed: int = 0,
+    mitigate: bool = False,
+) -> StandardRuns:
+    """Return the runs of a standard audit: what the model and the domain allow of them.
+
+    Parameters
+    ----------
+    kind : PlanKind
+        `PlanKind.QUICK` or `PlanKind.FULL`.
+    spec : AuditSpec
+        The audit.
+    table : Table
+        Its data; only looked at for a mitigation.
+    seconds : float, optional
+        The time limit of the whole audit; by default as `LIMITS` has it.
+    seed : int
+        Of all randomness.
+    mitigate : bool
+        Whether the model is retrained with what is found.
+    """
+    wanted = _quick(spec) if kind is PlanKind.QUICK else _full(spec)
+    if mitigate:
+        wanted.append(_mitigation(spec, wanted))
+    left_out: dict[str, str] = {}
+    runs: list[RunSpec] = []
+    for run in wanted:
+        why = _why_left_out(run, spec, table)
+        if why:
+            left_out[run.method] = why
+        else:
+            runs.append(msgspec.structs.replace(run, seed=seed))
+    return StandardRuns(planned(runs, LIMITS[kind] if seconds is None else seconds), left_out)
+
+
+def _quick(spec: AuditSpec) -> list[RunSpec]:
+    wanted = [RunSpec("groups"), RunSpec(_share_method(spec.model)), _pairs(spec.model)]
+    # in texts there is nothing else to compare
+    return wanted if spec.domain.grouping else [*wanted, *_subgroups(spec)]
+
+
+def _full(spec: AuditSpec) -> list[RunSpec]:
+    return [
+        RunSpec("groups"),
+        RunSpec(_share_method(spec.model)),
+        _pairs(spec.model),
+        *_subgroups(spec),
+        RunSpec("certify"),
+    ]
+
+
+def _share_method(card: ModelCard) -> str:
+    """Return what estimates the share of people: with repeated queries where outputs are random."""
+    found = card.repeatability
+    return "estimate" if found is None or found.holds else "repeats"
+
+
+def _pairs(card: ModelCard) -> RunSpec:
+    """Return the search for pairs that suits a model, near the data.
+
+    A gradient leads MAFT where scores change smoothly. The scores of trees, and mere decisions,
+    are flat nearly everywhere: there the mix adds a search that needs no gradient.
+    """
+    smooth = Capability.SCORES in card.can and Capability.TREES not in card.can
+    return RunSpec("maft" if smooth else "quick", near=NEAR)
+
+
+def _subgroups(spec: AuditSpec) -> list[RunSpec]:
+    """Return the searches for subgroups: of people, and of texts that the model reads."""
+    texts = [spec.domain.names[place] for place in spec.domain.texts.tolist()]
+    about_texts = [RunSpec("testsgd", text=text) for text in texts]
+    return [RunSpec("testsgd"), *about_texts] if spec.domain.grouping else about_texts
+
+
+def _mitigation(spec: AuditSpec, wanted: list[RunSpec]) -> RunSpec:
+    """Return what retrains the model with what the other runs find."""
+    if spec.domain.obstacle and any(run.method == "testsgd" for run in wanted):
+        return RunSpec("repair-testsgd")
+    return RunSpec("repair-aequitas")
+
+
+def _why_left_out(run: RunSpec, spec: AuditSpec, table: Table) -> str:
+    """Say in sentences why a run cannot be made; empty where it can."""
+    method = method_named(run.method)
+    if why := why_off(method, spec.model, spec.domain, text=bool(run.text)):
+        return why
+    if method.answers is QuestionKind.PROOF and _STRUCTURES.isdisjoint(spec.model.can):
+        return (
+            f"“{method.title}” is not available: the internal structure of the model is not "
+            "available, so nothing can be proven about it."
+        )
+    if method.answers is QuestionKind.REPAIR:
+        try:
+            check_labels(spec, table)
+        except SpecError as error:
+            return str(error)
+    return ""
