@@ -19,13 +19,17 @@ class FairDeskError(Exception):
         The cause, as far as it is known; a whole sentence or empty.
     remedy : str
         What the auditor can do next; a whole sentence or empty.
+    setting : str
+        The setting to change, by its name in `Subject`, the plan or the run; empty when it is not
+        one. The command line names the argument that sets it.
     """
 
-    def __init__(self, what: str, *, why: str = "", remedy: str = "") -> None:
+    def __init__(self, what: str, *, why: str = "", remedy: str = "", setting: str = "") -> None:
         super().__init__(what)
         self.what = what
         self.why = why
         self.remedy = remedy
+        self.setting = setting
 
     def __str__(self) -> str:
         parts = [part.rstrip() for part in (self.what, self.why, self.remedy)]
@@ -59,6 +63,17 @@ class ReportError(FairDeskError):
 
 class WorkerError(FairDeskError):
     """The process that holds the model died, hangs, or broke the protocol."""
+
+
+@contextmanager
+def concerning(setting: str) -> Iterator[None]:
+    """Name the setting that errors raised inside are about, where they do not name one."""
+    try:
+        yield
+    except FairDeskError as error:
+        if not isinstance(error, TrustRequiredError | WorkerError):
+            error.setting = error.setting or setting
+        raise
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 
 from fairdesk import file_types
-from fairdesk.audit.catalogue.method import Method, QuestionKind, Repeats
+from fairdesk.audit.catalogue.method import ASSUMPTIONS, PURPOSES, Method
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.plan import Limits
@@ -26,7 +26,8 @@ from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.store.details import Details
 from fairdesk.certify.proof.certificate import Header
 from fairdesk.cli.commands import COMMANDS
-from fairdesk.models.model import Capability, Mapping, ModelCard
+from fairdesk.cli.methods import command_of
+from fairdesk.models.model import Mapping, ModelCard
 from fairdesk.report.blocks import Report
 from fairdesk.report.content.form import FORM
 from fairdesk.report.content.kinds import TEMPLATES
@@ -41,30 +42,6 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 ICON = Path(__file__).resolve().parents[1] / "resources" / "icons" / "fairdesk.svg"
-#: What methods of each kind are for, in the order of the catalogue.
-KINDS = {
-    QuestionKind.EXAMPLES: "Find discriminatory pairs",
-    QuestionKind.SHARE: "Estimate how often",
-    QuestionKind.PROOF: "Certify",
-    QuestionKind.DIAGNOSIS: "Diagnose the search",
-    QuestionKind.GROUPS: "Discover subgroups",
-    QuestionKind.RATES: "Measure group outcomes",
-    QuestionKind.REPAIR: "Mitigate",
-}
-NEEDS = {
-    Capability.DECIDES: "a model that can be queried",
-    Capability.SCORES: "a score for each class",
-    Capability.GRADIENTS: "gradients",
-    Capability.LAYERS: "the weights of its dense layers",
-    Capability.TREES: "the splits of its trees",
-    Capability.TEXT: "a model that reads text",
-    Capability.RETRAINS: "a model that FairDesk can retrain",
-}
-REPEATS = {
-    Repeats.ALIKE: "The same row always gets the same decision.",
-    Repeats.INDEPENDENT: "Decisions may be random, each query independent of the others.",
-    Repeats.ANY: "No assumption: decisions are counted as they were made.",
-}
 SUBJECTS = {
     "people": "Individuals, pairs and shares",
     "groups": "Groups",
@@ -137,7 +114,7 @@ def _filled(path: Path, parts: dict[str, str]) -> str:
 
 def _overview() -> str:
     rows = [
-        (f"[`{key}`](#{key})", method.title, KINDS[method.answers], method.sentence)
+        (f"[`{key}`](#{key})", method.title, PURPOSES[method.answers].title, method.sentence)
         for key, method in METHODS.items()
     ]
     return _table(("Key", "Method", "Purpose", "What it does"), rows)
@@ -145,20 +122,21 @@ def _overview() -> str:
 
 def _methods() -> str:
     parts = []
-    for kind, title in KINDS.items():
-        parts.append(f"## {title}\n")
+    for kind, purpose in PURPOSES.items():
+        parts.append(f"## {purpose.title}\n")
+        parts.append(f"{purpose.question}\n")
         parts += [_method(each) for each in METHODS.values() if each.answers is kind]
     return "\n".join(parts)
 
 
 def _method(method: Method) -> str:
-    needs = "; ".join(NEEDS[need] for need in method.needs) or "no model: the data are enough"
     facts = (
         ("What it shows", method.tells),
         ("What it cannot show", method.cannot),
         ("Source", method.paper),
-        ("Needs", f"{needs[:1].upper()}{needs[1:]}."),
-        ("Assumes", REPEATS[method.repeats]),
+        ("Cost", f"{method.cost[:1].upper()}{method.cost[1:]}."),
+        ("Needs", method.needed),
+        ("Assumes", ASSUMPTIONS[method.repeats]),
     )
     options = [
         (f"`{each.name}`", f"**{each.title}.** {each.help}", each.takes, f"{each.default}")
@@ -167,17 +145,12 @@ def _method(method: Method) -> str:
     return "\n".join(
         (
             f"### {method.title} {{ #{method.key} }}\n",
-            f"`--method {_command(method.key)}`\n",
+            f"`{command_of(method)}`\n",
             f"{method.sentence}\n",
             *(f"{name}\n:   {_plain(text)}\n" for name, text in facts),
             _table(("Option", "Meaning", "Values", "Default"), options),
         )
     )
-
-
-def _command(key: str) -> str:
-    """Return what ``--method`` takes: ``fairdesk repair`` takes the name without its prefix."""
-    return f"{key.removeprefix('repair-')} (of fairdesk repair)" if "repair-" in key else key
 
 
 # Figures and limits

@@ -21,7 +21,9 @@ from sklearn.pipeline import make_pipeline
 import fairdesk
 from fairdesk.app import audit as app_audit
 from fairdesk.app import outputs
+from fairdesk.audit.catalogue.method import PURPOSES
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
@@ -312,26 +314,36 @@ BAD_FILES = {
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"data": "missing.csv"}, ["missing.csv"]),
+        ({"data": "missing.csv"}, ["missing.csv", "--data F"]),
         ({"data": "."}, []),
         ({"data": "empty.csv"}, ["empty"]),
         ({"data": "names.csv"}, ["no rows"]),
         ({"data": "one.csv"}, ["one row"]),
         ({"data": "binary.csv"}, ["binary.csv"]),
-        ({"data": "alike.csv"}, ["“sex”", phrases.ONE_VALUE]),
+        ({"data": "alike.csv"}, ["“sex”", phrases.ONE_VALUE, "--protected COL"]),
         ({"data": "less.csv"}, ["3 inputs"]),
-        ({"label": "wanted"}, ["no column “wanted”", "age, sex, income, hired"]),
-        ({"favourable": "perhaps"}, ["no value “perhaps”", "no, yes"]),
-        ({"protected": "race"}, ["no column “race”"]),
-        ({"protected": "hired"}, [phrases.NOT_TO_BE_PROTECTED]),
-        ({"model": "missing.h5"}, ["missing.h5"]),
+        ({"label": "wanted"}, ["no column “wanted”", "age, sex, income, hired", "--label COL"]),
+        ({"favourable": "perhaps"}, ["no value “perhaps”", "no, yes", "--favourable V"]),
+        ({"protected": "race"}, ["no column “race”", "--protected COL"]),
+        ({"protected": "hired"}, [phrases.NOT_TO_BE_PROTECTED, "--protected COL"]),
+        ({"model": "missing.h5"}, ["missing.h5", "--model M"]),
         ({"model": "text.h5"}, ["text.h5"]),
-        ({"domain": "missing.json"}, ["cannot be read"]),
+        ({"domain": "missing.json"}, ["cannot be read", "--domain FILE"]),
         ({"domain": "bad.json"}, [phrases.NOT_EXPECTED]),
-        ({"domain": "list.json"}, [phrases.NOT_EXPECTED]),
-        ({"domain": "stranger.json"}, ["“wage”", "age, sex, income"]),
-        ({"model-favourable": "7"}, ["no class “7”", "0, 1"]),
-        ({"out": "text.h5"}, [phrases.CANNOT_BE_MADE]),
+        ({"domain": "list.json"}, [phrases.NOT_EXPECTED, "--domain FILE"]),
+        ({"domain": "stranger.json"}, ["“wage”", "age, sex, income", "--domain FILE"]),
+        ({"model-favourable": "7"}, ["no class “7”", "0, 1", "--model-favourable CLASS"]),
+        ({"out": "text.h5"}, [phrases.CANNOT_BE_MADE, "--out FOLDER"]),
+        ({"seconds": "0"}, ["--seconds S"]),
+        ({"rows": "-5"}, ["--rows N"]),
+        ({"near": "2"}, ["--near D"]),
+        ({"bins": "age=40,20", "method": "groups"}, ["--bins COL=X,X,..."]),
+        ({"bins": "age=x", "method": "groups"}, ["--bins COL=X,X,..."]),
+        ({"map": "missing.json"}, ["--map FILE"]),
+        ({"prepare": "magic"}, ["--prepare HOW"]),
+        ({"text-column": "age"}, ["“age”", "--text-column COL"]),
+        ({"numeric": "wanted"}, ["no column “wanted”", "--numeric COL[=EXAMPLE]"]),
+        ({"mend": "age"}, ["--mend COL:CELL=VALUE"]),
     ],
 )
 def test_bad_input_is_told_in_one_line(quick, tmp_path, capsys, monkeypatch, changed, words):
@@ -347,7 +359,7 @@ def test_bad_input_is_told_in_one_line(quick, tmp_path, capsys, monkeypatch, cha
     [
         ("speed=3", ["no option “speed”", "global_num", "perturbation_size"]),
         ("decay", [phrases.NO_VALUE, "name=value"]),
-        ("decay=2", ["“decay” cannot be “2”", "below 1"]),
+        ("decay=2", ["“decay” cannot be “2”", "below 1", "--option NAME=VALUE"]),
         ("max_iter=ten", ["“max_iter” cannot be “ten”", "a whole number from 0"]),
     ],
 )
@@ -641,8 +653,46 @@ def test_help_and_version(capsys):
         assert caught.value.code == 0
     text = capsys.readouterr().out
     assert fairdesk.__version__ in text
-    for name in ("global_num", "perturbation_size", "--model-favourable", "earlier-1", "--domain"):
+    for name in ("fairdesk methods", "--model-favourable", "earlier-1", "--domain"):
         assert name in text
+    assert "perturbation_size" not in text
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_a_method_is_described(key, capsys):
+    method, options = METHODS[key], options_of(METHODS[key].options)
+    assert cli.main(["methods", key]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for each in (method.title, method.sentence, method.tells, method.cannot, method.paper):
+        assert each in text
+    assert cli.main(["methods", key, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["key"], told["cost"], told["needs"]) == (key, method.cost, method.needed)
+    assert [each["name"] for each in told["options"]] == [each.name for each in options]
+    assert [each["default"] for each in told["options"]] == [each.default for each in options]
+    for option in options:
+        assert f"{option.name}: {option.title}." in text
+        assert option.help in text
+    # the command that it shows is one
+    words = told["command"].split()[1:]
+    audit = (*NAMED[1:], "--protected", "c") if words[0] == "audit" else ("a", "--out", "o")
+    assert commands.parse([*words, *audit]).method in (method.key, [method.key], words[-1])
+
+
+def test_all_methods_are_listed(capsys):
+    assert cli.main(["methods"]) == 0
+    text = capsys.readouterr().out
+    assert all(re.search(rf"^  {key} +\S", text, re.MULTILINE) for key in METHODS)
+    assert all(purpose.title in text for purpose in PURPOSES.values())
+    assert cli.main(["methods", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["methods"]
+    assert {each["key"]: each["question"] for each in told} == {
+        key: PURPOSES[method.answers].question for key, method in METHODS.items()
+    }
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["methods", "magic"])
+    assert caught.value.code == 2
+    assert "maft" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -794,7 +844,7 @@ def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys, monkey
     rows = [f"{('f', 'm')[i % 2]},{20 + i % 40},{('no', 'yes')[i % 3 > 0]}" for i in range(90)]
     table = tmp_path / "decided.csv"
     table.write_text("\n".join(["sex,age,approved", *rows]), encoding="utf-8")
-    named = ["--data", table, "--predictions", "approved", "--label", "approved"]
+    named = ["--data", table, "--predictions", "approved"]
     named += ["--favourable", "yes", "--protected", "sex", "--out", tmp_path / "out", "--json"]
     assert cli.main(["audit", *map(str, named)]) == 0
     told = json.loads(capsys.readouterr().out)

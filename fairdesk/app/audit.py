@@ -22,7 +22,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.domain.feasibility import check_admits
 from fairdesk.data.profiling.profile import problems
-from fairdesk.errors import FairDeskError, SpecError
+from fairdesk.errors import FairDeskError, SpecError, concerning
 from fairdesk.wording import inspected
 
 log = logging.getLogger(__name__)
@@ -110,12 +110,14 @@ def audit(
         When the audit cannot begin. A search that fails is told in the run's record, with what
         was found until then; files that cannot be written are told in `Outcome.trouble`.
     """
-    make_folder(folder)
+    with concerning("out"):
+        make_folder(folder)
     found = inspect(worker, question.subject, lambda _sentence: None)
     spec = _spec(question, found)
     for run in question.runs:
         check_run(run, spec)
-    make_room(folder)
+    with concerning("out"):
+        make_room(folder)
     with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
         if found.proof is not None:
             store.log(inspected.agreement(found), "begun")
@@ -218,5 +220,6 @@ def _spec(question: Question, found: Inspection) -> AuditSpec:
     """Freeze the question, unless nobody fulfils what it asks for."""
     spec = plan_of(question, found).spec()
     if not spec.predictions and not spec.domain.obstacle:
-        check_admits(spec.domain, spec.domain.people(found.table))
+        with concerning("limits"):
+            check_admits(spec.domain, spec.domain.people(found.table))
     return spec

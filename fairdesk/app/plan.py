@@ -15,7 +15,7 @@ from fairdesk.data.domain.attributes import UNKNOWN_NAMES, Attribute, Limit, Rol
 from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Kind, Table
-from fairdesk.errors import SpecError
+from fairdesk.errors import SpecError, concerning
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Mapping, ModelCard
 
@@ -198,7 +198,8 @@ class AuditPlan:
         """
         table, names = self.data(), self.attribute_names()
         for name in protected:
-            table.index(name)
+            with concerning("protected"):
+                table.index(name)
             if name in (self.label, self.predictions):
                 what = "label column" if name == self.label else "column of decisions"
                 raise SpecError(
@@ -208,15 +209,18 @@ class AuditPlan:
                         "decides."
                     ),
                     remedy=f"Protect one of the others: {', '.join(names)}.",
+                    setting="protected",
                 )
             if table.column(name).kind in _NO_PEOPLE:
-                attribute_of(table.column(name), Role.PROTECTED)  # refuses it, with the reason
+                with concerning("protected"):  # refuses it, with the reason
+                    attribute_of(table.column(name), Role.PROTECTED)
         known = [*names, *(name for name in table.names if name in protected and name not in names)]
         for name in limits.attributes:
             if name not in known:
                 raise SpecError(
                     f"The domain refers to “{name}”, which is not an attribute of this audit.",
                     remedy=f"The attributes are: {', '.join(known)}.",
+                    setting="limits",
                 )
         self.constraints = limits.constraints
         self.choices = {
@@ -242,7 +246,10 @@ class AuditPlan:
         SpecError
             When nothing can be compared, with what to change.
         """
-        return constrained_domain(self.attributes(), self.constraints, self.data(), self.unseen())
+        with concerning("limits"):
+            return constrained_domain(
+                self.attributes(), self.constraints, self.data(), self.unseen()
+            )
 
     def spec(self) -> AuditSpec:
         """Freeze the question.
@@ -316,6 +323,7 @@ def _choice(column: Column, limits: Limits, *, protected: bool) -> Choice:
             f"The attribute “{column.name}” cannot be protected and fixed.",
             why="All values of a protected attribute are tested for every instance.",
             remedy="Omit one of the two.",
+            setting="limits",
         )
     role = Role.PROTECTED if protected else Role.FIXED if fixed else Role.VARIES
     return Choice(role, given=limit)

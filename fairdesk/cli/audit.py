@@ -26,7 +26,7 @@ from fairdesk.cli.terminal import (
     progress_bar,
     stoppable_worker,
 )
-from fairdesk.errors import SpecError
+from fairdesk.errors import SpecError, concerning
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
@@ -60,7 +60,6 @@ def add_audit(add_parser: AddParser) -> None:
     )
     add_subject(parser)
     add = parser.add_argument
-    parser.set_defaults(refuse=parser.error)
     add(
         "--protected",
         metavar="COL",
@@ -83,11 +82,13 @@ def add_audit(add_parser: AddParser) -> None:
     )
     add(
         "--method",
+        metavar="KEY",
         choices=METHODS,
         action="append",
         help=(
             "audit method (default: maft, or testsgd with a --text-column; with a column of "
-            "decisions only: none); may be repeated, to compare methods"
+            "decisions only: none); may be repeated, to compare methods. “fairdesk methods” lists "
+            "them"
         ),
     )
     add(
@@ -98,9 +99,8 @@ def add_audit(add_parser: AddParser) -> None:
         default=[],
         help=(
             "parameters of the method by their names in its paper; may be repeated; for one of "
-            "several methods: METHOD.NAME=VALUE. "
-        )
-        + "; ".join(f"{key}: {', '.join(option_names(key))}" for key in METHODS),
+            "several methods: KEY.NAME=VALUE. “fairdesk methods KEY” lists them"
+        ),
     )
     add(
         "--terms",
@@ -163,11 +163,13 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 def check_audit(arguments: argparse.Namespace) -> None:
     """Refuse an audit in which nothing would be compared, and texts that nobody reads."""
     if not arguments.protected and not arguments.text_column:
-        arguments.refuse("the following arguments are required: --protected, or --text-column")
+        arguments.parser.error(
+            "nothing would be compared: give --protected COL, or --text-column COL"
+        )
     if arguments.text_column and arguments.predictions:
-        arguments.refuse("argument --text-column: needs a --model that reads the texts")
+        arguments.parser.error("argument --text-column: needs a --model that reads the texts")
     if arguments.terms and not arguments.text_column:
-        arguments.refuse("argument --terms: needs a --text-column")
+        arguments.parser.error("argument --terms: needs a --text-column")
 
 
 def question_of(arguments: argparse.Namespace) -> Question:
@@ -193,12 +195,14 @@ def question_of(arguments: argparse.Namespace) -> Question:
             person=sample.person,
         )
     asked = arguments.predictions or arguments.model.name
+    with concerning("limits"):
+        limits = read_limits(arguments.domain) if arguments.domain else Limits()
     return Question(
         subject_of(arguments),
         protected=tuple(dict.fromkeys(arguments.protected)),
         runs=_runs(arguments),
         title=f"{asked} on {arguments.data.name}",
-        limits=read_limits(arguments.domain) if arguments.domain else Limits(),
+        limits=limits,
     )
 
 
@@ -207,7 +211,8 @@ def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
     options = options_by_method(methods, arguments.option)
     budget = Budget(arguments.seconds, arguments.rows)
     edges = _edges(methods, arguments.bins)
-    terms = read_terms(arguments.terms) if arguments.terms else {}
+    with concerning("terms"):
+        terms = read_terms(arguments.terms) if arguments.terms else {}
     runs = []
     for method in methods:
         # one that keeps time itself is told how much there is
@@ -246,6 +251,7 @@ def _edges(methods: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[floa
             raise SpecError(
                 f"The bin boundaries “{text}” cannot be read.",
                 remedy="Write them like age=25,40,60.",
+                setting="edges",
             ) from None
     if edges and not any(METHODS[method].divides for method in methods):
         raise SpecError(

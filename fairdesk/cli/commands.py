@@ -13,6 +13,7 @@ from typing import cast
 from fairdesk import __version__
 from fairdesk.cli.audit import add_audit, add_demo, check_audit
 from fairdesk.cli.inspect import add_inspect
+from fairdesk.cli.methods import add_methods
 from fairdesk.cli.parsing import Parser
 from fairdesk.cli.repair import add_repair, check_repair
 from fairdesk.cli.report import add_report, check_report
@@ -33,6 +34,7 @@ COMMANDS = (
     add_verify,
     add_reproduce,
     add_report,
+    add_methods,
     add_demo,
 )
 #: What of a command's arguments does not go together.
@@ -96,7 +98,7 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
             complain(f"{error.what} {error.why} If you trust it, add --trust-model.")
         except FairDeskError as error:
             log.warning("%s", error, exc_info=True)
-            complain(str(error))
+            complain(arguments.parser.naming(error))
         except Exception as error:
             log.exception("unexpected")
             complain(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
-from fairdesk.errors import SpecError
+from fairdesk.errors import FairDeskError, SpecError
 
 #: The exit code of a wrong command line.
 USAGE = 2
@@ -19,13 +19,42 @@ USAGE = 2
 AddParser = Callable[..., argparse.ArgumentParser]
 
 
+#: The arguments of settings that have another name on the command line.
+_ARGUMENTS = {
+    "limits": "domain",
+    "text": "text_column",
+    "columns": "numeric",
+    "options": "option",
+    "edges": "bins",
+}
+
+
 class Parser(argparse.ArgumentParser):
-    """Tells what is wrong with the command line in one line."""
+    """Tells what is wrong with the command line in one line, and what sets a setting."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - argparse's
+        super().__init__(*args, **kwargs)
+        self.set_defaults(parser=self)
+
+    def naming(self, error: FairDeskError) -> str:
+        """Return an error with the argument that sets what it is about, where it names none."""
+        argument = _ARGUMENTS.get(error.setting, error.setting)
+        for action in self._actions:
+            if error.setting and action.dest == argument:
+                option = " ".join((*action.option_strings[-1:], *_metavar(action)))
+                named = any(name in str(error) for name in action.option_strings)
+                return str(error) if named else f"{error} Set it with {option}."
+        return str(error)
 
     def error(self, message: str) -> NoReturn:
         """End the process with the message, and where to read more."""
         said = message[:1].upper() + message[1:]
         self.exit(USAGE, f"{self.prog}: {said}. See “{self.prog} --help”.\n")
+
+
+def _metavar(action: argparse.Action) -> tuple[str, ...]:
+    """Return how the help calls an argument's value; nothing where it takes none."""
+    return (action.metavar,) if isinstance(action.metavar, str) else ()
 
 
 def whole_number(text: str) -> int:
@@ -53,18 +82,24 @@ def options_by_method(
     if texts and not methods:
         raise SpecError(
             f"The option “{texts[0]}” does not belong to a method: no method was chosen.",
-            remedy="Name one with --method.",
+            remedy="Choose one.",
+            setting="method",
         )
     raw: dict[str, dict[str, str]] = {method: {} for method in methods}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals:
-            raise SpecError(f"The option “{text}” has no value.", remedy="Write it as name=value.")
+            raise SpecError(
+                f"The option “{text}” has no value.",
+                remedy="Write it as name=value.",
+                setting="options",
+            )
         named, dot, rest = name.rpartition(".")
         if dot and named not in methods:
             raise SpecError(
                 f"The option “{name}” belongs to the method “{named}”, which was not chosen.",
                 remedy=f"The chosen methods are: {', '.join(methods)}.",
+                setting="method",
             )
         knowing = [named] if dot else [each for each in methods if name in option_names(each)]
         # the first method tells which options there are

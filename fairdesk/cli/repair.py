@@ -13,7 +13,8 @@ from fairdesk.app.repair import RepairOutcome, RepairQuestion, repair
 from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.catalogue.options import option_named, options_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.cli.parsing import AddParser, add_json, option_names, options_by_method, whole_number
+from fairdesk.cli.methods import REPAIR
+from fairdesk.cli.parsing import AddParser, add_json, options_by_method, whole_number
 from fairdesk.cli.terminal import (
     FAILED,
     INTERRUPTED,
@@ -33,7 +34,7 @@ from fairdesk.wording import trials as trial_words
 from fairdesk.wording.rules import rule_phrase
 
 #: The repairs by their names here.
-_REPAIRS = {"aequitas": "repair-aequitas", "testsgd": "repair-testsgd"}
+_REPAIRS = {name: f"{REPAIR}{name}" for name in ("aequitas", "testsgd")}
 _REPAIR_EPILOG = """\
 The exit code is 0 also when no improvement was established: the output and the files then state it,
 and the files are those of the candidate model with the best result. It is 1 when the mitigation
@@ -64,7 +65,6 @@ def add_repair(add_parser: AddParser) -> None:
 def _add_repair(parser: argparse.ArgumentParser) -> None:
     """Add what an audit's model is repaired with."""
     add = parser.add_argument
-    parser.set_defaults(refuse=parser.error)
     add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
     add(
         "--method",
@@ -91,8 +91,10 @@ def _add_repair(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="parameters of the method; may be repeated. "
-        + "; ".join(f"{name}: {', '.join(option_names(key))}" for name, key in _REPAIRS.items()),
+        help=(
+            "parameters of the method; may be repeated. “fairdesk methods repair-aequitas” and "
+            "“fairdesk methods repair-testsgd” list them"
+        ),
     )
     add(
         "--pairs-of",
@@ -162,9 +164,9 @@ def check_repair(arguments: argparse.Namespace) -> None:
     """Refuse what one kind of repair is not asked about."""
     if arguments.method == "testsgd" and (arguments.flagged or arguments.pairs_of):
         name = "--flagged" if arguments.flagged else "--pairs-of"
-        arguments.refuse(f"argument {name}: only with --method aequitas")
+        arguments.parser.error(f"argument {name}: only with --method aequitas")
     if arguments.method == "aequitas" and arguments.rule is not None:
-        arguments.refuse("argument --rule: only with --method testsgd")
+        arguments.parser.error("argument --rule: only with --method testsgd")
 
 
 def repair_of(arguments: argparse.Namespace) -> RepairQuestion:

@@ -48,7 +48,6 @@ def add_report(add_parser: AddParser) -> None:
 def _add_report(parser: argparse.ArgumentParser) -> None:
     """Add how a report is wanted."""
     add = parser.add_argument
-    parser.set_defaults(refuse=parser.error)
     add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
     add("--template", choices=get_args(TemplateKey), help=f"the type: {_templates()}")
     add("--format", choices=get_args(Format), default="pdf", help="(default: pdf)")
@@ -117,9 +116,9 @@ def _templates() -> str:
 def check_report(arguments: argparse.Namespace) -> None:
     """Refuse a report without a file, and a passphrase without a key."""
     if arguments.out is None and not arguments.list_parts:
-        arguments.refuse("the following arguments are required: --out, or --list-parts")
+        arguments.parser.error("the following arguments are required: --out, or --list-parts")
     if arguments.passphrase_file is not None and arguments.sign is None:
-        arguments.refuse("argument --passphrase-file: only with --sign")
+        arguments.parser.error("argument --passphrase-file: only with --sign")
 
 
 def report_of(arguments: argparse.Namespace) -> ReportQuestion:

@@ -34,13 +34,23 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="Keras, ONNX, scikit-learn, PMML, XGBoost, LightGBM or CatBoost",
     )
+    label = add(
+        "--label",
+        metavar="COL",
+        required=True,
+        help=(
+            "the column with the recorded outcome; may be omitted with --predictions: then only "
+            "the decisions are compared"
+        ),
+    )
     which.add_argument(
         "--predictions",
         metavar="COL",
+        action=_Predictions,
+        label=label,
         default="",
         help="instead of a model: the column with its decisions",
     )
-    add("--label", metavar="COL", required=True, help="the column with the recorded outcome")
     add(
         "--favourable",
         metavar="V",
@@ -99,6 +109,24 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
     add_opening(parser)
 
 
+class _Predictions(argparse.Action):
+    """Takes the column of decisions, beside which no recorded outcome is needed."""
+
+    def __init__(self, *args: Any, label: argparse.Action, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self._label = label
+
+    def __call__(
+        self,
+        _parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        _option: str | None = None,
+    ) -> None:
+        namespace.predictions = values
+        self._label.required = False
+
+
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     """Add what decides how the cells of single columns are read."""
     add = parser.add_argument
@@ -155,7 +183,7 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     """Name the table and the model."""
     return Subject(
         data=arguments.data,
-        label=arguments.label,
+        label=arguments.label or arguments.predictions,
         favourable=" or ".join(arguments.favourable),
         model=arguments.model,
         predictions=arguments.predictions,
@@ -189,6 +217,7 @@ def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:
             raise SpecError(
                 f"“{example}” does not show a number format.",
                 remedy="Give a number with grouped digits and a fraction, like 1,234.5 or 1.234,5.",
+                setting="numeric",
             )
         decide(name, numeric=True, format=form)
     for name in arguments.categorical:
@@ -196,6 +225,7 @@ def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:
             raise SpecError(
                 f"The column “{name}” cannot be both numeric and categorical.",
                 remedy="Omit one of the two.",
+                setting="categorical",
             )
         decide(name, numeric=False)
     for text in arguments.odd_cells:
@@ -204,6 +234,7 @@ def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:
             raise SpecError(
                 f"“{text}” does not state how to treat odd cells.",
                 remedy="Give a column and its treatment, like age=missing or age=mended.",
+                setting="odd_cells",
             )
         decide(name, odd=odd)
     for text in arguments.mend:
@@ -222,5 +253,6 @@ def _mending(text: str) -> tuple[str, str, float | None]:
         raise SpecError(
             f"“{text}” does not state the meaning of a cell.",
             remedy="Give a column, a cell and its number, like age:90+=90, or age:O=missing.",
+            setting="mend",
         )
     return name, cell.strip(), None if numbers is None else float(numbers[0])

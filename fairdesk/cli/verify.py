@@ -65,7 +65,6 @@ def add_verify(add_parser: AddParser) -> None:
 def _add_verification(parser: argparse.ArgumentParser) -> None:
     """Add what an audit, or a certificate, is checked with."""
     add = parser.add_argument
-    parser.set_defaults(refuse=parser.error)
     add(
         "file",
         metavar="FILE",
@@ -212,9 +211,11 @@ def certificate_request_of(arguments: argparse.Namespace) -> CertificateCheckReq
     """Name the certificate, and what it is checked with."""
     for name in ("manifest", "exported", "trust_certificate", "out"):
         if getattr(arguments, name):
-            arguments.refuse(f"argument --{_SPELT.get(name, name)}: only with an audit")
+            arguments.parser.error(f"argument --{_SPELT.get(name, name)}: only with an audit")
     if arguments.model is None:
-        arguments.refuse("the following arguments are required for a proof certificate: --model")
+        arguments.parser.error(
+            "the following arguments are required for a proof certificate: --model"
+        )
     return CertificateCheckRequest(
         certificate=arguments.file,
         model=arguments.model,
@@ -233,7 +234,7 @@ def certificate_request_of(arguments: argparse.Namespace) -> CertificateCheckReq
 def verify_request_of(arguments: argparse.Namespace) -> VerifyRequest:
     """Name the audit, and what it is checked with."""
     if arguments.table:
-        arguments.refuse("argument --table: an audit records which table it read")
+        arguments.parser.error("argument --table: an audit records which table it read")
     return VerifyRequest(
         audit=arguments.file,
         data=arguments.data,

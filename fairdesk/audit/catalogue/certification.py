@@ -32,12 +32,14 @@ METHODS = (
             "is an estimate: statistical, not certified."
         ),
         options=CertifyOptions,
+        cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         finishes=True,
     ),
     Method(
         key="fairquant",
         title="FairQuant (published baseline)",
+        short="FairQuant",
         sentence=(
             "Certifies as described in its paper: regions are bounded by symbolic intervals and "
             "halved, one after the other, down to a fixed depth."
@@ -53,6 +55,7 @@ METHODS = (
             "does not decide stays undecided."
         ),
         options=FairQuantOptions,
+        cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),
         finishes=True,
@@ -60,6 +63,7 @@ METHODS = (
     Method(
         key="fairify",
         title="Fairify (published baseline)",
+        short="Fairify",
         sentence=(
             "Divides the input domain into partitions and uses a solver to determine for each "
             "whether the decision changes for any instance in it."
@@ -74,6 +78,7 @@ METHODS = (
             "It is slow: most partitions of a large input domain stay unknown."
         ),
         options=FairifyOptions,
+        cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),
         finishes=True,

@@ -30,11 +30,13 @@ METHODS = (
             "the data may be tested, every share covers those instances only."
         ),
         options=EstimateOptions,
+        cost="queries for the instances drawn",
         answers=QuestionKind.SHARE,
     ),
     Method(
         key="repeats",
         title="Random-sample estimate with repeated queries",
+        short="Repeated queries",
         sentence=(
             "Draws individuals at random, queries each and one counterfactual twice, and "
             "compares how often the decision differs between the two with how often it differs "
@@ -55,12 +57,14 @@ METHODS = (
             "For a repeatable model, “Random-sample estimate” shows more."
         ),
         options=RepeatsOptions,
+        cost="four queries per pair drawn",
         repeats=Repeats.INDEPENDENT,
         answers=QuestionKind.SHARE,
     ),
     Method(
         key="themis",
         title="Causal and group discrimination scores (THEMIS)",
+        short="THEMIS",
         sentence=(
             "Tests random instances, none of them twice, to estimate for every set of protected "
             "attributes how strongly the decision depends on it."
@@ -79,6 +83,7 @@ METHODS = (
             "input domain. Each interval is valid by itself, not all of them together."
         ),
         options=ThemisOptions,
+        cost="queries, up to the precision wanted",
         answers=QuestionKind.SHARE,
     ),
 )

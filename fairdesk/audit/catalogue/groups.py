@@ -43,6 +43,7 @@ METHODS = (
     Method(
         key="testsgd",
         title="Subgroup discovery (TestSGD)",
+        short="Subgroup discovery",
         sentence=(
             "Tests every rule-defined subgroup above the minimum support on perturbed data rows "
             "and ranks them by gap in selection rate to all others. In texts it compares "
@@ -61,6 +62,7 @@ METHODS = (
             "minimum rows, are not tested."
         ),
         options=TestSgdOptions,
+        cost="queries, up to the precision wanted",
         repeats=Repeats.INDEPENDENT,
         unfit=_unfit,
         answers=QuestionKind.GROUPS,
@@ -86,6 +88,7 @@ METHODS = (
             "not in the data."
         ),
         options=MeasureOptions,
+        cost="one query per data row",
         repeats=Repeats.ANY,
         answers=QuestionKind.RATES,
         needs=(),
@@ -95,6 +98,7 @@ METHODS = (
     Method(
         key="themis-groups",
         title="Group discrimination scores (THEMIS)",
+        short="THEMIS group scores",
         sentence=(
             "Tests random instances and compares the selection rates of the groups that each set "
             "of protected attributes defines."
@@ -110,6 +114,7 @@ METHODS = (
             "domain. It is included for comparison and covers groups of single values only."
         ),
         options=ThemisGroupsOptions,
+        cost="queries, up to the precision wanted",
         repeats=Repeats.INDEPENDENT,
         answers=QuestionKind.GROUPS,
         obstacle=_none_to_invent,
@@ -117,6 +122,7 @@ METHODS = (
     Method(
         key="fairfictplay",
         title="Linear subgroup audit (FairFictPlay)",
+        short="Linear subgroups",
         sentence=(
             "Searches for the subgroup, defined by weights of the protected attributes, whose "
             "rate differs most from the overall rate, as the auditor in FairFictPlay does."
@@ -129,6 +135,7 @@ METHODS = (
             "read than rules."
         ),
         options=FairFictPlayOptions,
+        cost="one query per data row",
         repeats=Repeats.INDEPENDENT,
         answers=QuestionKind.GROUPS,
         obstacle=_no_groups,

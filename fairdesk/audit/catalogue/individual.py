@@ -39,6 +39,7 @@ METHODS = (
     Method(
         key="quick",
         title="Quick audit (automatic mix)",
+        short="Quick audit",
         sentence=(
             "Tests the whole input domain if it is small. Otherwise estimates how often "
             "decisions change, then alternates several searches until a round finds nothing new."
@@ -60,6 +61,7 @@ METHODS = (
     Method(
         key="maft",
         title="Gradient-guided search, black box (MAFT)",
+        short="MAFT",
         sentence=(
             "Starts from data rows, follows estimated gradients to the decision boundary, and "
             "searches around each discriminatory instance. Needs model outputs only."
@@ -73,6 +75,7 @@ METHODS = (
     Method(
         key="eidig",
         title="Gradient-guided search, white box (EIDIG)",
+        short="EIDIG",
         sentence=(
             "Searches like MAFT, but uses the model’s own gradients, which MAFT estimates from "
             "model outputs."
@@ -87,6 +90,7 @@ METHODS = (
     Method(
         key="adf",
         title="Adversarial-sampling search, white box (ADF)",
+        short="ADF",
         sentence=(
             "Starts from data rows, follows the gradient of the model’s loss to the decision "
             "boundary, and searches around each discriminatory instance, recomputing the "
@@ -101,6 +105,7 @@ METHODS = (
     Method(
         key="aequitas-random",
         title="Directed random search (Udeshi et al. 2018): random",
+        short="Directed random search",
         sentence=(
             "Draws random instances from the input domain and takes random steps around each one "
             "whose decision changes."
@@ -113,6 +118,7 @@ METHODS = (
     Method(
         key="aequitas-semi",
         title="Directed random search (Udeshi et al. 2018): semi-directed",
+        short="Semi-directed search",
         sentence=(
             "Searches like the random variant, and learns whether to increase or decrease each "
             "attribute."
@@ -125,6 +131,7 @@ METHODS = (
     Method(
         key="aequitas-full",
         title="Directed random search (Udeshi et al. 2018): fully directed",
+        short="Fully directed search",
         sentence=(
             "Searches like the semi-directed variant, and also learns which attributes to change."
         ),
@@ -151,6 +158,7 @@ METHODS = (
     Method(
         key="uniform",
         title="Random sampling (baseline)",
+        short="Random sampling",
         sentence=(
             "Tests instances drawn uniformly at random from the input domain. The baseline for "
             "other searches."
@@ -185,6 +193,7 @@ METHODS = (
             "combinations tested first are not representative."
         ),
         options=EnumerateOptions,
+        cost="one query per combination",
         obstacle=obstacle,
     ),
 )
@@ -208,5 +217,6 @@ DIAGNOSIS = Method(
         "searches are only counted, not kept."
     ),
     options=DiagnoseOptions,
+    cost="short searches, up to its options",
     answers=QuestionKind.DIAGNOSIS,
 )

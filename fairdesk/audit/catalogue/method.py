@@ -32,6 +32,64 @@ class QuestionKind(StrEnum):
     """What helps against what was found: rows to add, and how the retrained model fares."""
 
 
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What methods of a kind are for.
+
+    Attributes
+    ----------
+    title : str
+        As a heading above them.
+    question : str
+        What they answer.
+    evidence : str
+        The type of evidence that their results are; empty where they show nothing of the model.
+    """
+
+    title: str
+    question: str
+    evidence: str = ""
+
+
+#: In the order in which methods are listed.
+PURPOSES = {
+    QuestionKind.EXAMPLES: Purpose(
+        "Find discriminatory pairs",
+        "Are there instances that differ only in protected attributes and get different decisions?",
+        "example",
+    ),
+    QuestionKind.SHARE: Purpose(
+        "Estimate how often",
+        "How often does the decision change when only protected attributes change?",
+        "estimated",
+    ),
+    QuestionKind.PROOF: Purpose(
+        "Certify",
+        "For which share of the input domain is it certain that the decision cannot change?",
+        "proven",
+    ),
+    QuestionKind.GROUPS: Purpose(
+        "Discover subgroups",
+        "Which subgroup has the largest gap in outcomes to all others?",
+        "estimated",
+    ),
+    QuestionKind.RATES: Purpose(
+        "Measure group outcomes",
+        "How do outcomes differ between groups?",
+        "observed",
+    ),
+    QuestionKind.DIAGNOSIS: Purpose(
+        "Diagnose the search",
+        "How reliable are searches by estimated gradients for this model?",
+    ),
+    QuestionKind.REPAIR: Purpose(
+        "Mitigate",
+        "Can retraining reduce what was found, and at what cost?",
+        "estimated",
+    ),
+}
+
+
 class Repeats(StrEnum):
     """What a method supposes of a model whose same rows are queried again."""
 
@@ -41,6 +99,23 @@ class Repeats(StrEnum):
     """Answers may be random, each for itself: every query is counted as one draw."""
     ANY = "any"
     """Nothing: decisions are counted as they were made."""
+
+
+#: What a method assumes of the model, and what it needs of it, for people.
+ASSUMPTIONS = {
+    Repeats.ALIKE: "The same row always gets the same decision.",
+    Repeats.INDEPENDENT: "Decisions may be random, each query independent of the others.",
+    Repeats.ANY: "No assumption: decisions are counted as they were made.",
+}
+NEEDS = {
+    Capability.DECIDES: "a model that can be queried",
+    Capability.SCORES: "a score for each class",
+    Capability.GRADIENTS: "gradients",
+    Capability.LAYERS: "the weights of its dense layers",
+    Capability.TREES: "the splits of its trees",
+    Capability.TEXT: "a model that reads text",
+    Capability.RETRAINS: "a model that FairDesk can retrain",
+}
 
 
 #: What is answered about groups of people, not about one person and who they could be.
@@ -91,6 +166,10 @@ class Method:
         Whether it divides protected numbers into bins, whose edges can be given.
     repeats : Repeats
         What it supposes of a model that is queried again.
+    cost : str
+        What it takes, in a few words; a query is one row sent to the model.
+    short : str
+        A shorter title, for legends, buttons and narrow tables, where the title is long.
     """
 
     key: str
@@ -108,3 +187,16 @@ class Method:
     reads: bool = False
     divides: bool = False
     repeats: Repeats = Repeats.ALIKE
+    cost: str = "queries, up to the limits"
+    short: str = ""
+
+    @property
+    def short_title(self) -> str:
+        """Its name where there is little room."""
+        return self.short or self.title
+
+    @property
+    def needed(self) -> str:
+        """What it needs, a sentence."""
+        needs = "; ".join(NEEDS[each] for each in self.needs)
+        return f"{needs[:1].upper()}{needs[1:]}." if needs else "No model: the data are enough."

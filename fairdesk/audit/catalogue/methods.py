@@ -122,7 +122,9 @@ def method_named(key: str) -> Method:
         return METHODS[key]
     except KeyError:
         raise SpecError(
-            f"There is no method “{key}”.", remedy=f"The methods are: {', '.join(METHODS)}."
+            f"There is no method “{key}”.",
+            remedy=f"The methods are: {', '.join(METHODS)}.",
+            setting="method",
         ) from None
 
 
@@ -149,11 +151,14 @@ def parse_options(method: str, raw: AnyMapping[str, object]) -> msgspec.Struct:
             raise SpecError(
                 f"The method “{method}” has no option “{name}”.",
                 remedy=f"Its options are: {', '.join(known)}.",
+                setting="options",
             )
         try:
             values[name] = known[name].read(value)
         except msgspec.ValidationError:
             raise SpecError(
-                f"The option “{name}” cannot be “{value}”.", remedy=f"Give {known[name].takes}."
+                f"The option “{name}” cannot be “{value}”.",
+                remedy=f"Give {known[name].takes}.",
+                setting="options",
             ) from None
     return kind(**values)

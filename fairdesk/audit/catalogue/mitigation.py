@@ -9,6 +9,7 @@ METHODS = (
     Method(
         key="repair-aequitas",
         title="Mitigation: retrain with relabelled pairs",
+        short="Mitigation (pairs)",
         sentence=(
             "Relabels discriminatory pairs, adds increasing numbers of them to the training "
             "data, and retrains the model while results improve."
@@ -26,12 +27,14 @@ METHODS = (
             "a fall."
         ),
         options=AequitasOptions,
+        cost="trainings and queries",
         answers=QuestionKind.REPAIR,
         finishes=True,
     ),
     Method(
         key="repair-testsgd",
         title="Mitigation: retrain for a subgroup",
+        short="Mitigation (subgroup)",
         sentence=(
             "Adds samples from a subgroup, with the label opposite to the decision that is too "
             "frequent there, in several amounts, and retrains the model with each."
@@ -48,6 +51,7 @@ METHODS = (
             "run again. The added labels are opposite by rule, not by merit."
         ),
         options=TestSgdOptions,
+        cost="trainings and queries",
         answers=QuestionKind.REPAIR,
         finishes=True,
         reads=True,

@@ -16,7 +16,7 @@ from fairdesk.data.columns.rereading import check_reading
 from fairdesk.data.columns.retyping import retype
 from fairdesk.data.profiling.outcomes import canonical, comparison
 from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
-from fairdesk.errors import DataError, ModelError, SpecError
+from fairdesk.errors import DataError, ModelError, SpecError, concerning
 from fairdesk.files import sha256
 from fairdesk.models.inputs import mapping_file, predictions
 from fairdesk.models.inputs.checking import complete
@@ -148,27 +148,38 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     FairDeskError
         When one of it cannot be done.
     """
-    table = _with_text(_table(worker, subject), subject)
-    favourable = canonical(table, subject.label, subject.favourable)
+    with concerning("data"):
+        table = _table(worker, subject)
+    with concerning("text"):
+        table = _with_text(table, subject)
+    with concerning("label"):
+        table.index(subject.label)
+    with concerning("favourable"):
+        favourable = canonical(table, subject.label, subject.favourable)
     if subject.model is None:
         return _without_model(subject, table, favourable)
-    contents = worker.look_into(subject.model)
-    card = opened(worker, subject, subject.model, contents, say)
+    # an error of opening may be that of a companion file, which it names
+    with concerning("" if subject.companions else "model"):
+        contents = worker.look_into(subject.model)
+        card = opened(worker, subject, subject.model, contents, say)
     table = _with_what_it_takes(table, card, subject.label)
     table = _without_other_texts(table, card, subject.text)
-    said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
+    with concerning("map"):
+        said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
     chosen_key = subject.prepare or said.prepare
-    how = read_key(chosen_key) if chosen_key else Preparing()
-    proposal = propose(
-        card,
-        table,
-        subject.label,
-        favourable,
-        subject.model_favourable,
-        threshold=subject.threshold,
-        arrangement=how.arrangement,
-    )
-    proposal = mapping_file.apply(said, proposal, card, table)
+    with concerning("prepare" if subject.prepare else "map"):
+        how = read_key(chosen_key) if chosen_key else Preparing()
+        proposal = propose(
+            card,
+            table,
+            subject.label,
+            favourable,
+            subject.model_favourable,
+            threshold=subject.threshold,
+            arrangement=how.arrangement,
+        )
+    with concerning("map"):
+        proposal = mapping_file.apply(said, proposal, card, table)
     mapping = _prepared(_completed(proposal, card, table, subject), table, how)
     # what opens may still fail when it is asked
     with environments.way_out(None if card.environment else environments.needed(contents)):
@@ -206,7 +217,8 @@ def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
                 "They are already scaled by a companion file or the mapping file, or they are "
                 "texts or categories."
             ),
-            remedy="Omit “--prepare”, or omit the scaler that came with the model.",
+            remedy="Omit the preparation, or omit the scaler that came with the model.",
+            setting="prepare",
         )
     return prepared
 
@@ -216,13 +228,15 @@ def _table(worker: Worker, subject: Subject) -> Table:
     if not subject.columns and not subject.encoding_mended:
         return table
     for name in subject.columns:
-        table.index(name)
+        with concerning("columns"):
+            table.index(name)
     dialect = msgspec.structs.replace(
         table.source.dialect, columns=subject.columns, encoding_mended=subject.encoding_mended
     )
     table = worker.read_table(subject.data, dialect)
     for name, reading in subject.columns.items():
-        check_reading(table.column(name), reading)
+        with concerning("columns"):
+            check_reading(table.column(name), reading)
     return table
 
 
@@ -235,7 +249,8 @@ def _found_table(worker: Worker, subject: Subject) -> Table:
         raise DataError(
             f"There is no column “{subject.label}” in the table that was read, "
             f"“{table.source.dialect.table}”.",
-            remedy=f"Choose another with --table: {listing(others)}.",
+            remedy=f"Choose another: {listing(others)}.",
+            setting="table",
         )
     return table
 
@@ -318,7 +333,10 @@ def _without_model(subject: Subject, table: Table, favourable: str) -> Inspectio
     if subject.threshold is not None:
         sign = (comparison(wanted) or (">=",))[0]
         wanted = f"{sign} {subject.threshold!r}"
-    decided = canonical(table, column, wanted)
+    with concerning("predictions"):
+        table.index(column)
+    with concerning("model_favourable" if subject.model_favourable else "favourable"):
+        decided = canonical(table, column, wanted)
     card = predictions.card_of(table, column)
     proof = None
     if column != subject.label:

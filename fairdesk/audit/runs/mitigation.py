@@ -53,6 +53,7 @@ def with_rule(run: RunSpec, store: Store, number: int) -> RunSpec:
             f"There is no subgroup {number:,}.",
             why=f"The last subgroup discovery (run {record.id}) found {len(sets):,}.",
             remedy=f"Give a number from 1 to {len(sets):,}.",
+            setting="rule",
         )
     return _about(run, record.spec, sets[number - 1])
 
@@ -148,6 +149,7 @@ def _check_pairs(run: RunSpec, store: Store) -> None:
                 remedy=f"Runs that found pairs: {there}."
                 if there
                 else "Run a search for discriminatory pairs first.",
+                setting="pairs_of",
             )
     if any(store.count(query) for query in _queries(run)):
         return
@@ -155,6 +157,7 @@ def _check_pairs(run: RunSpec, store: Store) -> None:
         raise SpecError(
             "There are no flagged discriminatory pairs for a mitigation.",
             remedy="Flag some pairs first, or use all pairs.",
+            setting="flagged",
         )
     raise SpecError(
         "There are no discriminatory pairs for a mitigation.",

@@ -19,7 +19,7 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.data.domain.domain import Domain
-from fairdesk.errors import FairDeskError, SpecError, StoreError
+from fairdesk.errors import FairDeskError, SpecError, StoreError, concerning
 from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.results.events import Certificate, Found, Measured, Progress, Rows
 from fairdesk.results.mitigation import Augmented, Retrained
@@ -85,16 +85,17 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
     """
     options = parse_options(run.method, run.options)
     if unfit := method_named(run.method).unfit(options, audit.model, audit.mapping):
-        raise SpecError(unfit)
+        raise SpecError(unfit, setting="options")
     text = bool(run.text)
     if off := why_off(method_named(run.method), audit.model, audit.domain, text=text):
-        raise SpecError(off, remedy="Choose another method.")
+        raise SpecError(off, remedy="Choose another method.", setting="method")
     for limit, what in ((run.budget.seconds, "seconds"), (run.budget.queries, "rows")):
         if limit is not None and not limit > 0:
             raise SpecError(
                 "The budget must be greater than zero, or empty for no limit; it is "
                 f"{limit:g} {what}.",
                 remedy="Enter a greater budget, or leave it empty for no limit.",
+                setting=what,
             )
     check_rules(run, audit.domain)
     if run.near is not None and method_named(run.method).answers in ABOUT_GROUPS:
@@ -102,17 +103,20 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
             "A maximum distance does not apply to group methods: they test data rows, "
             "slightly perturbed.",
             remedy="Remove the maximum distance.",
+            setting="near",
         )
     if run.near is not None and method_named(run.method).answers is QuestionKind.PROOF:
         raise SpecError(
             "Certification covers the whole input domain, not only instances near the data.",
             remedy="Remove the maximum distance, or narrow the ranges instead.",
+            setting="near",
         )
     if run.near is not None and method_named(run.method).answers is QuestionKind.REPAIR:
         raise SpecError(
             "A mitigation is measured on the whole input domain, not only on instances near "
             "the data.",
             remedy="Remove the maximum distance.",
+            setting="near",
         )
     if run.near is not None and not 0 <= run.near <= 1:
         raise SpecError(
@@ -121,6 +125,7 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
                 "Give a Gower distance from 0 (identical to a data row) to 1 (different in every "
                 "attribute)."
             ),
+            setting="near",
         )
 
 
@@ -138,6 +143,7 @@ def check_rules(run: RunSpec, domain: Domain) -> None:
         raise SpecError(
             f"“{method.title}” does not divide numbers into bins.",
             remedy="Omit the bin boundaries, or choose “Subgroup discovery (TestSGD)”.",
+            setting="edges",
         )
     for name, edges in run.edges.items():
         if name not in numbers:
@@ -145,22 +151,26 @@ def check_rules(run: RunSpec, domain: Domain) -> None:
                 f"“{name}” is not a numeric protected attribute, so it has no bins.",
                 remedy="Give bin boundaries for one of: "
                 f"{', '.join(sorted(numbers)) or 'none available'}.",
+                setting="edges",
             )
         if not np.isfinite(edges).all() or not (np.diff(edges) > 0).all() or not edges:
             raise SpecError(
                 f"The bin boundaries of “{name}” must be numbers in ascending order.",
                 remedy="Write them like 25, 40, 60.",
+                setting="edges",
             )
     texts = [domain.names[i] for i in domain.texts.tolist()]
     if run.text and not method.reads:
         raise SpecError(
             f"“{method.title}” does not compare identity terms in a text.",
             remedy="Omit the text column, or choose “Subgroup discovery (TestSGD)”.",
+            setting="text",
         )
     if run.text and run.text not in texts:
         raise SpecError(
             f"“{run.text}” is not a column of texts that the model reads.",
             remedy=f"The columns of texts are: {', '.join(texts) or 'none'}.",
+            setting="text",
         )
     if method.answers is QuestionKind.GROUPS and not run.text and not domain.grouping:
         raise SpecError(
@@ -169,8 +179,10 @@ def check_rules(run: RunSpec, domain: Domain) -> None:
                 "Protect a column, or give the column with the texts whose identity terms are "
                 "compared."
             ),
+            setting="protected",
         )
-    lists_of_terms(run.terms)
+    with concerning("terms"):
+        lists_of_terms(run.terms)
 
 
 class _Keeper:

@@ -90,6 +90,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             raise SpecError(
                 "No attribute is protected.",
                 remedy="Mark at least one attribute as protected, for example sex, race or age.",
+                setting="protected",
             )
         for attribute in self.grouping:
             if len(attribute.compared) < 2:
@@ -100,6 +101,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
                         "are needed."
                     ),
                     remedy="Choose another attribute, or allow more values of this one.",
+                    setting="protected",
                 )
 
     @cached_property
@@ -260,6 +262,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
                 f"at most {MOST_COMBINATIONS:,} can be compared.",
                 remedy="Protect fewer attributes at once, or group the values of a number "
                 "into bins.",
+                setting="protected",
             )
         return np.array(
             list(product(*(self.attributes[i].compared for i in self.protected))), dtype=float

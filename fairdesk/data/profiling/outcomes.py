@@ -148,6 +148,7 @@ def canonical(table: Table, label: str, wanted: str) -> str:
         raise SpecError(
             f"The recorded outcome “{label}” is empty.",
             remedy="Choose the column with the recorded outcome.",
+            setting="label",
         )
     if not column.values and (compared := comparison(wanted)) is not None:
         true_of = _COMPARE[compared.sign](present, compared.number)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem, QWidget
 
 from fairdesk.app.time_limits import SECONDS
-from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.method import PURPOSES, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
@@ -17,14 +17,9 @@ from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, in_order, quiet
 
-#: What the methods are asked for, in the order of the list.
+#: The kinds of methods that are picked here, in the order of the list: a mitigation has its own.
 QUESTIONS = {
-    QuestionKind.EXAMPLES: "Find discriminatory pairs",
-    QuestionKind.SHARE: "Estimate how often",
-    QuestionKind.PROOF: "Certify",
-    QuestionKind.GROUPS: "Discover subgroups",
-    QuestionKind.RATES: "Measure group outcomes",
-    QuestionKind.DIAGNOSIS: "Diagnose the search",
+    kind: purpose.title for kind, purpose in PURPOSES.items() if kind is not QuestionKind.REPAIR
 }
 _KEY = Qt.ItemDataRole.UserRole
 

@@ -183,12 +183,14 @@ def _places(card: ModelCard, favourable: str, model_favourable: str | None) -> t
         raise ModelError(
             f"The model has no class “{wanted}”.",
             remedy=f"Its classes are: {_with_names(card.classes, beside)}.",
+            setting="model_favourable",
         )
     if len(card.classes) > 2:
         raise ModelError(
             f"None of the model's classes is called “{favourable}”.",
             why="Therefore FairDesk cannot determine which class is the favourable outcome.",
             remedy=f"Choose one or several of: {_with_names(card.classes, beside)}.",
+            setting="model_favourable",
         )
     return ()
 

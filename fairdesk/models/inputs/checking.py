@@ -73,7 +73,8 @@ def complete(proposal: Proposal, card: ModelCard, table: Table, label: str) -> M
         raise ModelError(
             first,
             why=" ".join(others),
-            remedy="Correct it (on the command line with --map), or choose other files.",
+            remedy="Correct it, or choose other files.",
+            setting="map",
         )
     return mapping
 

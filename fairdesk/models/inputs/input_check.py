@@ -147,6 +147,7 @@ def check(
         raise DataError(
             f"No row has a recorded outcome in the column “{label}”.",
             remedy="Choose another column as the recorded outcome.",
+            setting="label",
         )
     answers = _ask(fed, rows, np.flatnonzero(known))
     scores, kept = answers.scores, answers.rows

@@ -80,7 +80,7 @@ def test_the_sheet_that_is_named_is_read_though_the_first_is_no_table(tmp_path):
     assert seen(**subject, table="people").proof.rows == 3
     with pytest.raises(DataError, match="in the table that was read, “other”") as caught:
         seen(**subject)
-    assert caught.value.remedy == "Choose another with --table: “people”."
+    assert caught.value.remedy == "Choose another: “people”."
 
 
 def test_an_open_input_comes_with_an_example_of_how_to_say_it(tmp_path):

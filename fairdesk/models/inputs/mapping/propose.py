@@ -48,6 +48,8 @@ class Proposal(msgspec.Struct, frozen=True):
         inputs = tuple(item for item in self.inputs if item is not None)
         if self.answer is not None and len(inputs) == len(self.inputs) and not self.problems:
             return self.answer.onto(Mapping(inputs, self.matched, 0))
+        if self.unanswered and len(inputs) == len(self.inputs) and not self.problems:
+            raise ModelError(self.unanswered, setting="model_favourable")
         open_ones = [*self.problems, *([self.unanswered] if self.answer is None else [])]
         first, *others = open_ones or ["How some of the model’s inputs are made is not specified."]
         raise ModelError(
@@ -55,8 +57,9 @@ class Proposal(msgspec.Struct, frozen=True):
             why=" ".join(others),
             remedy=(
                 "Choose the data and the files that belong to this model, or specify how each "
-                "input is made (on the command line with --map)."
+                "input is made."
             ),
+            setting="map",
         )
 
 

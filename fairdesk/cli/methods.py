@@ -1,0 +1,148 @@
+"""``fairdesk methods``: which methods there are, and what each answers, takes and costs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Iterator
+
+from fairdesk.audit.catalogue.method import ASSUMPTIONS, PURPOSES, Method, QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.options import Option, options_of
+from fairdesk.cli.parsing import AddParser, add_json
+from fairdesk.cli.terminal import print_lines
+from fairdesk.wording import words
+
+#: Of the mitigations `fairdesk repair --method` takes the names without this.
+REPAIR = "repair-"
+_WIDTH = 80
+_EPILOG = """\
+A query is one row sent to the model. The exit code is 0, or 2 for an invalid command line.
+"""
+
+
+def add_methods(add_parser: AddParser) -> None:
+    """Add ``methods``."""
+    parser = add_parser(
+        "methods",
+        help="list the methods, or describe one",
+        description=(
+            "List the methods with the question that each answers; or describe one: what its "
+            "results show and do not show, its cost, its paper, and its options with their "
+            "limits and defaults."
+        ),
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "method", metavar="NAME", nargs="?", choices=METHODS, help="the key of a method"
+    )
+    add_json(parser)
+    parser.set_defaults(perform=_methods)
+
+
+def _methods(arguments: argparse.Namespace) -> int:
+    """List the methods or describe one; gives the exit code."""
+    if arguments.method is None:
+        listed = {"methods": [_listed(method) for method in METHODS.values()]}
+        print_lines(json.dumps(listed) if arguments.json else "\n".join(_list()))
+        return 0
+    method = METHODS[arguments.method]
+    print_lines(
+        json.dumps(_described(method)) if arguments.json else "\n".join(_description(method))
+    )
+    return 0
+
+
+def command_of(method: Method) -> str:
+    """Return the command that runs a method."""
+    if method.answers is QuestionKind.REPAIR:
+        return f"fairdesk repair --method {method.key.removeprefix(REPAIR)}"
+    return f"fairdesk audit --method {method.key}"
+
+
+def _listed(method: Method) -> dict[str, object]:
+    purpose = PURPOSES[method.answers]
+    return {
+        "key": method.key,
+        "title": method.title,
+        "purpose": purpose.title,
+        "question": purpose.question,
+        "evidence": purpose.evidence,
+        "sentence": method.sentence,
+        "cost": method.cost,
+    }
+
+
+def _described(method: Method) -> dict[str, object]:
+    return {
+        **_listed(method),
+        "command": command_of(method),
+        "shows": method.tells,
+        "does_not_show": method.cannot,
+        "needs": method.needed,
+        "assumes": ASSUMPTIONS[method.repeats],
+        "paper": method.paper,
+        "options": [
+            {
+                "name": each.name,
+                "title": each.title,
+                "help": each.help,
+                "takes": each.takes,
+                "default": each.default,
+            }
+            for each in options_of(method.options)
+        ],
+    }
+
+
+def _list() -> Iterator[str]:
+    keys = max(map(len, METHODS))
+    titles = max(len(each.title) for each in METHODS.values())
+    for kind, purpose in PURPOSES.items():
+        evidence = f" (evidence: {purpose.evidence})" if purpose.evidence else ""
+        yield from _wrapped(f"{purpose.title}: {purpose.question}{evidence}")
+        for method in METHODS.values():
+            if method.answers is kind:
+                yield (f"  {method.key.ljust(keys)}  {method.title.ljust(titles)}  {method.cost}")
+        yield ""
+    yield "“fairdesk methods NAME” describes a method and lists its options."
+
+
+def _description(method: Method) -> Iterator[str]:
+    yield f"{method.title} ({command_of(method)})"
+    yield ""
+    yield from _wrapped(method.sentence)
+    facts = (
+        ("Question", PURPOSES[method.answers].question),
+        ("What it shows", method.tells),
+        ("What it does not show", method.cannot),
+        ("Cost", f"{words.capital(method.cost)}."),
+        ("Needs", method.needed),
+        ("Assumes", ASSUMPTIONS[method.repeats]),
+        ("Paper", method.paper),
+    )
+    for name, text in facts:
+        yield ""
+        yield from _wrapped(f"{name}: {text}")
+    yield ""
+    options = options_of(method.options)
+    yield "Options (--option NAME=VALUE):" if options else "It has no options."
+    for option in options:
+        yield from _option(option)
+
+
+def _option(option: Option) -> Iterator[str]:
+    default = option.default
+    shown = default if isinstance(default, str) else words.short(default)
+    yield from _wrapped(
+        f"{option.name}: {option.title}. {words.capital(option.takes)}; default {shown}.", "  "
+    )
+    yield from _wrapped(option.help, "      ")
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
