@@ -26,6 +26,7 @@ TWO_ANSWERS = "Two classes of the model mean the label"
 ITS_VALUES = "Its values are"
 ONLY_THESE = "Allowed values of"
 STARTING_POINTS = "Of {total} rows, {usable} can be starting points. {unusable} cannot"
+OUT_OF_TIME = "the time limit of the audit was used up"
 NO_WHOLE_NUMBER = "is not a whole number"
 
 # Data

@@ -44,7 +44,7 @@ FILES = {
     *("audit.fairdesk", "report.pdf", "findings.csv", "findings.json", "retraining.csv"),
     "manifest.json",
 }
-QUICK = ("--option", "global_num=30", "local_num=30")
+QUICK = ("--method", "maft", "--option", "global_num=30", "local_num=30")
 
 
 @pytest.fixture(autouse=True)
@@ -222,9 +222,10 @@ def test_the_same_seed_finds_the_same(quick, tmp_path, capsys):
 def test_a_domain_and_another_method(arguments, tmp_path, capsys):
     domain = tmp_path / "domain.json"
     domain.write_text('{"age": [30, 40], "sex": ["male", "female"]}')
-    command = arguments("--domain", str(domain), "--json", "--method", "uniform")
-    command = [part for part in command if part not in QUICK]
-    assert cli.main([*command, "--option", "samples=500"]) == 0
+    command = arguments("--domain", str(domain), "--json")
+    place = command.index("--method")
+    command[place : place + len(QUICK)] = ["--method", "uniform", "--option", "samples=500"]
+    assert cli.main(command) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["method"] == "uniform"
     assert figures["global_seconds"] == figures["local_seconds"] == 0
@@ -260,7 +261,7 @@ def test_the_models_class_can_be_named(quick, tmp_path, capsys):
 
 def test_whoever_watches_is_told_what_is_written(quick, capsys, monkeypatch):
     states = []
-    monkeypatch.setattr(cli_audit, "progress_bar", lambda: nullcontext(states.append))
+    monkeypatch.setattr(cli_audit, "progress_bar", lambda _limit: nullcontext(states.append))
     assert cli.main(quick()) == 0
     assert {f"writing {name}" for name in FILES - {"audit.fairdesk"}} == {
         state.phase for state in states if state.phase.startswith("writing")
@@ -604,7 +605,7 @@ def test_a_stop_that_comes_between_two_searches_is_remembered(
             pressed.append(state)
             signal.raise_signal(number)
 
-    monkeypatch.setattr(cli_audit, "progress_bar", lambda: nullcontext(press))
+    monkeypatch.setattr(cli_audit, "progress_bar", lambda _limit: nullcontext(press))
     slow = ("--method", "steps", "--option", "steps=600", "--json")
     assert cli.main(quick(*slow, method="groups", model=tmp_path / "slow.txt")) == 130
     told = json.loads(capsys.readouterr().out)
@@ -830,9 +831,9 @@ def test_a_certificate_of_another_model_is_told_and_that_is_not_opened(proven, t
 def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, capsys):
     monkeypatch.setitem(METHODS, "proves", fake_guest.PROVES)
     states = []
-    monkeypatch.setattr(cli_audit, "progress_bar", lambda: nullcontext(states.append))
+    monkeypatch.setattr(cli_audit, "progress_bar", lambda _limit: nullcontext(states.append))
     assert cli.main(quick(method="proves")) == 0
-    told = [report_figures.standing(state) for state in states]
+    told = [report_figures.standing(state) for state in states if state.run_id]
     assert "0 pairs in 0 instances tested" in told[0]
     assert "certified" in told[-1]
     assert "writing certificate.fairdesk-proof" in {state.phase for state in states}
@@ -840,7 +841,7 @@ def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, caps
 
 def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys, monkeypatch):
     states = []
-    monkeypatch.setattr(cli_audit, "progress_bar", lambda: nullcontext(states.append))
+    monkeypatch.setattr(cli_audit, "progress_bar", lambda _limit: nullcontext(states.append))
     rows = [f"{('f', 'm')[i % 2]},{20 + i % 40},{('no', 'yes')[i % 3 > 0]}" for i in range(90)]
     table = tmp_path / "decided.csv"
     table.write_text("\n".join(["sex,age,approved", *rows]), encoding="utf-8")
@@ -848,10 +849,65 @@ def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys, monkey
     named += ["--favourable", "yes", "--protected", "sex", "--out", tmp_path / "out", "--json"]
     assert cli.main(["audit", *map(str, named)]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "manifest.json"}
+    files = {"audit.fairdesk", "report.pdf", "groups.csv", "manifest.json"}
+    assert set(told["files"]) == files
     assert told["accuracy"] is None
-    assert [state.phase for state in states] == ["writing report.pdf", "writing manifest.json"]
+    # a plan measures what it can, and says what it cannot
+    assert told["method"] == "groups"
+    assert "certify" in told["left_out"]
+    written = [state.phase for state in states if state.phase.startswith("writing")]
+    assert sorted(written) == sorted(f"writing {name}" for name in files - {"audit.fairdesk"})
     assert report_figures.standing(states[0]) == "0 instances tested"
+
+
+@pytest.mark.parametrize("plan", ["quick", "full"])
+def test_an_audit_without_a_method_follows_a_plan(plan, arguments, tmp_path, capsys):
+    command = arguments("--plan", plan, "--time", "400", "--seed", "5")
+    place = command.index("--method")
+    del command[place : place + len(QUICK)]
+    assert cli.main(command) == 0
+    out = capsys.readouterr().out
+    report = tmp_path / "out" / "report.pdf"
+    assert out.splitlines()[-1] == f"Report ready: {report}"
+    assert report.read_bytes().startswith(b"%PDF")
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        runs = store.runs()
+    wanted = ["groups", "estimate", "maft", *(["testsgd"] if plan == "full" else [])]
+    assert [run.spec.method for run in runs] == wanted
+    assert {run.state for run in runs} == {"done"}
+    assert all(run.spec.seed == 5 for run in runs)
+    assert all(0 < run.spec.budget.seconds < 400 for run in runs)
+    # a program cannot be looked into
+    assert (METHODS["certify"].title in out) is (plan == "full")
+
+
+def test_a_plan_without_time_left_says_what_was_not_started(arguments, tmp_path, capsys):
+    command = arguments("--time", "0.001", "--json")
+    place = command.index("--method")
+    del command[place : place + len(QUICK)]
+    assert cli.main(command) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len([each for each in told["warnings"] if phrases.OUT_OF_TIME in each]) == 4
+    assert "report.pdf" in told["files"]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--method", "maft", "--plan", "full"),
+        ("--method", "maft", "--mitigate"),
+        ("--plan", "custom"),
+        ("--time", "0"),
+        ("--seconds", "5"),
+        ("--rows", "5"),
+        ("--near", "0.1"),
+    ],
+)
+def test_what_does_not_go_with_a_plan_is_refused(option, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main([*NAMED, "--protected", "sex", *option])
+    assert caught.value.code == 2
+    assert option[-2 if option[0] != "--method" else 2].lstrip("-") in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -888,7 +944,10 @@ def test_decisions_alone_are_compared_by_groups(mining, people, capsys):
         phrases.NO_MODEL,
     )
     none = mining("--predictions", "hired", "--option", "bins=3", model=None, method=None)
-    fails(capsys, none, "no method was chosen")
+    with pytest.raises(SystemExit) as caught:
+        cli.main(none)
+    assert caught.value.code == 2
+    assert "--method" in capsys.readouterr().err
 
 
 def test_groups_are_told_apart_also_by_what_the_model_is_not_given(

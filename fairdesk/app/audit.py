@@ -5,11 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+from time import monotonic
 
 import msgspec
 
 from fairdesk.app.outputs import AUDIT_FILE, make_folder, make_room, write_outputs
 from fairdesk.app.plan import AuditPlan
+from fairdesk.app.standard import StandardPlan, StandardRuns, standard_runs
+from fairdesk.app.time_limits import LEAST_SECONDS, out_of_time, with_time
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
@@ -43,6 +46,11 @@ class Question(msgspec.Struct, frozen=True):
         As in `fairdesk.audit.plan.spec.AuditSpec`.
     limits : Limits
         What may be asked about, where that is not simply what the data hold.
+    standard : StandardPlan, optional
+        Instead of ``runs``: a standard audit.
+    seconds : float, optional
+        The time limit of all ``runs`` together; without it each has its own budget. That of a
+        standard audit is its own.
     """
 
     subject: Subject
@@ -51,6 +59,13 @@ class Question(msgspec.Struct, frozen=True):
     title: str
     person: str = "person"
     limits: Limits = Limits()
+    standard: StandardPlan | None = None
+    seconds: float | None = None
+
+    @property
+    def limit(self) -> float | None:
+        """The time limit of the whole audit in seconds."""
+        return self.seconds if self.standard is None else self.standard.limit
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -70,6 +85,8 @@ class Outcome(msgspec.Struct, frozen=True):
         Why files are missing, whole sentences; empty when none is.
     warnings : tuple[str, ...]
         What looks wrong with the model, its inputs or their columns, a sentence or two each.
+    left_out : dict[str, str]
+        By the method's key, what a standard audit left out: why, a sentence.
     """
 
     spec: AuditSpec
@@ -78,6 +95,7 @@ class Outcome(msgspec.Struct, frozen=True):
     files: dict[str, str]
     trouble: str
     warnings: tuple[str, ...]
+    left_out: dict[str, str] = {}
 
 
 def audit(
@@ -100,7 +118,7 @@ def audit(
         moved to a folder of their own inside it.
     watch : callable
         Told every state of the run, then its end again with each file that is written as its
-        phase.
+        phase. Before the first run, states of no run (number 0) whose phase says what goes on.
     stopped : callable, optional
         Tells whether the audit is to end, also where that was said while the worker did nothing.
 
@@ -110,46 +128,90 @@ def audit(
         When the audit cannot begin. A search that fails is told in the run's record, with what
         was found until then; files that cannot be written are told in `Outcome.trouble`.
     """
+    began = monotonic()
     with concerning("out"):
         make_folder(folder)
-    found = inspect(worker, question.subject, lambda _sentence: None)
+    # where no method was asked for, the report still counts groups
+    state = RunState(0, "groups", "running", phase="opening the data and the model")
+    watch(state)
+    found = inspect(
+        worker,
+        question.subject,
+        lambda sentence: watch(msgspec.structs.replace(state, phase=sentence)),
+    )
     spec = _spec(question, found)
-    for run in question.runs:
-        check_run(run, spec)
+    runs, left_out = _runs(question, spec, found)
     with concerning("out"):
         make_room(folder)
     with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
         if found.proof is not None:
             store.log(inspected.agreement(found), "begun")
-        # where no method was asked for, the report still counts groups
         state = RunState(0, "groups", "done")
-        refused = ""
-        left = list(question.runs)
+        refused: list[str] = []
+        not_begun: list[str] = []
+        left = list(runs)
         while left and not stopped() and state.state != "stopped":
             run = left.pop(0)
+            if question.limit is not None:
+                seconds_left = question.limit - (monotonic() - began)
+                if seconds_left < LEAST_SECONDS:
+                    not_begun.append(out_of_time(run))
+                    continue
+                run = with_time(run, left, seconds_left)
             try:
                 for state in states_of(worker, store, run, stopped):
                     watch(state)
             except SpecError as error:
                 # a repair may turn out to have nothing to work with; what was found is written
                 log.warning("%s was not begun: %s", run.method, error)
-                refused = refused or str(error)
+                refused.append(str(error))
 
         def doing(phase: str, done: int = 0, total: int = 0) -> None:
             watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
 
         unweighed = _weigh(worker, store, found, doing)
-        files, trouble, left_out = write_outputs(
+        files, trouble, unwritten = write_outputs(
             store, folder, lambda name: doing(f"writing {name}")
         )
         unseen = (each.name for each in spec.domain.unseen)
         names = (*spec.domain.names, *unseen, spec.label)
-        not_begun = (
+        not_begun += [
             f"“{method_named(run.method).title}” was not started: the audit was stopped."
             for run in left
+        ]
+        if question.standard is not None:
+            # nobody asked for that method
+            not_begun, refused = [*not_begun, *refused], []
+        warnings = (*_warnings(found, names), *not_begun, *unweighed, *unwritten)
+        return Outcome(
+            spec,
+            found,
+            tuple(store.runs()),
+            files,
+            refused[0] if refused else trouble,
+            warnings,
+            left_out,
         )
-        warnings = (*_warnings(found, names), *not_begun, *unweighed, *left_out)
-        return Outcome(spec, found, tuple(store.runs()), files, refused or trouble, warnings)
+
+
+def _runs(
+    question: Question, spec: AuditSpec, found: Inspection
+) -> tuple[tuple[RunSpec, ...], dict[str, str]]:
+    """Return the runs of a question, each of which can begin, and what is left out.
+
+    Raises
+    ------
+    SpecError
+        When a run that was asked for cannot begin.
+    """
+    made = (
+        StandardRuns(question.runs, {})
+        if question.standard is None
+        else standard_runs(question.standard, spec, found.table)
+    )
+    for run in made.runs:
+        check_run(run, spec)
+    return made.runs, made.left_out
 
 
 def states_of(

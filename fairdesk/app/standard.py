@@ -34,6 +34,40 @@ class PlanKind(StrEnum):
 _STRUCTURES = {Capability.LAYERS, Capability.TREES}
 #: How long an audit may take, in seconds.
 LIMITS = {PlanKind.QUICK: 60.0, PlanKind.FULL: 600.0}
+#: How narrow an interval is at which an estimate ends.
+_MARGINS = {PlanKind.QUICK: 0.01, PlanKind.FULL: 0.005}
+#: Certification ends when the last third of its time decided less than this share of the domain.
+_GAIN = 0.01
+
+
+class StandardPlan(msgspec.Struct, frozen=True):
+    """A standard audit, as somebody asks for it.
+
+    Attributes
+    ----------
+    kind : PlanKind
+        `PlanKind.QUICK` or `PlanKind.FULL`.
+    seconds : float, optional
+        The time limit of the whole audit; by default as `LIMITS` has it.
+    seed : int
+        Of all randomness.
+    mitigate : bool
+        Whether the model is retrained with what is found.
+    edges, terms
+        As of `RunSpec`, for the runs that take them.
+    """
+
+    kind: PlanKind = PlanKind.FULL
+    seconds: float | None = None
+    seed: int = 0
+    mitigate: bool = False
+    edges: dict[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
+    terms: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+
+    @property
+    def limit(self) -> float:
+        """The time limit in seconds."""
+        return LIMITS[self.kind] if self.seconds is None else self.seconds
 
 
 class StandardRuns(msgspec.Struct, frozen=True):
@@ -52,34 +86,20 @@ class StandardRuns(msgspec.Struct, frozen=True):
     left_out: dict[str, str]
 
 
-def standard_runs(
-    kind: PlanKind,
-    spec: AuditSpec,
-    table: Table,
-    *,
-    seconds: float | None = None,
-    seed: int = 0,
-    mitigate: bool = False,
-) -> StandardRuns:
+def standard_runs(plan: StandardPlan, spec: AuditSpec, table: Table) -> StandardRuns:
     """Return the runs of a standard audit: what the model and the domain allow of them.
 
     Parameters
     ----------
-    kind : PlanKind
-        `PlanKind.QUICK` or `PlanKind.FULL`.
+    plan : StandardPlan
+        What is asked for.
     spec : AuditSpec
         The audit.
     table : Table
         Its data; only looked at for a mitigation.
-    seconds : float, optional
-        The time limit of the whole audit; by default as `LIMITS` has it.
-    seed : int
-        Of all randomness.
-    mitigate : bool
-        Whether the model is retrained with what is found.
     """
-    wanted = _quick(spec) if kind is PlanKind.QUICK else _full(spec)
-    if mitigate:
+    wanted = _quick(spec) if plan.kind is PlanKind.QUICK else _full(spec)
+    if plan.mitigate:
         wanted.append(_mitigation(spec, wanted))
     left_out: dict[str, str] = {}
     runs: list[RunSpec] = []
@@ -88,12 +108,22 @@ def standard_runs(
         if why:
             left_out[run.method] = why
         else:
-            runs.append(msgspec.structs.replace(run, seed=seed))
-    return StandardRuns(planned(runs, LIMITS[kind] if seconds is None else seconds), left_out)
+            runs.append(_completed(run, plan))
+    return StandardRuns(planned(runs, plan.limit), left_out)
+
+
+def _completed(run: RunSpec, plan: StandardPlan) -> RunSpec:
+    """Return a run with the seed, and the bins or terms that the auditor gave."""
+    run = msgspec.structs.replace(run, seed=plan.seed)
+    if run.text:
+        return msgspec.structs.replace(run, terms=plan.terms)
+    if method_named(run.method).divides:
+        return msgspec.structs.replace(run, edges=plan.edges)
+    return run
 
 
 def _quick(spec: AuditSpec) -> list[RunSpec]:
-    wanted = [RunSpec("groups"), RunSpec(_share_method(spec.model)), _pairs(spec.model)]
+    wanted = [RunSpec("groups"), _share(spec.model, PlanKind.QUICK), _pairs(spec.model)]
     # in texts there is nothing else to compare
     return wanted if spec.domain.grouping else [*wanted, *_subgroups(spec)]
 
@@ -101,17 +131,18 @@ def _quick(spec: AuditSpec) -> list[RunSpec]:
 def _full(spec: AuditSpec) -> list[RunSpec]:
     return [
         RunSpec("groups"),
-        RunSpec(_share_method(spec.model)),
+        _share(spec.model, PlanKind.FULL),
         _pairs(spec.model),
         *_subgroups(spec),
-        RunSpec("certify"),
+        RunSpec("certify", {"gain": _GAIN}),
     ]
 
 
-def _share_method(card: ModelCard) -> str:
+def _share(card: ModelCard, kind: PlanKind) -> RunSpec:
     """Return what estimates the share of people: with repeated queries where outputs are random."""
-    found = card.repeatability
-    return "estimate" if found is None or found.holds else "repeats"
+    if card.repeatability is not None and not card.repeatability.holds:
+        return RunSpec("repeats")
+    return RunSpec("estimate", {"margin": _MARGINS[kind]})
 
 
 def _pairs(card: ModelCard) -> RunSpec:

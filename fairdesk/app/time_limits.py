@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import floor
 
 import msgspec
 
@@ -24,6 +25,8 @@ _WEIGHTS = {
     QuestionKind.REPAIR: 6.0,
     QuestionKind.DIAGNOSIS: 2.0,
 }
+#: A search for pairs ends once it has found no new one for so much of its time.
+_IDLE = 1 / 3
 #: What is kept for the files and the report.
 _REPORT = 1.0
 
@@ -71,13 +74,17 @@ def with_time(run: RunSpec, left_runs: Collection[RunSpec], seconds_left: float 
         When no time is left. With less than `LEAST_SECONDS` left whoever runs an audit leaves the
         run out, as `out_of_time` says.
     """
-    share = None
+    share = idle = None
     if seconds_left is not None:
         if not seconds_left > 0:
             raise ValueError("no time is left")
         weight = _weight(run)
         share = seconds_left * weight / (weight + sum(map(_weight, left_runs)) + _REPORT)
-    budget = msgspec.structs.replace(run.budget, seconds=share)
+        # who reads it need not read more digits
+        share = floor(10 * share) / 10 or share
+        if method_named(run.method).answers is QuestionKind.EXAMPLES:
+            idle = _IDLE * share
+    budget = msgspec.structs.replace(run.budget, seconds=share, idle=idle)
     return timed_run(msgspec.structs.replace(run, budget=budget))
 
 

@@ -53,6 +53,8 @@ _ASIDE = 0.1
 _MOST_ASKED = 2_000_000
 #: In so many boxes examples are looked for at the end, among so many points of each.
 _LOOKED_AT, _DRAWN = 128, 32
+#: Before so many seconds nothing is said about how little is gained.
+_FIRST_GAIN = 6.0
 #: Steps of progress.
 _WHOLE = 1_000
 
@@ -213,7 +215,10 @@ class _Proof:
             yield from self._count()
             return
         pace = _Pace(until, _FIRST_LOOK * refinery.undecided / self._counter.speed)
+        gain = _Gain(self._options.gain * refinery.space.total)
         while not refinery.over and not self._over(until):
+            if gain.is_small(self._seconds, refinery.undecided):
+                return
             looks = pace.due(self._seconds, refinery.undecided)
             if looks and self._counting_pays(pace):
                 yield from self._count()
@@ -254,6 +259,9 @@ class _Proof:
             if len(self._context.domain.protected) == 1:
                 return
         most = most if np.isfinite(most) else _ASIDE * self._seconds
+        if self._options.gain:
+            # one that ended early takes no longer for this than one with a limit of that length
+            most = min(most, max(1.0, 2 * _ASIDE * self._seconds))
 
         def over(part: float) -> bool:
             return self._over(begun + part * most)
@@ -413,6 +421,29 @@ class _Proof:
 
     def _over(self, until: float) -> bool:
         return self._context.over or self._seconds >= until
+
+
+class _Gain:
+    """Whether dividing still decides enough people.
+
+    Parameters
+    ----------
+    least : float
+        So many have to be decided in the last third of the time; 0 for any number.
+    """
+
+    def __init__(self, least: float) -> None:
+        self._least = least
+        self._course: list[tuple[float, int]] = []
+
+    def is_small(self, seconds: float, undecided: int) -> bool:
+        """Take down how many are left after so many seconds; tell whether too few were decided."""
+        if not self._least:
+            return False
+        self._course.append((seconds, undecided))
+        while self._course[1:] and self._course[1][0] <= 2 / 3 * seconds:
+            del self._course[0]
+        return seconds >= _FIRST_GAIN and self._course[0][1] - undecided < self._least
 
 
 class _Pace:

@@ -31,6 +31,18 @@ class CertifyOptions(msgspec.Struct, frozen=True):
             description="Number of discriminatory pairs kept as examples, each re-queried.",
         ),
     ] = 1_000
+    gain: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1,
+            title="Minimum gain",
+            description=(
+                "The run ends early when the last third of its time decided less than this share "
+                "of the input domain; 0: never."
+            ),
+        ),
+    ] = 0.0
 
 
 class FairQuantOptions(msgspec.Struct, frozen=True):

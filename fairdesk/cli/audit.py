@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.app.audit import Outcome, Question, audit
-from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS
+from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS, REPORT
+from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.plan.plan import Limits, read_limits, read_terms
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
@@ -35,6 +36,8 @@ from fairdesk.wording import figures, inspected, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.rules import rule_phrase
 
+#: What ``--plan`` takes.
+PLANS = tuple(kind.value for kind in LIMITS)
 _EPILOG = """\
 The label column is never an input of the model. Several protected columns are varied together.
 The exit code is 0 when the audit is done, 1 when it failed (one line on standard error gives the
@@ -86,9 +89,31 @@ def add_audit(add_parser: AddParser) -> None:
         choices=METHODS,
         action="append",
         help=(
-            "audit method (default: maft, or testsgd with a --text-column; with a column of "
-            "decisions only: none); may be repeated, to compare methods. “fairdesk methods” lists "
-            "them"
+            "audit method, instead of the methods of a --plan; may be repeated, to compare "
+            "methods. “fairdesk methods” lists them"
+        ),
+    )
+    add(
+        "--plan",
+        choices=PLANS,
+        help=(
+            "without a --method: “full” (default; at most ten minutes) measures groups, estimates "
+            "how often decisions change, searches for pairs and subgroups, and certifies what can "
+            "be certified; “quick” (a minute) measures groups, estimates and searches for pairs"
+        ),
+    )
+    add(
+        "--mitigate",
+        action="store_true",
+        help="with a plan: also retrain the model with what is found, and measure the change",
+    )
+    add(
+        "--time",
+        metavar="S",
+        type=float,
+        help=(
+            "time limit of the whole audit, in seconds; every method has a part of it, and one "
+            "that ends early leaves its rest to the later ones"
         ),
     )
     add(
@@ -170,6 +195,22 @@ def check_audit(arguments: argparse.Namespace) -> None:
         arguments.parser.error("argument --text-column: needs a --model that reads the texts")
     if arguments.terms and not arguments.text_column:
         arguments.parser.error("argument --terms: needs a --text-column")
+    if arguments.time is not None and not arguments.time > 0:
+        arguments.parser.error("argument --time: must be greater than zero")
+    of_plans = {"--plan": arguments.plan, "--mitigate": arguments.mitigate}
+    of_methods = {
+        "--option": arguments.option,
+        "--seconds": arguments.seconds is not None,
+        "--rows": arguments.rows is not None,
+        "--near": arguments.near is not None,
+    }
+    other, needs = (
+        (of_plans, "cannot be combined with --method")
+        if arguments.method
+        else (of_methods, "needs a --method; a --plan chooses its methods and their limits")
+    )
+    for name in (name for name, given in other.items() if given):
+        arguments.parser.error(f"argument {name}: {needs}")
 
 
 def question_of(arguments: argparse.Namespace) -> Question:
@@ -203,16 +244,40 @@ def question_of(arguments: argparse.Namespace) -> Question:
         runs=_runs(arguments),
         title=f"{asked} on {arguments.data.name}",
         limits=limits,
+        standard=None if arguments.method else _standard(arguments),
+        seconds=arguments.time,
     )
 
 
+def _standard(arguments: argparse.Namespace) -> StandardPlan:
+    """Make the plan of an audit that names no methods."""
+    return StandardPlan(
+        PlanKind(arguments.plan or PlanKind.FULL),
+        seconds=arguments.time,
+        seed=arguments.seed,
+        mitigate=arguments.mitigate,
+        edges=_edges(arguments.bins),
+        terms=_terms(arguments),
+    )
+
+
+def _terms(arguments: argparse.Namespace) -> dict[str, tuple[str, ...]]:
+    with concerning("terms"):
+        return read_terms(arguments.terms) if arguments.terms else {}
+
+
 def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
-    methods = tuple(dict.fromkeys(arguments.method or _usual(arguments)))
+    methods = tuple(dict.fromkeys(arguments.method or ()))
     options = options_by_method(methods, arguments.option)
     budget = Budget(arguments.seconds, arguments.rows)
-    edges = _edges(methods, arguments.bins)
-    with concerning("terms"):
-        terms = read_terms(arguments.terms) if arguments.terms else {}
+    edges = _edges(arguments.bins)
+    if edges and methods and not any(METHODS[method].divides for method in methods):
+        raise SpecError(
+            "None of the chosen methods divides numbers into bins.",
+            remedy="Omit --bins, or choose the method testsgd or groups.",
+            setting="edges",
+        )
+    terms = _terms(arguments)
     runs = []
     for method in methods:
         # one that keeps time itself is told how much there is
@@ -227,20 +292,13 @@ def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
     return tuple(runs)
 
 
-def _usual(arguments: argparse.Namespace) -> list[str]:
-    """Name the methods of an audit that names none."""
-    if arguments.predictions:
-        return []
-    return ["testsgd"] if arguments.text_column else ["maft"]
-
-
-def _edges(methods: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[float, ...]]:
+def _edges(texts: Sequence[str]) -> dict[str, tuple[float, ...]]:
     """Read the edges of bins by the columns that they divide.
 
     Raises
     ------
     SpecError
-        When they are no numbers, or no method asked for divides anything.
+        When they are no numbers.
     """
     edges = {}
     for text in texts:
@@ -253,18 +311,13 @@ def _edges(methods: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[floa
                 remedy="Write them like age=25,40,60.",
                 setting="edges",
             ) from None
-    if edges and not any(METHODS[method].divides for method in methods):
-        raise SpecError(
-            "None of the chosen methods divides numbers into bins.",
-            remedy="Omit --bins, or choose the method testsgd or groups.",
-        )
     return edges
 
 
 def _audit(arguments: argparse.Namespace) -> int:
     """Make the audit, and say what came of it; gives the exit code."""
     question = question_of(arguments)
-    with stoppable_worker() as (worker, stopped), progress_bar() as bar:
+    with stoppable_worker() as (worker, stopped), progress_bar(question.limit) as bar:
         outcome = audit(worker, question, arguments.out, bar, stopped)
     # in ASCII, so that it is JSON whatever the encoding of the output
     print_lines(
@@ -288,6 +341,7 @@ def _figures(outcome: Outcome) -> dict[str, object]:
         "accuracy": None if proof is None else proof.accuracy,
         "auc": None if proof is None else proof.auc,
         "warnings": outcome.warnings,
+        "left_out": outcome.left_out,
         "files": outcome.files,
     }
 
@@ -355,9 +409,11 @@ def _summary(outcome: Outcome) -> str:
         (
             *(line for run in outcome.runs for line in _run_lines(outcome, run)),
             inspected.agreement(outcome.found),
+            *(f"Left out: {why}" for why in outcome.left_out.values()),
             *(f"Warning: {warning}" for warning in outcome.warnings),
             "",
-            *outcome.files.values(),
+            *(path for name, path in outcome.files.items() if name != REPORT),
+            *(f"Report ready: {path}" for name, path in outcome.files.items() if name == REPORT),
         )
     )
 

@@ -8,10 +8,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import ReportError, WorkerError, system_errors
-from fairdesk.wording import figures
+from fairdesk.wording import figures, words
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -77,8 +78,11 @@ def spinner() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[RunState], None]]:
-    """Return what shows a state: a bar on a terminal, else nothing."""
+def progress_bar(limit: float | None = None) -> Iterator[Callable[[RunState], None]]:
+    """Return what shows a state: a bar on a terminal, else nothing.
+
+    The time beside it is that of the whole command; ``limit``: how many seconds it may take.
+    """
     if not sys.stderr.isatty():
         yield lambda _state: None
         return
@@ -92,17 +96,21 @@ def progress_bar() -> Iterator[Callable[[RunState], None]]:
         TextColumn("{task.completed}/{task.total}"),
         TextColumn("{task.fields[standing]}"),
         TimeElapsedColumn(),
+        TextColumn("" if limit is None else f"of at most {words.duration(limit)}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None, standing="")
 
         def show(state: RunState) -> None:
+            stage = state.phase or "starting"
+            runs = state.run_id and state.state in ("running", "paused")
             progress.update(
                 task,
-                description=state.phase or "starting",
+                # before the first run there is nothing found yet
+                description=f"{METHODS[state.method].title}: {stage}" if runs else stage,
                 completed=state.done,
                 total=state.total or None,
-                standing=figures.standing(state),
+                standing=figures.standing(state) if state.run_id else "",
             )
 
         yield show

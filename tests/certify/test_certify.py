@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from fairdesk.certify import certify
 from fairdesk.certify import pairwise as aside
-from fairdesk.certify.certify import CertifyOptions, search
+from fairdesk.certify.certify import CertifyOptions, _Gain, search
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.layout import lay_out
 from fairdesk.certify.proof.certificate import decoded
@@ -224,3 +224,28 @@ def test_of_a_model_that_cannot_be_looked_into_the_estimate_says_why(monkeypatch
     figures = measured(list(search(context, domain.sample(rng, 50), CertifyOptions(), rng)))
     shares = [each for each in figures if isinstance(each, Share)]
     assert {each.opaque for each in shares} == {"it is a “KNeighborsClassifier”"}
+
+
+def test_a_gain_too_small_is_noticed_after_a_while():
+    gain, moments = _Gain(10.0), [float(moment) for moment in range(1, 31)]
+    fast = [gain.is_small(moment, 1_000 - 20 * int(moment)) for moment in moments]
+    assert not any(fast)
+    slow = _Gain(10.0)
+    # it decides twenty people a second for ten seconds, and then nobody
+    first = next(
+        moment for moment in moments if slow.is_small(moment, 1_000 - 20 * int(min(moment, 10)))
+    )
+    # then the last third lies behind the end of that
+    assert first == 15.0
+    assert not any(_Gain(0.0).is_small(moment, 1_000) for moment in moments)
+
+
+def test_certification_ends_when_it_learns_too_little(monkeypatch):
+    monkeypatch.setattr(certify, "_FIRST_GAIN", 0.0)
+    monkeypatch.setattr(certify, "_FEW", 0)
+    made = question(3, second=True)
+    # nothing decides more than everybody, so that it ends at the first look
+    options = CertifyOptions(seconds=1_000.0, gain=1.0)
+    events = list(search(made.context, made.people, options, np.random.default_rng(0)))
+    assert measured(events)[0].undecided > 0
+    assert told(events, Certificate)

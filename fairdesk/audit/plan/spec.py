@@ -152,14 +152,17 @@ class Budget(msgspec.Struct, frozen=True):
     Attributes
     ----------
     seconds : float, optional
-        Wall seconds of search.
+        Wall seconds, the preparation of the run included.
     queries : int, optional
         Rows sent to the model. What is drawn at random ends after the very person at whom these are
         used up, what goes in steps after the step; a proof's boxes depend on the clock besides.
+    idle : float, optional
+        Seconds of search without a new discriminatory pair.
     """
 
     seconds: float | None = None
     queries: int | None = None
+    idle: float | None = None
 
 
 class RunSpec(msgspec.Struct, frozen=True):

@@ -89,7 +89,9 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
     text = bool(run.text)
     if off := why_off(method_named(run.method), audit.model, audit.domain, text=text):
         raise SpecError(off, remedy="Choose another method.", setting="method")
-    for limit, what in ((run.budget.seconds, "seconds"), (run.budget.queries, "rows")):
+    budget = run.budget
+    limits = (budget.seconds, "seconds"), (budget.queries, "rows"), (budget.idle, "idle seconds")
+    for limit, what in limits:
         if limit is not None and not limit > 0:
             raise SpecError(
                 "The budget must be greater than zero, or empty for no limit; it is "
@@ -228,6 +230,8 @@ class _Keeper:
             search.close()
         if search.ending == "budget":
             self.end("done", _budget_message(self._spec.budget))
+        elif search.ending == "idle":
+            self.end("done", _idle_message(self._spec.budget))
         else:
             self.end(search.ending or "stopped")
 
@@ -337,6 +341,13 @@ class _Clock:
             self._elapsed += now - self._last
         self._last, self._paused = now, paused
         return self._elapsed
+
+
+def _idle_message(budget: Budget) -> str:
+    return (
+        "The run ended early because no new discriminatory pair was found in the last "
+        f"{budget.idle:g} seconds."
+    )
 
 
 def _budget_message(budget: Budget) -> str:

@@ -55,7 +55,7 @@ class Searching(Iterator[Event]):
     ----------
     ending : str, optional
         Once there are no more events: ``"done"``, ``"stopped"`` (by the auditor) or
-        ``"budget"`` (used up).
+        ``"budget"`` (used up), ``"idle"`` (nothing new for as long as the budget allows).
     """
 
     def __init__(self, events: Generator[Event, None, Ending]) -> None:

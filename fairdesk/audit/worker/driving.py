@@ -197,6 +197,7 @@ def drive(
     request_finish: Callable[[], None] | None = None,
     silent: bool = False,
     repeatability: Callable[[], Repeatability] = Repeatability,
+    asked_at: float | None = None,
 ) -> Ending:
     """Take a search's events until it is done, stopped, or out of budget, and send them.
 
@@ -205,7 +206,8 @@ def drive(
     events : Iterator[Event]
         A method's generator; closed at the end.
     budget : Budget
-        The method's. Seconds are those spent in it, pauses and sending left out.
+        The method's. Seconds are those of its preparation and those spent in it, pauses and sending
+        left out.
     controls : Controls
         Looked at after each progress.
     call : int
@@ -224,12 +226,16 @@ def drive(
     repeatability : callable
         Tells of the rows that were queried again so far; kept with what was measured where an
         answer changed.
+    asked_at : float, optional
+        When the search was asked for, on the clock of `perf_counter`: what was loaded and compiled
+        since then counts as preparation. By default it is asked for now.
 
     Returns
     -------
     str
         How it ended.
     """
+    asked_at = perf_counter() if asked_at is None else asked_at
     seconds: dict[str, float] = {}
     with Outbox(send, silent=silent, repeatability=repeatability) as outbox:
 
@@ -241,6 +247,9 @@ def drive(
 
         if take(before, Budget()) == "stopped":
             return "stopped"
+        if budget.seconds is not None:
+            left = max(0.0, budget.seconds - (perf_counter() - asked_at))
+            budget = msgspec.structs.replace(budget, seconds=left)
         ending = take(events, budget, request_finish)
         if ending == "stopped" or outbox.reported:
             return ending
@@ -257,14 +266,15 @@ def _take(
 ) -> Ending:
     """Take one part's events; ``go_on`` waits during a pause and tells whether to stop."""
     spent, queries = 0.0, outbox.last.queries
+    found_at = 0.0
     ending: Ending = "done"
+    used_up: Ending = "done"
     timed_events = timed(events, seconds)
     try:
         counted = True  # findings are followed at once by the progress that counts them
-        used_up = False
         while True:
             if ending == "done" and counted:
-                ending = "stopped" if not go_on() else "budget" if used_up else "done"
+                ending = used_up if go_on() else "stopped"
                 if ending != "done":
                     if request_finish is None:
                         return ending
@@ -276,7 +286,12 @@ def _take(
                 return ending
             outbox.add(event)
             counted = isinstance(event, Progress)
-            used_up = counted and _used_up(budget, spent, outbox.last.queries - queries)
+            if isinstance(event, Found) and len(event.rows):
+                found_at = spent
+            if counted and _used_up(budget, spent, outbox.last.queries - queries):
+                used_up = "budget"
+            elif counted and budget.idle is not None and spent - found_at >= budget.idle:
+                used_up = "idle"
     finally:
         if isinstance(events, Generator):
             events.close()

@@ -12,6 +12,7 @@ from functools import partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -251,9 +252,10 @@ class Guest:
     def _search(self, asked: wire.Search, call: int, send: Send) -> Ending:
         """Run a method on what it is given."""
         # compiled loops and libraries are loaded now, unless they were before
+        asked_at = perf_counter()
         with _signs_of_life(send):
             search = implementations.load(asked.run.method)
-        running = partial(drive, controls=self.controls, call=call, send=send)
+        running = partial(drive, controls=self.controls, call=call, send=send, asked_at=asked_at)
         match asked.inputs:
             case SearchInputs() as inputs:
                 return self._search_people(asked, inputs, search, running)

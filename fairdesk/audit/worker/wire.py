@@ -26,8 +26,9 @@ from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.results.events import Event, Found, Rows, Scores
 
-#: How a search ended: its method was done, it was told to stop, or its budget is used up.
-Ending = Literal["done", "stopped", "budget"]
+#: How a search ended: its method was done, it was told to stop, its budget is used up, or it found
+#: nothing new for as long as its budget allows.
+Ending = Literal["done", "stopped", "budget", "idle"]
 #: Places along the axes of a space, as of `fairdesk.certify.domain.space`.
 Places = NDArray[np.int64]
 
@@ -283,7 +284,7 @@ class Reproved(msgspec.Struct, frozen=True, tag=True):
 
 
 class SearchEnded(msgspec.Struct, frozen=True, tag=True):
-    """The search is over: its method was done, it was told to stop, or its budget is used up."""
+    """The search is over."""
 
     ending: Ending
 

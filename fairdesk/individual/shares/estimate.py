@@ -151,6 +151,8 @@ def search(
     The three advance together: whenever the run is stopped, all of them hold. With several
     protected attributes there are figures for all together and for each alone.
 
+    With a margin, what is drawn at random ends once its anytime intervals are as narrow.
+
     Every draw counts, met before or not; `Found` has everybody once.
 
     Raises
@@ -179,13 +181,19 @@ def _estimate(
     tallies = {
         whom: [
             Tally(
-                whom, names_of(domain, subset), confidence, planned, trial=trial, total=totals[whom]
+                whom,
+                names_of(domain, subset),
+                confidence,
+                planned,
+                trial=trial,
+                total=totals[whom],
+                adaptive=bool(options.margin) and totals[whom] is None,
             )
             for subset in sets
         ]
         for whom in streams
     }
-    yield from _sample(context, streams, tallies, sets, planned)
+    yield from _sample(context, streams, tallies, sets, planned, options.margin)
 
 
 def _sample(
@@ -194,8 +202,12 @@ def _sample(
     tallies: dict[Whom, list[Tally]],
     sets: list[Subset],
     planned: int,
+    margin: float = 0.0,
 ) -> Iterator[Event]:
-    """Check so many people of each stream, block by block in turn."""
+    """Check so many people of each stream, block by block in turn.
+
+    What is drawn at random ends before where no anytime interval is wider than twice a margin.
+    """
     pace = Pace(len(context.domain.combinations), context=context, extra=extra_rows(len(sets)))
     judge = _Judge(context, sets)
     wanted = dict.fromkeys(streams, planned)
@@ -205,7 +217,11 @@ def _sample(
     while streams:
         for whom in tuple(streams):
             block = next(streams[whom], None)
-            left = wanted[whom] - tallies[whom][0].people
+            people = tallies[whom][0].people
+            if tallies[whom][0].total is None and _narrow(tallies[whom], margin):
+                wanted[whom] = people
+                total = sum(wanted.values())
+            left = wanted[whom] - people
             if block is None or not left:
                 del streams[whom]
                 continue
@@ -223,6 +239,13 @@ def _sample(
             yield context.progress("random", done, total)
     yield _measured(tallies)
     yield context.progress("random", done, total)
+
+
+def _narrow(tallies: list[Tally], margin: float) -> bool:
+    """Return whether all anytime intervals are narrow enough; without a margin none ever is."""
+    if not margin or not tallies[0].people:
+        return False
+    return all(high - low <= 2 * margin for low, high in (each.ends() for each in tallies))
 
 
 class _Judge:

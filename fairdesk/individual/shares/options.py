@@ -105,6 +105,19 @@ class EstimateOptions(msgspec.Struct, frozen=True):
             ),
         ),
     ] = 3
+    margin: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=0.5,
+            title="Error bound",
+            description=(
+                "Sampling ends early when no interval extends farther than this to either side of "
+                "its midpoint; 0: never. The individuals in the data are always all tested, up "
+                "to the number of trials times the instances per trial."
+            ),
+        ),
+    ] = 0.0
 
 
 class RepeatsOptions(msgspec.Struct, frozen=True):

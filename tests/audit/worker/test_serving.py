@@ -3,6 +3,7 @@
 import io
 import os
 import threading
+from itertools import count
 
 import numpy as np
 import pytest
@@ -117,6 +118,41 @@ def test_a_budget_closes_the_search(budget):
     assert closed
     if budget.queries:
         assert sent.of(Progress)[-1].queries == 60
+
+
+def ticking(monkeypatch):
+    """Let each look at the clock be one second later than the one before."""
+    clock = count()
+    monkeypatch.setattr(driving, "perf_counter", lambda: float(next(clock)))
+
+
+def test_a_search_that_finds_nothing_new_ends(monkeypatch):
+    def events():
+        yield from steps(3)
+        while True:
+            yield found(0)
+            yield progress(9)
+
+    ticking(monkeypatch)
+    sent = Sent()
+    assert drive(events(), Budget(idle=30.0), Controls(), 1, sent) == "idle"
+    assert len(sent.rows) == 9
+
+
+def test_a_search_that_goes_on_finding_does_not_end(monkeypatch):
+    ticking(monkeypatch)
+    sent = Sent()
+    assert drive(steps(200), Budget(idle=30.0), Controls(), 1, sent) == "done"
+    assert len(sent.rows) == 600
+
+
+def test_preparation_counts_as_time_spent(monkeypatch):
+    ticking(monkeypatch)
+    ended = {
+        asked_at: drive(steps(20), Budget(seconds=200.0), Controls(), 1, Sent(), asked_at=asked_at)
+        for asked_at in (0.0, -200.0)
+    }
+    assert ended == {0.0: "done", -200.0: "budget"}
 
 
 def test_stop_ends_it_between_two_events():

@@ -364,3 +364,28 @@ def test_determined_by_protected_is_estimated_as_enumerated():
     events, _ = run(domain, model, EstimateOptions(trials=10, people=500))
     share = shares(events)["domain", ("sex", "race")]
     assert abs(share.estimate - truth) < 5 * np.sqrt(truth * (1 - truth) / 5_000)
+
+
+@pytest.mark.parametrize("margin", [0.02, 0.05])
+def test_sampling_ends_once_all_intervals_are_narrow(margin, small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    people = small_domain.sample(np.random.default_rng(1), 3_000)
+    options = EstimateOptions(trials=100, people=1_000, margin=margin)
+    found = shares(run(small_domain, model, options, people)[0])
+    for (whom, _), share in found.items():
+        # the individuals in the data are all asked about, however narrow it is before
+        assert share.exhaustive == (whom == "data")
+        assert share.anytime_high - share.anytime_low <= 2 * margin
+        if whom != "data":
+            assert share.people < 100_000
+            # what was seen decided when to end, so that only this interval holds
+            assert (share.low, share.high) == (share.anytime_low, share.anytime_high)
+
+
+def test_a_narrower_margin_takes_more_instances(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    drawn = [
+        sum(share.people for share in shares(run(small_domain, model, options)[0]).values())
+        for options in (EstimateOptions(margin=margin) for margin in (0.05, 0.02, 0.01))
+    ]
+    assert drawn == sorted(set(drawn))
