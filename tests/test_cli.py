@@ -561,7 +561,7 @@ def test_ctrl_c_and_sigterm_keep_and_write_what_was_found(tmp_path, number):
     # a search that would take long
     process = fairdesk_command(
         *sample_arguments(tmp_path / "out"),
-        *("--option", "local_num=1000000", "--option", "global_num=200", "--json"),
+        *("--method", "maft", "--option", "local_num=1000000", "global_num=200", "--json"),
         start_new_session=True,
     )
     audit = tmp_path / "out" / "audit.fairdesk"
