@@ -10,7 +10,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -19,7 +19,8 @@ from PySide6.QtGui import (
     QDropEvent,
     QKeySequence,
 )
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWidget, QWidget
+from shiboken6 import isValid
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import about
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from fairdesk.gui.workspace.shell.workspace import Workspace
     from fairdesk.samples import Sample, SampleModel
 
+#: The window works down to this size: a Full HD screen at 200 % has 960 x 540 logical pixels.
+LEAST = QSize(800, 500)
 _SCHEMES = {
     theme.Scheme.SYSTEM: "Same as &system",
     theme.Scheme.LIGHT: "&Light",
@@ -89,8 +92,12 @@ class MainWindow(QMainWindow):
         self._stack.addWidget(self.start)
         self.setCentralWidget(self._stack)
         self.setAcceptDrops(True)
-        self.setMinimumSize(880, 620)
+        self.setMinimumSize(LEAST)
         resize_on_screen(self, 1240, 820)
+        if settings.maximised:
+            self.setWindowState(Qt.WindowState.WindowMaximized)
+        # there from the first: nothing moves when it speaks
+        self.statusBar()
         self._make_menus()
         self._show_state()
 
@@ -275,10 +282,18 @@ class MainWindow(QMainWindow):
         model, self._clerk = Worker(), Worker()
         wizard = self.wizard = Wizard(model, self._clerk, self.settings, self)
         wizard.created.connect(lambda plan: self._begin(plan, model))
+        before = self.focusWidget()
         wizard.rejected.connect(model.close)
+        wizard.rejected.connect(lambda: self._go_back_to(before))
         wizard.finished.connect(self._end_wizard)
         wizard.open()
         return wizard
+
+    def _go_back_to(self, field: QWidget | None) -> None:
+        """Give the keyboard back to what had it before the wizard."""
+        self.activateWindow()
+        if field is not None and isValid(field):
+            field.setFocus()
 
     def _end_wizard(self) -> None:
         if self._clerk is not None:
@@ -360,6 +375,8 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
         """Close the audit first; a running search asks."""
         if self.close_audit():
+            self.settings.maximised = self.isMaximized()
+            self.settings.save()
             event.accept()
         else:
             event.ignore()

@@ -9,7 +9,7 @@ import pytest
 from pypdf import PdfReader
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QGuiApplication, QPalette
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
@@ -24,6 +24,7 @@ from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.gui.workspace.report.exports import EXPORTS
 from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
+from fairdesk.gui.workspace.shell.standings import NAMES
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.samples import samples
 from tests.gui.auditing import make_audit
@@ -242,6 +243,59 @@ def test_the_wizard_opens_once_and_closes_its_workers(qtbot, window):
     wizard.reject()
     assert window.wizard is None
     qtbot.waitUntil(lambda: not model.alive and not clerk.alive, timeout=SLOW)
+
+
+def test_the_keyboard_returns_after_a_discarded_wizard(qtbot, window):
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window.start.open_button.setFocus()
+    window.new_audit()
+    qtbot.waitUntil(window.wizard.isActiveWindow)
+    window.wizard.reject()
+    qtbot.waitUntil(window.start.open_button.hasFocus)
+
+
+def test_a_window_that_filled_the_screen_does_so_again(qtbot, window):
+    assert not settings.load().maximised
+    window.showMaximized()
+    window.close()
+    again = MainWindow(settings.load())
+    qtbot.addWidget(again)
+    again.show()
+    assert again.isMaximized()
+    again.showNormal()
+    again.close()
+    assert not settings.load().maximised
+
+
+@pytest.mark.parametrize("size", [(960, 540), (800, 500)])
+def test_a_small_window_scrolls_its_pages_below_the_run_bar(qtbot, window, audit, size):
+    window.open_audit(audit)
+    workspace = window.workspace
+    qtbot.waitUntil(lambda: workspace._session.loaded, timeout=SLOW)
+    window.resize(*size)
+    for name in NAMES:
+        workspace.show_page(name)
+        QApplication.processEvents()
+        assert (window.width(), window.height()) == size
+        bar = workspace.bar
+        corner = bar.mapTo(window, QPoint(bar.width(), bar.height()))
+        assert corner.x() <= size[0]
+        assert corner.y() <= size[1]
+        shown = workspace._pages.currentWidget()
+        needed = shown.minimumSizeHint()
+        assert shown.width() >= needed.width()
+        assert shown.height() >= needed.height()
+
+
+def test_the_status_line_moves_nothing(window, audit):
+    window.open_audit(audit)
+    QApplication.processEvents()
+    before = window.workspace.geometry()
+    window.workspace.said.emit("The run has started.")
+    QApplication.processEvents()
+    assert window.statusBar().currentMessage() == "The run has started."
+    assert window.workspace.geometry() == before
 
 
 def test_audits_are_chosen_from_the_disk(window, audit, monkeypatch):

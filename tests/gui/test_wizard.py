@@ -13,6 +13,7 @@ from PySide6.QtGui import QAccessible, QColor, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
+    QApplication,
     QCheckBox,
     QComboBox,
     QFileDialog,
@@ -555,6 +556,18 @@ def test_escape_asks_only_when_something_was_entered(qtbot, wizard, loans, monke
     qtbot.keyClick(wizard, Qt.Key.Key_Escape)
     assert asked == ["Discard this new audit?"]
     assert wizard.isVisible()
+
+
+def test_the_wizard_fits_a_small_screen(qtbot, wizard, loans):
+    answer_data(qtbot, wizard, loans)
+    for step in (Step.DATA, Step.MODEL):
+        wizard._go(step)
+        wizard.resize(940, 500)
+        QApplication.processEvents()
+        assert (wizard.width(), wizard.height()) == (940, 500)
+        page = wizard.pages[step]
+        assert page.width() >= page.minimumSizeHint().width()
+        assert page.height() >= page.minimumSizeHint().height()
 
 
 def test_escape_closes_an_untouched_wizard(qtbot, wizard, monkeypatch):

@@ -112,6 +112,32 @@ class Words(QLabel):
             self.setPalette(palette)
 
 
+class Markup(QLabel):
+    """Text with markup of our own, whose colours follow the theme.
+
+    What comes from a file must be escaped.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._written: Callable[[], str] = str
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setWordWrap(True)
+
+    def write(self, make: Callable[[], str]) -> None:
+        """Show what ``make`` returns; it is asked again when colours change."""
+        self._written = make
+        # Qt reads the colours of links once, with the text
+        self.setText("")
+        self.setText(make())
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            self.write(self._written)
+
+
 class Elided(QLabel):
     """One line that is cut in its middle when the room is short; the tooltip has it whole."""
 
@@ -470,7 +496,8 @@ def calm(*inputs: QComboBox | QAbstractSpinBox) -> None:
 def labelled(text: str, field: QWidget, hint: str = "") -> QVBoxLayout:
     """Put a label (with its mnemonic) above a field, a hint below, and name it for all readers."""
     label = QLabel(text)
-    label.setBuddy(field)
+    # a field of several parts takes no keys by itself
+    label.setBuddy(field.focusProxy() or field)
     column = layouts.column(label, field, spacing=theme.TIGHT)
     field.setAccessibleName(text.replace("&", ""))
     if hint:

@@ -31,12 +31,15 @@ class Settings(msgspec.Struct):
         SHA-256 of model files whose code the auditor has agreed to run.
     folders : dict[str, str]
         The folder last used, per purpose.
+    maximised : bool
+        Whether the window filled the screen when it was closed.
     """
 
     scheme: Literal["system", "light", "dark"] = "system"
     recents: list[str] = msgspec.field(default_factory=list)
     trusted: list[str] = msgspec.field(default_factory=list)
     folders: dict[str, str] = msgspec.field(default_factory=dict)
+    maximised: bool = False
 
     def opened(self, path: Path) -> None:
         """Put an audit at the top of the recents."""

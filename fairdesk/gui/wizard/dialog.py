@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QDialog, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
 from fairdesk.app.plan import Choice
 from fairdesk.audit.catalogue.methods import METHODS
@@ -16,6 +16,7 @@ from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import FairDeskError, StoreError, system_errors
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.dropping import Sort, dropped, sort_of
+from fairdesk.gui.kit.pages import Pages
 from fairdesk.gui.kit.parts import (
     Hairline,
     Words,
@@ -93,10 +94,10 @@ class Wizard(QDialog):
         self._writing = False
         self.steps = StepList()
         self.steps.asked.connect(self._go)
-        self._stack = QStackedWidget()
+        self._scrolled = Pages(*self.pages.values())
+        self._stack = self._scrolled.stack
         for page in self.pages.values():
             page.changed.connect(self._refresh)
-            self._stack.addWidget(page)
         self.data.loaded.connect(self._sample_read)
         self.model.proved.connect(self._sample_proved)
         self.data.failed.connect(lambda: self._sample_failed(Step.DATA))
@@ -108,7 +109,6 @@ class Wizard(QDialog):
         QWidget.setTabOrder(self.next, self.steps)
         self._show()
         resize_on_screen(self, 1080, 760)
-        self.setMinimumHeight(620)
 
     # -- starting from something ----------------------------------------------------------------
 
@@ -190,7 +190,7 @@ class Wizard(QDialog):
         layouts.row(
             side,
             Hairline(),
-            layouts.grow(layouts.column(layouts.grow(self._stack), foot, spacing=0)),
+            layouts.grow(layouts.column(layouts.grow(self._scrolled), foot, spacing=0)),
             on=self,
             spacing=0,
         )

@@ -120,6 +120,15 @@ def test_a_wrong_number_of_inputs_is_told_with_the_columns():
     with pytest.raises(ModelError, match="has 2 inputs, but the table offers 3 columns") as caught:
         match(card("input 1", "input 2", named=False), ROWS, "paid", "yes")
     assert "“age”, “sex”, “grade”" in caught.value.why
+    assert str(caught.value).startswith("This model may be for other data.")
+
+
+def test_a_model_of_other_columns_is_said_to_be_for_other_data():
+    with pytest.raises(ModelError, match=r"^This model is for other data\."):
+        match(card("height", "weight", "age"), ROWS, "paid", "yes")
+    # one that is missing is no sign of that
+    with pytest.raises(ModelError, match=r"^The model has 3 inputs"):
+        match(card("sex", "weight", "age"), ROWS, "paid", "yes")
 
 
 def test_a_model_that_would_fit_with_an_ignored_column_says_which():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.data.profiling.outcomes import MOST_LISTED, OR, Comparison, comparison, several
 from fairdesk.data.table import Column, Kind
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.forms.values_dialog import ValuesDialog
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.choices import Choice
 from fairdesk.gui.kit.parts import bounded, calm
 
 #: Comparisons with a number, in words.
@@ -34,8 +35,8 @@ class FavourableField(QWidget):
         self._column = Column("", Kind.NOMINAL)
         self._values: tuple[str, ...] = ()
         self._favourable = ""
-        self.combo = bounded(QComboBox(), 10)
-        self.combo.setPlaceholderText("Choose a value…")
+        self.combo = bounded(Choice("Choose a value…"), 10)
+        self.setFocusProxy(self.combo)
         self.combo.activated.connect(self._choose)
         self.number = NumberField()
         self.number.setAccessibleName("Limit of the favourable outcome")

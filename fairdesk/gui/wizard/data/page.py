@@ -17,6 +17,7 @@ from fairdesk.data.table import Dialect, Kind
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.cells_dialog import CellsDialog
 from fairdesk.gui.kit import layouts, theme, tips
+from fairdesk.gui.kit.choices import Choice
 from fairdesk.gui.kit.dropping import Sort, filter_of
 from fairdesk.gui.kit.parts import (
     Card,
@@ -149,7 +150,7 @@ class DataPage(Page):
         self.person.addItems(_PEOPLE)
         self.person.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.person.editTextChanged.connect(self._answer_person)
-        self.label, self.good = bounded(QComboBox()), FavourableField()
+        self.label, self.good = bounded(Choice("Choose a column…")), FavourableField()
         self.favourable = self.good.combo
         self.label.activated.connect(self._answer_label)
         self.good.chosen.connect(self._answer_favourable)
@@ -163,7 +164,6 @@ class DataPage(Page):
             place = labelled(text, field)
             place.addStretch(1)  # fields of other heights keep their tops in line
             row.addLayout(place, stretch)
-        self.good.setFocusProxy(self.favourable)
         self.favourable.setAccessibleName(self.good.accessibleName())
         card.body.addLayout(row)
         self._outcome = quiet()
@@ -381,7 +381,7 @@ class DataPage(Page):
         blocked = QSignalBlocker(self.person)
         self.person.setCurrentText(self.state.person)
         del blocked
-        _fill(self.label, self.state.label_candidates(), self.state.label, "Choose a column…")
+        _fill(self.label, self.state.label_candidates(), self.state.label)
         state = self.state
         column = state.table.column(state.label) if state.table and state.label else None
         self.good.show_outcome(column, state.label_values(), state.favourable)
@@ -430,10 +430,9 @@ class DataPage(Page):
         self.changed.emit()
 
 
-def _fill(combo: QComboBox, values: tuple[str, ...], chosen: str, prompt: str) -> None:
-    """List values; a prompt stands for "none yet"."""
+def _fill(combo: QComboBox, values: tuple[str, ...], chosen: str) -> None:
+    """List values."""
     combo.clear()
-    combo.setPlaceholderText(prompt)
     for value in values:
         combo.addItem(value if value.strip() else f"“{value}”", value)
     combo.setCurrentIndex(combo.findData(chosen) if chosen else -1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QWidget
 
 from fairdesk.data.profiling.outcomes import OR
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.forms.values_dialog import ValuesDialog
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.choices import Choice
 from fairdesk.gui.kit.parts import bounded, calm, labelled
 from fairdesk.gui.wizard.data.favourable import COMPARISONS
 from fairdesk.models.decisions.favourable import Answer, sign_of
@@ -34,8 +35,7 @@ class AnswerField(QWidget):
         super().__init__()
         self._card: ModelCard | None = None
         self._good = ""
-        self.combo = bounded(QComboBox())
-        self.combo.setPlaceholderText("Choose a decision…")
+        self.combo = bounded(Choice("Choose a decision…"))
         self.combo.activated.connect(self._choose)
         self.threshold = QDoubleSpinBox()
         self.threshold.setDecimals(3)
@@ -48,13 +48,18 @@ class AnswerField(QWidget):
         calm(self.combo, self.threshold, self.estimate)
         self._by_score = layouts.panel(labelled("Decision threshold (abo&ve)", self.threshold))
         self._by_estimate = layouts.panel(labelled("This n&umber", self.estimate))
-        row = layouts.row(
-            layouts.grow(labelled("&Model’s favourable decision", self.combo)),
-            on=self,
-            spacing=theme.GAP,
-        )
+        self._label = QLabel()
+        self._label.setBuddy(self.combo)
+        choosing = layouts.column(self._label, self.combo, spacing=theme.TIGHT)
+        row = layouts.row(layouts.grow(choosing), on=self, spacing=theme.GAP)
+        self.name_decisions(of_model=True)
         for box in (self._by_score, self._by_estimate):
             row.addWidget(box, 0, Qt.AlignmentFlag.AlignBottom)
+
+    def name_decisions(self, *, of_model: bool) -> None:
+        """Say whose decisions these are: the model's, or those in a column without one."""
+        self._label.setText("&Model’s favourable decision" if of_model else "Fa&vourable decision")
+        self.combo.setAccessibleName(self._label.text().replace("&", ""))
 
     def show_answers(self, card: ModelCard, mapping: Mapping | Answer | None) -> None:
         """Show the answers that a model can give, and what they are taken to mean, if that is."""

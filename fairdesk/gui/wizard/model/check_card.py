@@ -40,7 +40,11 @@ class ProblemsCard(Card):
         self.setVisible(bool(problems))
         if not problems:
             return
-        self.body.addWidget(heading("The model cannot be tested yet"))
+        self.body.addWidget(
+            heading(
+                "The model cannot be tested yet" if fed else "These decisions cannot be used yet"
+            )
+        )
         for sentence in problems[:_PROBLEMS]:
             shown = Words(f"!  {short(sentence, _LETTERS)}")
             shown.setToolTip(tips.plain(sentence))
@@ -102,10 +106,7 @@ class CheckCard(Card):
 
     def _show_figures(self, state: WizardState, proof: InputCheck) -> None:
         self._agreement.setText(
-            (
-                "The recorded outcome is the model’s decision itself, so there is nothing to "
-                "compare it with."
-            )
+            ("The recorded outcome is the decision itself, so there is nothing to compare it with.")
             if state.predictions == state.label
             else f"On {proof.rows:,} of your rows, the decision matches “{state.label}” "
             f"in {percent(proof.accuracy, 1)} (accuracy)."

@@ -22,6 +22,7 @@ from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.form_dialog import FormDialog
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.choices import Choice
 from fairdesk.gui.kit.parts import Words, bounded, clear, push_button, quiet
 from fairdesk.models.inputs import editing
 from fairdesk.models.inputs.mapping.propose import Proposal
@@ -72,12 +73,10 @@ class InputDialog(FormDialog):
         super().__init__(f"Model input {position + 1}: {card.inputs[position]}", parent)
         self.fed = fed
         self._position, self._card, self._table = position, card, table
-        self.column = bounded(QComboBox(), 24)
+        self.column = bounded(Choice("Choose a column…"), 24)
         self.column.addItems(columns)
-        self.column.setPlaceholderText("Choose a column…")
         self.column.activated.connect(self._choose_column)
-        self.way = QComboBox()
-        self.way.setPlaceholderText("Choose…")
+        self.way = Choice("Choose…")
         for way, words in WAYS.items():
             self.way.addItem(words, way)
         self.way.addItem(_ONE, _ONE)

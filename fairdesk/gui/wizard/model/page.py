@@ -14,6 +14,7 @@ from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.errors import DataError, FairDeskError, ModelError
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.choices import Choice
 from fairdesk.gui.kit.dropping import Sort, filter_of
 from fairdesk.gui.kit.parts import (
     Busy,
@@ -22,6 +23,7 @@ from fairdesk.gui.kit.parts import (
     Elided,
     Fold,
     bounded,
+    calm,
     clear,
     labelled,
     push_button,
@@ -241,8 +243,8 @@ class ModelPage(Page):
             "SavedModel is a folder: drop the folder",
         )
         self._empty.asked.connect(self._choose)
-        self.column = bounded(QComboBox(), 20)
-        self.column.setPlaceholderText("Choose a column…")
+        self.column = bounded(Choice("Choose a column…", deliberate=True), 20)
+        calm(self.column)
         self.column.activated.connect(lambda: self._take_predictions(self.column.currentText()))
         self._without = Card(margin=theme.GAP)
         row = layouts.row(
@@ -295,9 +297,11 @@ class ModelPage(Page):
         self._about = quiet()
         names = layouts.column(self._name, self._about, spacing=theme.TIGHT)
         self._other = push_button("&Choose another file…", self._choose)
+        self.leave = push_button("Choose a model or another co&lumn", self._leave_column)
         row = layouts.row(
             layouts.grow(names),
             layouts.at(self._other, Qt.AlignmentFlag.AlignTop),
+            layouts.at(self.leave, Qt.AlignmentFlag.AlignTop),
             spacing=theme.GAP,
         )
         self._files = CompanionRow()
@@ -547,6 +551,16 @@ class ModelPage(Page):
         self.proved.emit()
         self.changed.emit()
 
+    def _leave_column(self) -> None:
+        """Go back to where a model, or another column, is chosen."""
+        self.state.clear_model()
+        self._column, self._fed = "", None
+        self.banner.clear()
+        self._show_whatever()
+        self._show_columns()
+        self.column.setFocus()
+        self.changed.emit()
+
     def _ask_for_good(self, card: ModelCard, why: str) -> None:
         """Ask which of a column's decisions is the good one: none is called as the label's."""
         self.state.clear_model()
@@ -660,8 +674,10 @@ class ModelPage(Page):
         self.tabs.show_inputs(fed if shown else None, self._columns())
         # without a model that is fed there is nothing to show below
         self.tabs.setVisible(shown)
-        for widget in (self._files, self._held):
+        for widget in (self._files, self._held, self._other):
             widget.setVisible(not self._column)
+        self.leave.setVisible(bool(self._column))
+        self.check.answer.name_decisions(of_model=not self._column)
         self._outputs.setVisible(not self._column and self.output.count() > 0)
         if state.card is not None and fed is not None:
             self.check.answer.show_answers(

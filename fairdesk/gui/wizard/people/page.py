@@ -151,12 +151,14 @@ class PeoplePage(Page):
             self._rows.setColumnStretch(place, stretch)
         self._rows.setRowStretch(self._rows.rowCount(), 1)
         self._build_suggestions(table)
-        unused = tuple(name for name in self.state.unused_names() if name not in unseen)
+        shown = (*unseen, self.state.predictions)
+        unused = tuple(name for name in self.state.unused_names() if name not in shown)
         self._unused.setVisible(bool(unused))
         pronoun = "it" if len(unused) == 1 else "them"
-        self._unused.setText(
-            f"Not listed, because the model does not use {pronoun}: {_some(unused)}."
-        )
+        why = f"the model does not use {pronoun}"
+        if self.state.predictions:
+            why = "free text does not define groups"
+        self._unused.setText(f"Not listed, because {why}: {_some(unused)}.")
 
     def _add(self, row: int, column: Column, *, seen: bool = True) -> None:
         name = column.name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -33,6 +33,7 @@ from fairdesk.wording import words
 from fairdesk.wording.pairs import distance_text
 
 #: What the empty note says.
+_KEYS = QKeySequence.StandardKey
 _ANY_NOTE = "Note on this pair (N); saved when you leave the field"
 _WHY_DISMISSED = (
     "Why is this pair dismissed? The reason appears in the report; Escape returns to the table"
@@ -65,6 +66,17 @@ class NoteEdit(QPlainTextEdit):
         """Save."""
         super().focusOutEvent(event)
         self.saved.emit(self.toPlainText().strip())
+
+    def event(self, event: QEvent) -> bool:
+        """Leave Undo and Redo to the window while there is nothing written to be undone."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            text = self.document()
+            if (event.matches(_KEYS.Undo) and not text.isUndoAvailable()) or (
+                event.matches(_KEYS.Redo) and not text.isRedoAvailable()
+            ):
+                event.ignore()
+                return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         """Save with Ctrl+Enter; Escape and Tab leave."""

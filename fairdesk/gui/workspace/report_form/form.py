@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QLabel, QPushButton, QRadioButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QPushButton, QRadioButton, QWidget
 
 from fairdesk.audit.store.details import Details, TemplateKey
 from fairdesk.gui.kit import layouts, parts, theme
@@ -423,9 +423,7 @@ class _Completeness(parts.Card):
         super().__init__(tone="tint", margin=theme.GAP)
         self.word = parts.heading("")
         self.why = parts.Words()
-        self.links = QLabel()
-        self.links.setWordWrap(True)
-        self.links.setTextFormat(Qt.TextFormat.RichText)
+        self.links = parts.Markup()
         self.links.setTextInteractionFlags(
             Qt.TextInteractionFlag.LinksAccessibleByMouse
             | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
@@ -484,7 +482,7 @@ class _Completeness(parts.Card):
         )
         if text != self._links:
             self._links = text
-            self.links.setText(text)
+            self.links.write(lambda: text)
         self.links.setVisible(bool(text))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from fairdesk.answers.selection import main_shares
@@ -21,6 +22,8 @@ from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 
+#: From this width on the bar has room for all figures.
+_WIDE = 900
 _STOPPING = "stopping…"
 
 
@@ -137,12 +140,23 @@ class RunBar(parts.Card):
             self._hold,
             self._stop,
             self._again,
-            margin=(theme.WIDE, theme.NEAR, theme.WIDE, theme.NEAR),
-            spacing=theme.WIDE,
+            margin=(theme.GAP, theme.NEAR, theme.GAP, theme.NEAR),
+            spacing=theme.GAP,
         )
         self.body.addLayout(row)
-        self._stopping = False
+        self._stopping = self._priced = False
         self.show_nothing()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Return the least size: where there is little room, the price of a pair gives way."""
+        least = super().minimumSizeHint()
+        spare = 0 if self._price.isHidden() else self._price.sizeHint().width() + theme.GAP
+        return QSize(least.width() - spare, least.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Leave out what there is no room for."""
+        super().resizeEvent(event)
+        self._offer_price()
 
     def show_nothing(self, what: str = "discriminatory pairs") -> None:
         """Show that no run was made, and what one could find."""
@@ -206,7 +220,8 @@ class RunBar(parts.Card):
         """
         answers = method_of(run).answers
         self._found.setVisible(answers is QuestionKind.EXAMPLES)
-        self._price.setVisible(answers is QuestionKind.EXAMPLES)
+        self._priced = answers is QuestionKind.EXAMPLES
+        self._offer_price()
         self._share.setVisible(
             answers not in (QuestionKind.EXAMPLES, QuestionKind.DIAGNOSIS, QuestionKind.RATES)
         )
@@ -242,6 +257,10 @@ class RunBar(parts.Card):
             return
         of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
         self._share.show_number(short(share), f"{kind(share)}{of}")
+
+    def _offer_price(self) -> None:
+        """Show the price of a pair where there is one, and room for it."""
+        self._price.setVisible(self._priced and self.width() >= _WIDE)
 
     def _count_groups(self, run: Run) -> None:
         """Show how many rule sets were looked at, and the greatest difference so far."""

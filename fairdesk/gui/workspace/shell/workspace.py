@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from fairdesk.answers.selection import all_off
 from fairdesk.app.time_limits import timed_run
@@ -24,6 +24,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.pages import Pages
 from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.workspace.certification.page import ProofPage
 from fairdesk.gui.workspace.common.answering import estimates, method_of, proves
@@ -112,13 +113,12 @@ class Workspace(QWidget):
         self.log = LogPage(self._session)
         self.bar = RunBar()
         self._banner = parts.Banner()
-        self._pages = QStackedWidget()
-        for page in (
+        pages = Pages(
             *(self.overview, self.data, self.examples, self.share, self.proof),
             *(self.compare, self.groups, self.repair, self.report, self.log),
-        ):
-            self._pages.addWidget(page)
-        self._lay_out()
+        )
+        self._pages = pages.stack
+        self._lay_out(pages)
 
         self._listen()
         for number, name in enumerate(NAMES, start=1):
@@ -400,13 +400,13 @@ class Workspace(QWidget):
 
     # Parts
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, pages: QWidget) -> None:
         line = parts.Hairline()
         warning = layouts.column(self._banner, margin=(theme.WIDE, theme.GAP, theme.WIDE, 0))
         upper = layouts.row(
             layouts.column(self.steps, margin=(0, theme.GAP, 0, 0)),
             line,
-            layouts.grow(layouts.column(warning, layouts.grow(self._pages), spacing=0)),
+            layouts.grow(layouts.column(warning, layouts.grow(pages), spacing=0)),
             spacing=0,
         )
         layouts.column(

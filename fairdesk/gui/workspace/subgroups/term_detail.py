@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.kit import layouts, parts, theme
@@ -80,27 +80,26 @@ def shortened(pieces: Sequence[tuple[str, bool]], around: int = _AROUND) -> Piec
     return spans
 
 
-class Marked(QLabel):
+class Marked(parts.Markup):
     """A sentence with some stretches marked. It comes from a file: escaped, never markup."""
 
     def __init__(self, pieces: Sequence[tuple[str, bool]]) -> None:
         super().__init__()
-        colours = theme.colours()
-        self.setTextFormat(Qt.TextFormat.RichText)
-        self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setMinimumWidth(120)
-        style = f"background-color:{colours.tint}; font-weight:600; text-decoration:underline"
-        self.setText(
-            "".join(
-                f'<span style="{style}">{html.escape(text)}</span>' if marked else html.escape(text)
-                for text, marked in shortened(pieces)
-            ).replace("\n", " ")
-        )
+        self.write(lambda: _markup(pieces))
         self.setAccessibleName("".join(text for text, _marked in pieces))
+
+
+def _markup(pieces: Sequence[tuple[str, bool]]) -> str:
+    style = f"background-color:{theme.colours().tint}; font-weight:600; text-decoration:underline"
+    return "".join(
+        f'<span style="{style}">{html.escape(text)}</span>' if marked else html.escape(text)
+        for text, marked in shortened(pieces)
+    ).replace("\n", " ")
 
 
 @dataclass(frozen=True)

@@ -136,8 +136,9 @@ class Proposer:
         if missing:
             used = {item.attribute for item in inputs if item is not None}
             unused = [column.name for column in self._others if column.name not in used]
+            other = "This model is for other data. " if 2 * len(missing) > len(names) else ""
             self.problems.append(
-                f"The model has {_inputs(len(names))}, and the table has no column for "
+                f"{other}The model has {_inputs(len(names))}, and the table has no column for "
                 f"{listing(missing)}."
             )
             self.problems.append(
@@ -225,7 +226,8 @@ class Proposer:
             return way.inputs, way.matched
         ignored = len(self._others) - len(self._offered)
         self.problems.append(
-            f"The model has {_inputs(count)}, but the table offers {len(self._offered)} columns"
+            f"This model may be for other data. The model has {_inputs(count)}, but the table "
+            f"offers {len(self._offered)} columns"
             + (f" (and {ignored} are excluded)" if ignored else "")
             + "."
         )

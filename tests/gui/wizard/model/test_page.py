@@ -735,6 +735,27 @@ def test_decisions_in_a_column_stand_for_the_model(qtbot, make):
     assert page.favourable_class.currentText() == "granted"
 
 
+def test_a_column_is_chosen_on_purpose_and_left_again(qtbot, make):
+    wizard = make(FakeWorker(), "risk", ">= 30")
+    page, state = wizard.model, wizard.state
+    page.column.setFocus()
+    qtbot.keyClick(page.column, Qt.Key.Key_Down)
+    assert not page.check.isVisible()
+    page.column.hidePopup()
+    choose(page.column, "risk")
+    assert wizard.next.isEnabled()
+    # a column always matches itself: that is no warning
+    assert not state.proof.warnings
+    assert not page._other.isVisible()
+    texts = [each.text() for each in page.findChildren(QLabel) if each.isVisible()]
+    assert not [text for text in texts if "odel’s" in text]
+    page.leave.click()
+    assert page.column.isVisible()
+    assert wizard.focusWidget() is page.column
+    assert state.card is None
+    assert not wizard.next.isEnabled()
+
+
 def test_a_model_takes_the_place_of_a_column(qtbot, make, model_file):
     wizard = make(FakeWorker(), "said", "granted")
     page = wizard.model

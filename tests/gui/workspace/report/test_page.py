@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.store.details import Categories, Choice, Details, Signer
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.report import typesetting
 from fairdesk.gui.workspace.report.contents import ContentsDialog
 from fairdesk.gui.workspace.report.exports import FILES, REPORTS, write
@@ -426,6 +427,22 @@ def test_columns_that_tell_groups_apart_are_offered_with_counts(path):
     assert "sex" in offer.columns
     assert sum(offer.columns["sex"].values()) > 0
     assert offer.proposed.sex == "sex"
+
+
+def test_links_follow_a_change_of_colours(qtbot, themed, no_pages, audit):
+    links = audit.report.findChild(parts.Markup)
+    qtbot.waitUntil(lambda: bool(links.text()))
+
+    def drawn():
+        picture = links.grab().toImage()
+        places = [(x, y) for x in range(picture.width()) for y in range(picture.height())]
+        return {picture.pixelColor(x, y).name().upper() for x, y in places}
+
+    assert theme.LIGHT.accent in drawn()
+    theme.apply(themed, "dark")
+    themed.processEvents()
+    assert theme.DARK.accent in drawn()
+    assert theme.LIGHT.accent not in drawn()
 
 
 def test_the_form_of_the_report_is_kept_and_undone(no_pages, audit, path):

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
@@ -191,6 +192,24 @@ def test_dismissing_asks_why_and_the_log_has_both(qtbot, reading, path):
     qtbot.keyClick(table, Qt.Key.Key_D)
     qtbot.waitUntil(lambda: detail.pair.mark == "", timeout=10_000)
     assert table.hasFocus()
+
+
+def test_undo_reaches_the_dismissal_from_the_field_for_its_reason(qtbot, reading):
+    undo = reading.undo_stack.createUndoAction(reading)
+    undo.setShortcut(QKeySequence.StandardKey.Undo)
+    reading.addAction(undo)
+    table, detail = reading.examples.pairs.table, reading.examples.detail
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_D)
+    qtbot.waitUntil(detail._note.hasFocus, timeout=10_000)
+    qtbot.waitUntil(lambda: detail.pair.mark == "dismissed", timeout=10_000)
+    # what is written there is undone there
+    qtbot.keyClicks(detail._note, "odd")
+    qtbot.keyClick(detail._note, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert not detail._note.toPlainText()
+    assert detail.pair.mark == "dismissed"
+    qtbot.keyClick(detail._note, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: not detail.pair.mark, timeout=10_000)
 
 
 def test_a_note_is_kept_when_the_audit_is_closed(qtbot, reading, path):

@@ -1,0 +1,84 @@
+"""A list in which nothing is chosen yet: the keyboard opens it, and takes what it points at."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit
+
+from fairdesk.data.table import Column, Kind
+from fairdesk.gui.kit import layouts
+from fairdesk.gui.kit.choices import Choice
+from fairdesk.gui.kit.parts import labelled
+from fairdesk.gui.wizard.data.favourable import FavourableField
+
+GRADES = ("good", "fair", "poor")
+
+
+@pytest.fixture
+def shown(qtbot, themed):
+    """Show widgets in the active window."""
+    kept = []
+
+    def show(*items):
+        window = layouts.panel(*items)
+        kept.append(window)
+        qtbot.addWidget(window)
+        window.show()
+        window.activateWindow()
+        qtbot.waitUntil(window.isActiveWindow)
+        return window
+
+    yield show
+    kept.clear()
+
+
+def open_list(qtbot, choice):
+    choice.showPopup()
+    qtbot.waitUntil(choice.view().isVisible)
+    return choice.view()
+
+
+def test_the_first_down_in_an_open_list_takes_the_first_entry(qtbot, shown):
+    choice = Choice("Choose a grade…")
+    choice.addItems(GRADES)
+    choice.setCurrentIndex(-1)
+    shown(choice)
+    view = open_list(qtbot, choice)
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert view.currentIndex().data() == "good"
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert choice.currentText() == "good"
+    # where something is chosen, it goes on from there
+    view = open_list(qtbot, choice)
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert view.currentIndex().data() == "fair"
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Down, Qt.Key.Key_P])
+def test_a_key_on_a_closed_list_opens_it_and_commits_nothing(qtbot, shown, key):
+    choice = Choice("Choose a grade…", deliberate=True)
+    choice.addItems(GRADES)
+    choice.setCurrentIndex(-1)
+    taken = []
+    choice.activated.connect(taken.append)
+    shown(choice)
+    choice.setFocus()
+    qtbot.keyClick(choice, key)
+    qtbot.waitUntil(choice.view().isVisible)
+    assert not taken
+    if key == Qt.Key.Key_P:
+        assert choice.view().currentIndex().data() == "poor"
+    else:
+        qtbot.keyClick(choice.view(), key)
+    qtbot.keyClick(choice.view(), Qt.Key.Key_Return)
+    assert taken == [GRADES.index("poor" if key == Qt.Key.Key_P else "good")]
+
+
+def test_the_key_of_a_label_reaches_a_field_of_several_parts(qtbot, shown):
+    field, other = FavourableField(), QLineEdit()
+    field.show_outcome(Column("grade", Kind.NOMINAL, GRADES), GRADES, "")
+    window = shown(other, labelled("Fa&vourable outcome", field))
+    other.setFocus()
+    qtbot.keyClick(other, Qt.Key.Key_V, Qt.KeyboardModifier.AltModifier)
+    assert field.combo.hasFocus()
+    (label,) = window.findChildren(QLabel)
+    assert isinstance(label.buddy(), QComboBox)
