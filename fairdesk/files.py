@@ -13,9 +13,19 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def resources() -> Path:
-    """Return the folder of the built-in samples, icons and help."""
-    bundled = _PACKAGE / "_resources"
-    return bundled if bundled.is_dir() else _PACKAGE.parent / "resources"
+    """Return the folder of the built-in samples, icons and fonts."""
+    return _beside("resources")
+
+
+def documentation() -> Path:
+    """Return the folder of the documentation's pages and pictures."""
+    return _beside("docs")
+
+
+def _beside(name: str) -> Path:
+    """Return a folder of the checkout; an installed package holds it itself (pyproject.toml)."""
+    bundled = _PACKAGE / f"_{name}"
+    return bundled if bundled.is_dir() else _PACKAGE.parent / name
 
 
 def log_folder() -> Path:

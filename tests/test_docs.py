@@ -22,7 +22,11 @@ from fairdesk.audit.catalogue.options import options_of
 from fairdesk.cli.commands import parse
 from fairdesk.cli.main import main
 from fairdesk.cli.parsing import USAGE
+from fairdesk.cli.reference import commands_page
 from fairdesk.cli.terminal import FAILED, INTERRUPTED
+from fairdesk.manual.contents import CONTENTS
+from fairdesk.manual.pages import pages
+from fairdesk.manual.reference import figures
 from fairdesk.models.model import Mapping
 from fairdesk.report.blocks import Report
 from fairdesk.report.content.passages import passages
@@ -32,7 +36,7 @@ from fairdesk.samples import samples
 
 HOUSE = Path(__file__).resolve().parents[1]
 DOCS = HOUSE / "docs"
-PAGES = sorted([*DOCS.rglob("*.md"), *DOCS.rglob("*.md.in"), HOUSE / "README.md"])
+PAGES = [*sorted([*DOCS.rglob("*.md"), *DOCS.rglob("*.md.in")]), HOUSE / "README.md"]
 #: What `docs/terms.md` has better words for; the texts of the catalogue are not meant here.
 BANNED = re.compile(
     r"\bnought\b|\bwhom\b|\bunlike\b|\banew\b|\bnobody\b|\bsomebody\b|\bcome to\b|\binvented\b"
@@ -50,11 +54,8 @@ def name(page: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def reference():
-    spec = importlib.util.spec_from_file_location("reference", HOUSE / "packaging" / "reference.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def made():
+    return pages(commands_page())
 
 
 def commands(text: str) -> list[list[str]]:
@@ -81,8 +82,8 @@ def test_every_command_on_a_page_is_one():
     }
 
 
-def test_every_option_on_a_page_is_one(reference):
-    there = set(re.findall(r"--[a-z-]+", reference.pages()["reference/command-line.md"]))
+def test_every_option_on_a_page_is_one(made):
+    there = set(re.findall(r"--[a-z-]+", made["reference/command-line.md"]))
     there |= {"--upgrade", "--until"}
     named = {
         (name(page), option)
@@ -92,6 +93,13 @@ def test_every_option_on_a_page_is_one(reference):
     }
     assert {each for each in named if each[1] not in there} == set()
     assert len(named) > 30
+
+
+def test_every_page_is_in_the_contents():
+    listed = [place for chapter in CONTENTS for place in chapter.pages]
+    written = {page.relative_to(DOCS).as_posix().removesuffix(".in") for page in PAGES[:-1]}
+    assert set(listed) == written
+    assert len(listed) == len(set(listed))
 
 
 def test_exit_codes_are_those_of_the_commands():
@@ -136,42 +144,41 @@ def test_names_in_bold_are_on_screen(page):
     assert bold - window_texts() - data == set()
 
 
-def test_every_method_and_option_is_described(reference):
-    made = reference.pages()["reference/methods.md"]
+def test_every_method_and_option_is_described(made):
+    page = made["reference/methods.md"]
     parts = dict(
         re.findall(
-            r"^### [^\n]*\{ #([\w-]+) \}\n(.*?)(?=^###? |\Z)", made, re.MULTILINE | re.DOTALL
+            r"^### [^\n]*\{ #([\w-]+) \}\n(.*?)(?=^###? |\Z)", page, re.MULTILINE | re.DOTALL
         )
     )
     assert set(parts) == set(METHODS)
     for key, method in METHODS.items():
         for option in options_of(method.options):
-            assert f"| `{option.name}` |" in parts[key]
+            assert f"</a>`{option.name}` |" in parts[key]
             assert f"| {option.takes} | {option.default} |" in parts[key]
 
 
-def test_every_figure_and_limit_is_described(reference):
-    assert set(reference.SUBJECTS) == set(passages("definitions"))
-    assert set(reference.LIMITS) == set(passages("limits"))
-    made = reference.pages()
+def test_every_figure_and_limit_is_described(made):
+    assert set(figures.SUBJECTS) == set(passages("definitions"))
+    assert set(figures.LIMITS) == set(passages("limits"))
     keys = {each.formula for held in passages("definitions").values() for each in held} - {""}
     formulas = re.findall(r"\{ #(\w+) \}\n\n<math alttext=", made["reference/figures.md"])
     assert set(formulas) == keys
     assert "{" not in made["reference/limits.md"]
 
 
-def test_members_of_json_are_described(reference):
-    made = reference.pages()["reference/json.md"]
+def test_members_of_json_are_described(made):
+    page = made["reference/json.md"]
     parts = dict(
-        re.findall(r"^### (\w+) \{[^\n]*\n(.*?)(?=^###? |\Z)", made, re.MULTILINE | re.DOTALL)
+        re.findall(r"^### (\w+) \{[^\n]*\n(.*?)(?=^###? |\Z)", page, re.MULTILINE | re.DOTALL)
     )
     for struct in (Report, GroupTable, Manifest, Mapping):
         for field in msgspec.structs.fields(struct):
             assert f"| `{field.encode_name}` |" in parts[struct.__name__]
     # a struct in a member's type is described too
     assert {"Section", "GroupLine", "RunOf", "Input"} <= set(parts)
-    assert "Literal" not in made
-    assert "typing" not in made
+    assert "Literal" not in page
+    assert "typing" not in page
 
 
 def test_what_an_audit_prints_as_json_is_described(tmp_path, capfd):

@@ -43,7 +43,14 @@ def _open_window(file: str | None) -> int:
     # Qt is loaded for nothing else
     from fairdesk.gui.app import main as open_window  # noqa: PLC0415
 
-    return open_window([file] if file else [])
+    return open_window([file] if file else [], _commands_page)
+
+
+def _commands_page() -> str:
+    # it loads all commands, and is asked for with the help only
+    from fairdesk.cli.reference import commands_page  # noqa: PLC0415
+
+    return commands_page()
 
 
 def _open_missing_streams() -> None:

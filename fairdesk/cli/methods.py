@@ -7,15 +7,13 @@ import json
 import textwrap
 from collections.abc import Iterator
 
-from fairdesk.audit.catalogue.method import ASSUMPTIONS, PURPOSES, Method, QuestionKind
+from fairdesk.audit.catalogue.method import ASSUMPTIONS, PURPOSES, Method
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import Option, options_of
 from fairdesk.cli.parsing import AddParser, add_json
 from fairdesk.cli.terminal import print_lines
 from fairdesk.wording import words
 
-#: Of the mitigations `fairdesk repair --method` takes the names without this.
-REPAIR = "repair-"
 _WIDTH = 80
 _EPILOG = """\
 A query is one row sent to the model. The exit code is 0, or 2 for an invalid command line.
@@ -55,13 +53,6 @@ def _methods(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def command_of(method: Method) -> str:
-    """Return the command that runs a method."""
-    if method.answers is QuestionKind.REPAIR:
-        return f"fairdesk repair --method {method.key.removeprefix(REPAIR)}"
-    return f"fairdesk audit --method {method.key}"
-
-
 def _listed(method: Method) -> dict[str, object]:
     purpose = PURPOSES[method.answers]
     return {
@@ -78,7 +69,7 @@ def _listed(method: Method) -> dict[str, object]:
 def _described(method: Method) -> dict[str, object]:
     return {
         **_listed(method),
-        "command": command_of(method),
+        "command": method.command,
         "shows": method.tells,
         "does_not_show": method.cannot,
         "needs": method.needed,
@@ -111,7 +102,7 @@ def _list() -> Iterator[str]:
 
 
 def _description(method: Method) -> Iterator[str]:
-    yield f"{method.title} ({command_of(method)})"
+    yield f"{method.title} ({method.command})"
     yield ""
     yield from _wrapped(method.sentence)
     facts = (

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.app.repair import RepairOutcome, RepairQuestion, repair
+from fairdesk.audit.catalogue.method import REPAIR
 from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.catalogue.options import option_named, options_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.cli.methods import REPAIR
 from fairdesk.cli.parsing import AddParser, add_json, options_by_method, whole_number
 from fairdesk.cli.terminal import (
     FAILED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import logging.handlers
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -22,7 +22,7 @@ from fairdesk.gui.main_window import MainWindow
 _LOG_BYTES, _LOG_FILES = 1_000_000, 3
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, commands: Callable[[], str] = str) -> int:
     """Show the window and stay until it is closed.
 
     Parameters
@@ -30,6 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         At most one file to open: an audit, or data or a model to begin one with. By default the
         process's own arguments.
+    commands : callable
+        Makes what the help shows of the command line, which this program does not know.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Collector(app)
     remembered = settings.load()
     theme.apply(app, remembered.scheme)
-    window = MainWindow(remembered)
+    window = MainWindow(remembered, commands)
     window.show()
     if arguments:
         file = Path(arguments[0])

@@ -7,6 +7,7 @@ the workspace need is loaded in the background as soon as it is.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,22 +19,33 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QKeySequence,
+    QShortcut,
 )
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QFileDialog,
+    QMainWindow,
+    QStackedWidget,
+    QWidget,
+)
 from shiboken6 import isValid
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import about
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
+from fairdesk.gui.kit.hints.helping import ask_help, set_topic
 from fairdesk.gui.kit.parts import action, asked, resize_on_screen
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.start_page import StartPage
+from fairdesk.manual.places import TERMS
 
 if TYPE_CHECKING:
     from fairdesk.audit.store.store import Store
     from fairdesk.audit.worker.client import Worker
+    from fairdesk.gui.help.window import HelpWindow
     from fairdesk.gui.wizard.dialog import Wizard
     from fairdesk.gui.wizard.state.first_runs import Plan
     from fairdesk.gui.workspace.shell.workspace import Workspace
@@ -51,6 +63,8 @@ _NOBODY_TO_ASK = (
     "search is possible."
 )
 _KEYS = QKeySequence.StandardKey
+#: Set on a dialog in which the key opens the help.
+_HELPED = "opens_help"
 
 
 def _load_rest() -> None:
@@ -67,6 +81,8 @@ class MainWindow(QMainWindow):
     ----------
     settings : Settings
         What is remembered between starts.
+    commands : callable
+        Makes what the help shows of the command line.
 
     Attributes
     ----------
@@ -74,11 +90,15 @@ class MainWindow(QMainWindow):
         The open audit.
     wizard : Wizard, optional
         The wizard, while it is on screen.
+    help : HelpWindow, optional
+        The help, once it was asked for.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, commands: Callable[[], str] = str) -> None:
         super().__init__()
         self.settings = settings
+        self._commands = commands
+        self.help: HelpWindow | None = None
         self.workspace: Workspace | None = None
         self.wizard: Wizard | None = None
         self._clerk: Worker | None = None
@@ -91,6 +111,11 @@ class MainWindow(QMainWindow):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start)
         self.setCentralWidget(self._stack)
+        set_topic(self.start, "start")
+        # dialogs have no menus: what offers the key there is added when one is used
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._offer_help)
         self.setAcceptDrops(True)
         self.setMinimumSize(LEAST)
         resize_on_screen(self, 1240, 820)
@@ -160,6 +185,26 @@ class MainWindow(QMainWindow):
         self._show_state()
         return True
 
+    def show_help(self, topic: str) -> None:
+        """Show the help on a topic of the window, or at a place of its own."""
+        if self.help is None:
+            # what searches and shows its pages
+            from fairdesk.gui.help.window import HelpWindow  # noqa: PLC0415
+
+            self.help = HelpWindow(self._commands)
+        self.help.show_topic(topic)
+
+    def _ask_help(self) -> None:
+        ask_help(self.focusWidget() or self)
+
+    def _offer_help(self, _before: QWidget | None, now: QWidget | None) -> None:
+        """Let the key open the help in a dialog of this window, too."""
+        dialog = now.window() if now is not None else None
+        if isinstance(dialog, QDialog) and not dialog.property(_HELPED):
+            dialog.setProperty(_HELPED, True)  # noqa: FBT003 - Qt's own
+            keys = QShortcut(QKeySequence(_KEYS.HelpContents), dialog)
+            keys.activated.connect(lambda: ask_help(dialog.focusWidget() or dialog))
+
     # -- menus ------------------------------------------------------------------------------------
 
     def _make_menus(self) -> None:
@@ -193,6 +238,9 @@ class MainWindow(QMainWindow):
             group.addAction(entry)
             colours.addAction(entry)
         about_menu = bar.addMenu("&Help")
+        about_menu.addAction(action(self, "&Help", self._ask_help, _KEYS.HelpContents))
+        about_menu.addAction(action(self, "&Glossary", lambda: self.show_help(TERMS)))
+        about_menu.addSeparator()
         about_menu.addAction(action(self, "Copy &diagnostics", about.copy_diagnostics))
         about_menu.addAction(action(self, "Open &log folder", about.open_log_folder))
         about_menu.addSeparator()
@@ -377,6 +425,8 @@ class MainWindow(QMainWindow):
         if self.close_audit():
             self.settings.maximised = self.isMaximized()
             self.settings.save()
+            if self.help is not None:
+                self.help.close()
             event.accept()
         else:
             event.ignore()

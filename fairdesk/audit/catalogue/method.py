@@ -12,6 +12,9 @@ import msgspec
 from fairdesk.data.domain.domain import Domain
 from fairdesk.models.model import Capability, Mapping, ModelCard
 
+#: Of the mitigations `fairdesk repair --method` takes the names without this.
+REPAIR = "repair-"
+
 
 class QuestionKind(StrEnum):
     """What kind of question a method answers."""
@@ -194,6 +197,13 @@ class Method:
     def short_title(self) -> str:
         """Its name where there is little room."""
         return self.short or self.title
+
+    @property
+    def command(self) -> str:
+        """The command that runs it."""
+        if self.answers is QuestionKind.REPAIR:
+            return f"fairdesk repair --method {self.key.removeprefix(REPAIR)}"
+        return f"fairdesk audit --method {self.key}"
 
     @property
     def needed(self) -> str:

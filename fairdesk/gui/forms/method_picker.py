@@ -15,7 +15,9 @@ from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
 from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, in_order, quiet
+from fairdesk.manual.places import method_place
 
 #: The kinds of methods that are picked here, in the order of the list: a mitigation has its own.
 QUESTIONS = {
@@ -134,7 +136,7 @@ class MethodPicker(QWidget):
             grid.addWidget(quiet(head), row, 0, top)
             grid.addWidget(text, row, 1)
         page = layouts.column(
-            self._title,
+            layouts.row(layouts.grow(self._title), HelpButton("this method")),
             self.reason,
             self._sentence,
             self._remark,
@@ -156,6 +158,7 @@ class MethodPicker(QWidget):
     def _show(self) -> None:
         method, off = METHODS[self.key], self._off.get(self.key, "")
         remark = self._remarks.get(self.key, "")
+        set_topic(self, method_place(self.key))
         self._title.setText(method.title)
         for label, text in ((self.reason, off), (self._remark, remark)):
             label.setText(text)
@@ -168,7 +171,7 @@ class MethodPicker(QWidget):
         options = tuple(each for each in options_of(method.options) if each.name != SECONDS)
         self._fold.setVisible(bool(options) and not off)
         clear(self._fold.body)
-        self.form = OptionsForm(options, self._options.get(self.key, {}))
+        self.form = OptionsForm(self.key, options, self._options.get(self.key, {}))
         self.form.set_to.connect(self.option_set)
         self._fold.body.addWidget(self.form)
         self.form.follow(self._fold.button)

@@ -12,6 +12,7 @@ from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import calm, in_order, labelled, push_button
+from fairdesk.manual.places import option_place
 
 #: What the words that a parameter can be mean.
 _MEANINGS = {
@@ -67,7 +68,7 @@ def number_field(option: Option, value: OptionValue) -> QSpinBox | QDoubleSpinBo
 
 
 class OptionsForm(QWidget):
-    """Fields for a method's parameters.
+    """Fields for a method's parameters, each with its place in the help.
 
     Signals
     -------
@@ -77,7 +78,9 @@ class OptionsForm(QWidget):
 
     set_to = Signal(str, object)
 
-    def __init__(self, options: tuple[Option, ...], values: dict[str, OptionValue]) -> None:
+    def __init__(
+        self, method: str, options: tuple[Option, ...], values: dict[str, OptionValue]
+    ) -> None:
         super().__init__()
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.PAGE)
@@ -90,7 +93,9 @@ class OptionsForm(QWidget):
             )
             calm(field)
             self.fields[option.name] = field
-            place = labelled(f"{option.title}  ({option.name})", field, hint(option))
+            topic = option_place(method, option.name)
+            title = f"{option.title}  ({option.name})"
+            place = labelled(title, field, hint(option), topic=topic)
             place.addStretch(1)
             grid.addLayout(place, position // 2, position % 2)
         grid.setColumnStretch(0, 1)

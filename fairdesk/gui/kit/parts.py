@@ -45,6 +45,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
 
 
 class Words(QLabel):
@@ -493,13 +494,21 @@ def calm(*inputs: QComboBox | QAbstractSpinBox) -> None:
         each.installEventFilter(_NoWheel(each))
 
 
-def labelled(text: str, field: QWidget, hint: str = "") -> QVBoxLayout:
-    """Put a label (with its mnemonic) above a field, a hint below, and name it for all readers."""
+def labelled(text: str, field: QWidget, hint: str = "", *, topic: str = "") -> QVBoxLayout:
+    """Put a label (with its mnemonic) above a field, a hint below, and name it for all readers.
+
+    With a topic of the help there is a “?” beside the label.
+    """
     label = QLabel(text)
     # a field of several parts takes no keys by itself
     label.setBuddy(field.focusProxy() or field)
-    column = layouts.column(label, field, spacing=theme.TIGHT)
-    field.setAccessibleName(text.replace("&", ""))
+    name = text.replace("&", "")
+    above: QWidget | QLayout = label
+    if topic:
+        set_topic(field, topic)
+        above = layouts.row(label, HelpButton(name, topic), layouts.stretch(), spacing=theme.TIGHT)
+    column = layouts.column(above, field, spacing=theme.TIGHT)
+    field.setAccessibleName(name)
     if hint:
         column.addWidget(quiet(hint))
         field.setAccessibleDescription(hint)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
 from fairdesk.gui.kit.parts import Banner, Words, quiet, title
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.state.wizard_state import Step, WizardState
@@ -55,7 +56,8 @@ class Page(QWidget):
         self.step = step
         self._redo = Words(tone="wrong")
         self.banner = Banner()
-        first = layouts.row(layouts.grow(title(name)))
+        set_topic(self, f"step {step.name}")
+        first = layouts.row(layouts.grow(title(name)), HelpButton(name))
         self.beside_title = first
         self.body = layouts.column(
             layouts.column(first, quiet(sentence), spacing=theme.TIGHT),

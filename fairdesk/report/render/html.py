@@ -17,6 +17,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 
 from fairdesk.report.blocks import Report, evidence_in
+from fairdesk.report.render.formulas import formula
 from fairdesk.report.render.pdf import printable
 from fairdesk.wording.language import frame
 from fairdesk.wording.statements import Evidence
@@ -40,11 +41,6 @@ _POLICY = (
 )
 #: So much wider than the drawing is the room for it.
 _ROOM = 1.06
-#: Every formula by itself, in the order of their names.
-_FORMULAS = """
-#import "formulas.typ": formulas
-#for key in formulas.keys().sorted() { math.equation(block: true, formulas.at(key).body) }
-"""
 
 
 def page(report: Report) -> str:
@@ -143,25 +139,3 @@ def _inline(svg: str, name: str) -> str:
         "focusable": "false",
     }
     return ET.tostring(root, encoding="unicode")
-
-
-def formula(key: str, alt: str) -> str:
-    """Return a formula as MathML; empty where the look has none of that name."""
-    from markupsafe import escape  # noqa: PLC0415 - comes with Jinja
-
-    drawn = _formulas().get(key, "")
-    return drawn.replace("<math", f'<math alttext="{escape(alt)}"', 1)
-
-
-@cache
-def _formulas() -> dict[str, str]:
-    """Return all formulas as MathML, as typst writes it."""
-    import typst  # noqa: PLC0415 - 80 MB that only a report needs
-
-    source = (_LOOK / "formulas.typ").read_text(encoding="utf-8")
-    names = sorted(re.findall(r"^  ([a-z]+): \$", source, flags=re.MULTILINE))
-    # typst's stubs want both to be of one type
-    folder: Any = _LOOK
-    made = typst.compile(_FORMULAS.encode(), root=folder, format="html").decode()
-    drawn = re.findall(r"<math.*?</math>", made, flags=re.DOTALL)
-    return dict(zip(names, drawn, strict=True))

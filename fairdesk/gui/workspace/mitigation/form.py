@@ -31,7 +31,9 @@ from fairdesk.audit.store.store import Store
 from fairdesk.errors import SpecError
 from fairdesk.gui.forms.options import OptionsForm, hint, number_field
 from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
 from fairdesk.gui.workspace.subgroups.finding import score_text
+from fairdesk.manual.places import option_place
 from fairdesk.models.model import Capability
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import mitigation as mitigation_words
@@ -333,9 +335,12 @@ class RepairForm(QWidget):
 
     def _make_labels(self) -> parts.Card:
         card = parts.Card()
-        card.body.addWidget(parts.heading("Labels of the augmentation rows"))
+        heading = parts.heading("Labels of the augmentation rows")
+        topic = option_place(PAIRS, _LABELS)
+        card.body.addLayout(layouts.row(layouts.grow(heading), HelpButton(heading.text(), topic)))
         together = QButtonGroup(self)
         self._sources = QWidget()
+        set_topic(self._sources, topic)
         column = layouts.column(on=self._sources, spacing=theme.TIGHT)
         source = self._usual[_LABELS]
         for key in source.choices:
@@ -447,7 +452,9 @@ class RepairForm(QWidget):
             number.valueChanged.connect(partial(self._set_option, name))
             parts.calm(number)
             title = option.title.replace(key, f"&{key}", 1)
-            place = parts.labelled(title, number, hint(option))
+            place = parts.labelled(
+                title, number, hint(option), topic=option_place(self.method, name)
+            )
             place.addStretch(1)
             self._much.addLayout(place, 1)
         self.much["most"].setSuffix(f"{words.NBSP}%")
@@ -457,7 +464,7 @@ class RepairForm(QWidget):
             if each.name not in (*_MUCH, _LABELS) and (network or not each.networks)
         )
         parts.clear(self._options)
-        self.form = OptionsForm(options, self._values[self.method])
+        self.form = OptionsForm(self.method, options, self._values[self.method])
         self.form.set_to.connect(self._set_option)
         self._options.addWidget(self.form)
         self._order()

@@ -430,8 +430,8 @@ class RepairPage(QWidget):
             return
         dialog = ExportDialog(self._session, number_of(run), trial, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setModal(True)
-        dialog.show()
+        # not modal to the help
+        dialog.open()
 
     def _tell_step(self, run: RunState) -> None:
         """Say what it does just now, and how far that is."""

@@ -365,5 +365,5 @@ class ReportPage(QWidget):
 def _show(dialog: QDialog) -> None:
     """Show a dialog before the window; it is gone when it is closed."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setModal(True)
-    dialog.show()
+    # not modal to the help
+    dialog.open()

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QWidget
 
 from fairdesk.answers.selection import all_off
 from fairdesk.app.time_limits import timed_run
@@ -23,6 +23,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import Pages
 from fairdesk.gui.kit.threads.background import in_background
@@ -113,12 +114,15 @@ class Workspace(QWidget):
         self.log = LogPage(self._session)
         self.bar = RunBar()
         self._banner = parts.Banner()
-        pages = Pages(
+        pages = (
             *(self.overview, self.data, self.examples, self.share, self.proof),
             *(self.compare, self.groups, self.repair, self.report, self.log),
         )
-        self._pages = pages.stack
-        self._lay_out(pages)
+        for name, page in zip(NAMES, pages, strict=True):
+            set_topic(page, name)
+        held = Pages(*pages)
+        self._pages = held.stack
+        self._lay_out(self._helped(held))
 
         self._listen()
         for number, name in enumerate(NAMES, start=1):
@@ -335,8 +339,8 @@ class Workspace(QWidget):
         dialog = CompareDialog(self._session.spec, seed, self)
         dialog.accepted.connect(lambda: self._ask(dialog.runs()))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setModal(True)
-        dialog.show()
+        # not modal to the help
+        dialog.open()
 
     def run_again(self) -> None:
         """Ask for another run, and begin it once the model is open."""
@@ -350,8 +354,8 @@ class Workspace(QWidget):
         dialog = AgainDialog(spec, runs[-1] if runs else None, self, method=first)
         dialog.accepted.connect(lambda: self._ask((dialog.run(),)))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setModal(True)
-        dialog.show()
+        # not modal to the help
+        dialog.open()
 
     def _run_like_the_last(self) -> None:
         """Ask for another run of the kind that was made last."""
@@ -415,6 +419,21 @@ class Workspace(QWidget):
             on=self,
             spacing=0,
         )
+
+    def _helped(self, pages: QWidget) -> QWidget:
+        """Return the pages with a “?” in their corner, which is that of the page on screen."""
+        self.help = HelpButton("this page")
+        self._pages.currentChanged.connect(lambda at: set_topic(self.help, NAMES[at]))
+        set_topic(self.help, NAMES[0])
+        corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
+        both = QWidget()
+        grid = QGridLayout(both)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.addWidget(pages, 0, 0)
+        # in the margin that every page leaves, beside a scroll bar
+        grid.addLayout(layouts.row(self.help, margin=(0, 0, theme.WIDE, 0)), 0, 0, corner)
+        self.help.raise_()
+        return both
 
     # What happens
 

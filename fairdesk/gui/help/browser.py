@@ -1,0 +1,180 @@
+"""Shows pages of the documentation, with their pictures and formulas, in the window's colours."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QColor,
+    QDesktopServices,
+    QGuiApplication,
+    QImage,
+    QPainter,
+    QPalette,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit
+
+from fairdesk.files import documentation
+from fairdesk.gui.kit import theme
+
+if TYPE_CHECKING:
+    from fairdesk.gui.help.manual import Manual
+
+#: Pictures are shown so wide at most, in logical pixels.
+_WIDTH = 620
+_SCHEME = "help"
+_RESOURCE = QTextDocument.ResourceType
+
+
+class Browser(QTextBrowser):
+    """Shows one page; links lead to others, or to the system's browser.
+
+    Signals
+    -------
+    moved : str
+        Another page is shown: its place, without an anchor.
+    """
+
+    moved = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._manual: Manual | None = None
+        #: What the page of terms is filtered by.
+        self.words = ""
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.setAccessibleName("Page of the documentation")
+        self.document().setDocumentMargin(theme.PAGE)
+        self.anchorClicked.connect(self.follow)
+        self.sourceChanged.connect(lambda url: self.moved.emit(_page(url)))
+        self._style()
+
+    def show_manual(self, manual: Manual, place: str) -> None:
+        """Show a page for the first time."""
+        self._manual = manual
+        self.open_place(place)
+
+    def open_place(self, place: str) -> None:
+        """Show a page by its place, such as ``reference/methods.md#maft``."""
+        self.setExtraSelections([])
+        self.setSource(_url(place), _RESOURCE.HtmlResource)
+
+    @property
+    def place(self) -> str:
+        """The page that is shown, without an anchor; empty before the first."""
+        return _page(self.source())
+
+    def follow(self, url: QUrl) -> None:
+        """Go where a link leads: to a page here, anywhere else by the system's browser."""
+        if url.scheme() == _SCHEME:
+            self.open_place(url.toString().removeprefix(f"{_SCHEME}:/"))
+        else:
+            QDesktopServices.openUrl(url)
+
+    def filter_terms(self, words: str) -> None:
+        """Show only those entries of the page of terms that hold every word."""
+        self.words = words
+        self.reload()
+
+    def mark(self, text: str) -> None:
+        """Mark every word of a text on the page."""
+        marks = []
+        for word in text.split():
+            cursor = self.document().find(word)
+            while not cursor.isNull():
+                marks.append(self._marked(cursor))
+                cursor = self.document().find(word, cursor)
+        self.setExtraSelections(marks)
+
+    def loadResource(self, kind: int, url: QUrl | str) -> object:  # noqa: N802 - Qt's name
+        """Return a page's HTML, or one of its pictures."""
+        url = QUrl(url)
+        if self._manual is None:
+            return None
+        if kind == _RESOURCE.HtmlResource.value:
+            if _page(url) not in self._manual.pages:
+                return None
+            return self._manual.page(_page(url), self.words).html
+        if url.scheme() == "formula":
+            return self._formula(self._manual.formulas.get(url.path(), b""))
+        return self._picture(_page(url))
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            self._style()
+
+    def _style(self) -> None:
+        """Set the page in the colours of the palette."""
+        colours = theme.colours()
+        self.document().setDefaultStyleSheet(
+            f"""
+            h1 {{ font-size: 20pt; font-weight: 600; margin-bottom: {theme.GAP}px; }}
+            h2 {{ font-size: 14pt; font-weight: 600; margin-top: {theme.PAGE}px; }}
+            h3 {{ font-size: 11.5pt; font-weight: 600; margin-top: {theme.WIDE}px; }}
+            p, li {{ line-height: 130%; }}
+            a {{ color: {colours.accent}; }}
+            pre, code {{ background-color: {colours.tint}; font-family: monospace; }}
+            table {{ border-collapse: collapse; margin-top: {theme.NEAR}px; }}
+            th {{ background-color: {colours.tint}; text-align: left; }}
+            th, td {{ border: 1px solid {colours.line}; padding: 5px; vertical-align: top; }}
+            blockquote {{ background-color: {colours.notice}; }}
+            dt {{ font-weight: 600; margin-top: {theme.GAP}px; }}
+            """
+        )
+        if self.place:
+            held = self.verticalScrollBar().value()
+            # pictures of formulas have the colour of the text
+            self.document().clear()
+            self.reload()
+            self.verticalScrollBar().setValue(held)
+
+    def _picture(self, place: str) -> QImage:
+        image = QImage(str(documentation() / PurePosixPath(place)))
+        if image.isNull():
+            # asked for by the page before, from the place of this one
+            return image
+        ratio = self.devicePixelRatioF()
+        room = self.viewport().width() - 2 * theme.PAGE - theme.TIGHT
+        width = max(1, min(_WIDTH, image.width(), room))
+        smooth = Qt.TransformationMode.SmoothTransformation
+        made = image.scaledToWidth(round(width * ratio), smooth)
+        made.setDevicePixelRatio(ratio)
+        return made
+
+    def _formula(self, drawing: bytes) -> QImage:
+        renderer = QSvgRenderer(drawing)
+        ratio = self.devicePixelRatioF()
+        factor = self.fontInfo().pixelSize() / 11
+        size = QSize(renderer.defaultSize()) * factor * ratio
+        made = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
+        made.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(made)
+        renderer.render(painter, QRectF(made.rect()))
+        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
+        painter.fillRect(made.rect(), QGuiApplication.palette().color(QPalette.ColorRole.Text))
+        painter.end()
+        made.setDevicePixelRatio(ratio)
+        return made
+
+    def _marked(self, cursor: QTextCursor) -> QTextEdit.ExtraSelection:
+        made = QTextEdit.ExtraSelection()
+        made.cursor = cursor
+        made.format.setBackground(QColor(theme.colours().notice))
+        made.format.setFontUnderline(True)
+        return made
+
+
+def _url(place: str) -> QUrl:
+    return QUrl(f"{_SCHEME}:/{place}")
+
+
+def _page(url: QUrl) -> str:
+    return url.path().removeprefix("/")

@@ -1,0 +1,1 @@
+"""What leads from the window to its documentation: the “?”, and the definitions of terms."""

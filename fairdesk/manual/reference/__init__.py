@@ -1,0 +1,1 @@
+"""Pages of the reference, made of what FairDesk itself says."""

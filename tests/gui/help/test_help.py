@@ -1,0 +1,241 @@
+"""The help: the page that belongs to each part of the window, its window, keys and search."""
+
+import importlib
+import pkgutil
+
+import pytest
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QTextDocument
+from PySide6.QtWidgets import QDialog, QWidget
+
+import fairdesk.gui
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.options import options_of
+from fairdesk.cli.reference import commands_page
+from fairdesk.gui.forms.options import OptionsForm
+from fairdesk.gui.help.manual import make_manual
+from fairdesk.gui.help.topics import TOPICS, place_of
+from fairdesk.gui.help.window import HelpWindow
+from fairdesk.gui.kit import settings, theme
+from fairdesk.gui.kit.hints.helping import HelpButton, ask_help, topic_of
+from fairdesk.gui.main_window import MainWindow
+from fairdesk.gui.wizard.state.wizard_state import Step
+from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES
+from fairdesk.manual.places import FIRST, TERMS, method_place, option_place
+from tests.gui.auditing import make_audit
+
+F1 = Qt.Key.Key_F1
+
+
+@pytest.fixture(scope="module")
+def manual():
+    return make_manual(commands_page())
+
+
+@pytest.fixture
+def window(qtbot, themed):
+    window = MainWindow(settings.load(), commands_page)
+    qtbot.addWidget(window)
+    window.show()
+    yield window
+    window.close_audit()
+    if window.help is not None:
+        window.help.close()
+
+
+@pytest.fixture
+def helped(qtbot, themed):
+    made = HelpWindow(commands_page)
+    qtbot.addWidget(made)
+    made.show_topic("")
+    qtbot.waitUntil(lambda: made.ready, timeout=60_000)
+    qtbot.waitUntil(made.isActiveWindow, timeout=10_000)
+    return made
+
+
+def is_there(manual, place):
+    page, _, anchor = place.partition("#")
+    return page in manual.pages and (not anchor or anchor in manual.pages[page].anchors)
+
+
+def dialogs():
+    """Return every dialog of the window, by its class."""
+    for module in pkgutil.walk_packages(fairdesk.gui.__path__, "fairdesk.gui."):
+        importlib.import_module(module.name)
+    found, new = set(), [QDialog]
+    while new:
+        new = [each for cls in new for each in cls.__subclasses__()]
+        found |= {each for each in new if each.__module__.startswith("fairdesk.gui.")}
+    return {each.__name__ for each in found} - {"FormDialog"}
+
+
+def test_every_part_of_the_window_has_its_page(manual):
+    parts = {f"step {step.name}" for step in Step} | set(NAMES) | dialogs() | {"", "start"}
+    assert set(TOPICS) == parts
+    assert [place for place in TOPICS.values() if not is_there(manual, place)] == []
+
+
+def test_every_method_and_option_has_its_place(manual):
+    for key, method in METHODS.items():
+        assert is_there(manual, method_place(key))
+        for option in options_of(method.options):
+            assert is_there(manual, option_place(key, option.name))
+
+
+def test_every_option_has_a_button_and_its_field_the_topic(qtbot, themed):
+    options = options_of(METHODS["maft"].options)
+    form = OptionsForm("maft", options, {})
+    qtbot.addWidget(form)
+    places = {option_place("maft", each.name) for each in options}
+    assert {topic_of(each) for each in form.findChildren(HelpButton)} == places
+    assert {topic_of(each) for each in form.fields.values()} == places
+    assert all(each.accessibleName() for each in form.findChildren(HelpButton))
+
+
+def test_f1_opens_the_page_of_the_step_and_of_the_dialog_above_it(qtbot, window):
+    window.new_audit()
+    wizard = window.wizard
+    qtbot.waitUntil(wizard.isActiveWindow, timeout=10_000)
+    qtbot.keyClick(wizard.focusWidget(), F1)
+    qtbot.waitUntil(lambda: window.help is not None and window.help.ready, timeout=60_000)
+    page, _, _anchor = TOPICS["step DATA"].partition("#")
+    assert window.help.browser.place == page
+    # it can be read while the wizard waits
+    assert window.help.isActiveWindow()
+    assert window.help.search.isEnabled()
+    qtbot.keyClick(window.help.search, Qt.Key.Key_Escape)
+    assert not window.help.isVisible()
+    assert wizard.isVisible()
+    wizard.reject()
+
+
+def test_the_button_opens_the_page_of_the_workspace_on_screen(qtbot, window, tmp_path):
+    window.open_audit(make_audit(tmp_path))
+    workspace = window.workspace
+    for name in (EXAMPLES, COMPARE):
+        workspace.show_page(name)
+        assert workspace.help.isVisible()
+        qtbot.mouseClick(workspace.help, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: window.help.ready, timeout=60_000)
+        assert window.help.browser.source().toString() == f"help:/{TOPICS[name]}"
+    for name, page in zip(NAMES, page_widgets(workspace), strict=True):
+        assert topic_of(page.findChild(QWidget)) == name
+
+
+def page_widgets(workspace):
+    return [workspace._pages.widget(at) for at in range(workspace._pages.count())]
+
+
+def test_a_part_without_a_helper_above_it_asks_in_vain(qtbot):
+    alone = QWidget()
+    qtbot.addWidget(alone)
+    ask_help(alone)
+    assert place_of(topic_of(alone)) == FIRST
+    assert place_of("QMessageBox") == FIRST
+
+
+def test_closing_the_window_closes_the_help(qtbot, window):
+    window.show_help(TERMS)
+    assert window.help.isVisible()
+    window.close()
+    assert not window.help.isVisible()
+
+
+def test_links_back_and_forward(qtbot, helped, monkeypatch):
+    assert helped.browser.place == FIRST
+    helped.browser.follow(QUrl("help:/reference/methods.md#certify"))
+    assert helped.browser.place == "reference/methods.md"
+    assert helped.browser.verticalScrollBar().value() > 0
+    assert helped.contents.currentItem().text(0) == "Methods"
+    qtbot.keyClick(helped.browser, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    assert helped.browser.place == FIRST
+    qtbot.keyClick(helped.browser, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+    assert helped.browser.place == "reference/methods.md"
+    opened = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    helped.browser.follow(QUrl("https://example.org/"))
+    assert [each.host() for each in opened] == ["example.org"]
+    assert helped.browser.place == "reference/methods.md"
+
+
+def test_a_link_is_resolved_from_its_page(qtbot, helped):
+    helped.show_place("how-to/choose-a-figure.md")
+    document = helped.browser.document()
+    block = document.begin()
+    hrefs = set()
+    while block.isValid():
+        hrefs |= {each.format.anchorHref() for each in block.textFormats()}
+        block = block.next()
+    relative = next(each for each in hrefs if each.startswith("../reference/methods.md#"))
+    helped.browser.follow(helped.browser.source().resolved(QUrl(relative)))
+    assert helped.browser.place == "reference/methods.md"
+
+
+def test_search_lists_sections_and_opens_them(qtbot, helped):
+    qtbot.keyClick(helped.browser, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert helped.search.hasFocus()
+    qtbot.keyClicks(helped.search, "impact ratio")
+    assert helped.results.isVisible()
+    assert not helped.contents.isVisible()
+    helped.results.setCurrentRow(0)
+    assert helped.browser.place == "reference/figures.md"
+    assert helped.browser.extraSelections()
+    helped.search.setText("zzzz")
+    assert helped.results.count() == 0
+    helped.search.clear()
+    assert helped.contents.isVisible()
+    assert not helped.browser.extraSelections()
+
+
+def test_the_terms_are_filtered(qtbot, helped):
+    assert not helped.terms.isVisible()
+    helped.show_place(TERMS)
+    assert helped.terms.isVisible()
+    helped.terms.setText("pareto")
+    text = helped.browser.toPlainText()
+    assert "Pareto front" in text
+    assert "Impact ratio" not in text
+    helped.terms.clear()
+    assert "Impact ratio" in helped.browser.toPlainText()
+    helped.show_place(FIRST)
+    assert not helped.terms.isVisible()
+
+
+def test_pictures_and_formulas_are_shown_in_the_colours_of_the_theme(themed, helped):
+    kind = QTextDocument.ResourceType.ImageResource.value
+    picture = helped.browser.loadResource(kind, QUrl("help:/pictures/start.png"))
+    assert not picture.isNull()
+    helped.show_place("reference/figures.md#impact")
+    shown = helped.browser._manual.pages["reference/figures.md"].html
+    keys = [each for each in helped.browser._manual.formulas if f'"formula:{each}"' in shown]
+    assert len(keys) > 20
+
+    def brightest():
+        drawn = helped.browser.loadResource(kind, QUrl("formula:impact"))
+        places = (QPoint(x, y) for x in range(drawn.width()) for y in range(drawn.height()))
+        return max(
+            drawn.pixelColor(each).lightness()
+            for each in places
+            if drawn.pixelColor(each).alpha() > 100
+        )
+
+    light = brightest()
+    theme.apply(themed, "dark")
+    try:
+        assert brightest() > light + 100
+        assert helped.browser.place == "reference/figures.md"
+    finally:
+        theme.apply(themed, "light")
+
+
+def test_everything_has_a_name_for_all_readers(helped):
+    for each in (helped.search, helped.terms, helped.contents, helped.results, helped.browser):
+        assert each.accessibleName()
+    for each in (helped.back, helped.forward):
+        assert each.accessibleName()
+        assert each.toolTip()
+
+
+def test_the_page_of_the_command_line_has_all_commands(manual):
+    titles = {each.title for each in manual.pages["reference/command-line.md"].sections}
+    assert {"fairdesk audit", "fairdesk verify", "fairdesk report"} <= titles
