@@ -710,10 +710,13 @@ def test_the_window_opens(monkeypatch, line, given):
 
     seen = []
     window = types.ModuleType("fairdesk.gui.app")
-    window.main = lambda argv: seen.append(argv) or 5
+    window.main = lambda *arguments: seen.append(arguments) or 5
     monkeypatch.setitem(sys.modules, "fairdesk.gui.app", window)
     assert cli.main(line) == 5
-    assert seen == [given]
+    [(argv, commands)] = seen
+    assert argv == given
+    # what the help in the window shows of the command line
+    assert "usage: fairdesk audit" in commands()
 
 
 @pytest.mark.parametrize(
