@@ -39,7 +39,7 @@ SECTIONS = (
         "Data",
         "Model",
         phrases.METHODS_AND_SETTINGS,
-        "Evidence appendix",
+        phrases.EVIDENCE_SECTION,
     ),
     phrases.APPENDIX,
 )
@@ -83,7 +83,8 @@ def text(audited):
 
 def test_all_sections_are_there_in_order(reader):
     titles = [re.sub(r"^[\d. ]+", "", one.title) for one in flat(reader.outline)]
-    chapters = [title for title in titles if title in SECTIONS]
+    # what of a section is in the appendix has its title again
+    chapters = list(dict.fromkeys(title for title in titles if title in SECTIONS))
     assert tuple(chapters) == SECTIONS
 
 

@@ -150,7 +150,7 @@ def results(material: Material) -> Section:
         blocks += [Heading("Discriminatory pairs"), *pair_blocks(material)]
     if "compared" not in material.chapters:
         blocks += [Heading("What is compared"), *compared_blocks(material)]
-    return Section(_RESULTS, tuple(blocks), fresh=True)
+    return Section(_RESULTS, tuple(blocks))
 
 
 def _main(material: Material) -> RunRecord:
@@ -165,6 +165,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if ended := words.ending(run):
         blocks.append(Callout("Incomplete.", ended))
     blocks += _statements(material, run)
+    blocks.append(Text(f"{words.capital(figures.effort(run))}."))
     if near := figures.near_sentence(spec, run):
         blocks.append(Callout("Only near data rows.", near))
     blocks += _course(material, run)
@@ -210,7 +211,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks.append(Text(figures.share_statement(spec, shares[0]).sentence))
     others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
-    return [*blocks, Facts(_facts(material, run)), *_phases(run)]
+    return [*blocks, Facts(_facts(material, run), appended=True), *_phases(run)]
 
 
 def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid:
