@@ -14,7 +14,10 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.document import make_report
-from fairdesk.report.export.exports import group_files, write_findings_csv, write_findings_json
+from fairdesk.report.export.exports import (
+    group_files,
+)
+from fairdesk.report.export.findings import write_findings_csv, write_findings_json
 from fairdesk.report.provenance import evidence
 from fairdesk.report.sections.methods_and_formulas import option_rows
 from fairdesk.report.sections.outcomes import newcombe
