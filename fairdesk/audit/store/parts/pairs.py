@@ -110,7 +110,7 @@ class Pairs(AuditFile):
             yield from self._pairs(rows)
 
     def each_columns(self, query: PairQuery) -> Iterator[PairColumns]:
-        """Yield the pairs of a query field by field, some at a time: far quicker than one by one."""
+        """Yield pairs field by field, some at a time: far quicker than `each_pair`."""
         for rows in self._each_rows(query, _COLUMNS_AT_ONCE):
             with self._as_written():
                 yield self._findings.columns(rows)
