@@ -601,7 +601,7 @@ def test_a_stop_that_comes_between_two_searches_is_remembered(
     pressed = []
 
     def press(state):
-        if (state.run_id, state.state) == when and not pressed:
+        if (state.id, state.state) == when and not pressed:
             pressed.append(state)
             signal.raise_signal(number)
 

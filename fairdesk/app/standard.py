@@ -152,7 +152,7 @@ def _pairs(card: ModelCard) -> RunSpec:
     are flat nearly everywhere: there the mix adds a search that needs no gradient.
     """
     smooth = Capability.SCORES in card.can and Capability.TREES not in card.can
-    return RunSpec("maft" if smooth else "quick", near=NEAR)
+    return RunSpec("maft" if smooth else "quick", max_distance=NEAR)
 
 
 def _subgroups(spec: AuditSpec) -> list[RunSpec]:

@@ -536,14 +536,14 @@ def test_bins_are_of_protected_numbers_and_rise(answered):
     assert answered.run_spec().edges == {}
     answered.choose("age", Choice(role=Role.PROTECTED))
     run = answered.run_spec()
-    assert (run.edges, run.near) == ({"age": (30.0, 45.0)}, None)
+    assert (run.edges, run.max_distance) == ({"age": (30.0, 45.0)}, None)
     assert "Bin boundaries of age: 30, 45." in dict(question(answered))["Method"]
     answered.edges = {"age": (45.0, 30.0)}
     assert phrases.MUST_RISE in answered.blocked(Step.CHECKS)
     answered.choose_method("maft")
     answered.choose("age", Choice())
     assert answered.run_spec().edges == {}
-    assert answered.run_spec().near == 0.1
+    assert answered.run_spec().max_distance == 0.1
 
 
 def test_terms_in_a_text_are_compared_where_nothing_is_protected():

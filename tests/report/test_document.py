@@ -152,7 +152,7 @@ def test_results_hold_the_counts_of_each_run(text, audited):
     for run in audited.runs():
         assert f"Instances tested {words.number(run.tried)}, each once" in text
         assert f"Queries {words.number(run.queries)}" in text
-        for count in run.alone:
+        for count in run.sufficient_alone:
             assert (
                 f"is enough for {words.number(count)} of the {words.number(run.found)} pairs ("
                 in text

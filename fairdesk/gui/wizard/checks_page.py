@@ -81,7 +81,7 @@ class ChecksPage(Page):
         for length, button in self.lengths.items():
             button.setChecked(length is state.length)
         self.seed.setValue(state.seed)
-        self.near.show_value(state.near, state.person)
+        self.near.show_value(state.max_distance, state.person)
 
     def first_field(self) -> QWidget:
         """Return what has the keyboard when the page comes on screen."""
@@ -184,7 +184,7 @@ class ChecksPage(Page):
         self.changed.emit()
 
     def _choose_near(self, near: float | None) -> None:
-        self.state.near = near
+        self.state.max_distance = near
         self.changed.emit()
 
     def _choose_seed(self, seed: int) -> None:

@@ -216,9 +216,9 @@ def _search(state: WizardState) -> Iterator[str]:
         else f"at most {duration(float(state.length))}"
     )
     yield f"{method.title}, {limit}, random seed {state.seed}."
-    if run.near is not None:
+    if run.max_distance is not None:
         yield (
-            f"Tests only instances within Gower distance {run.near:g} of a data row "
+            f"Tests only instances within Gower distance {run.max_distance:g} of a data row "
             "(0: identical; 1: different in every attribute)."
         )
     if changed := state.options.get(state.method):

@@ -82,9 +82,14 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
 def _most_often(spec: AuditSpec, run: RunRecord) -> str:
     """Say which protected attribute is most often enough alone; empty with one of them."""
     names = words.protected_names(spec.domain)
-    if len(names) < 2 or not run.found or not any(run.alone) or not figures.searches(run):
+    if (
+        len(names) < 2
+        or not run.found
+        or not any(run.sufficient_alone)
+        or not figures.searches(run)
+    ):
         return ""
-    place = max(range(len(names)), key=lambda i: run.alone[i])
+    place = max(range(len(names)), key=lambda i: run.sufficient_alone[i])
     return say(
         "Among the pairs found, changing {name} alone was most often sufficient. This "
         "reflects the search and the number of values tested; it does not rank attributes by "
@@ -182,7 +187,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         ]
     names = words.protected_names(spec.domain)
     if run.found and len(names) > 1:
-        counts = tuple(zip(names, run.alone, strict=True))
+        counts = tuple(zip(names, run.sufficient_alone, strict=True))
         blocks.append(
             Chart(
                 *drawn(Counts("", say("discriminatory pairs"), counts, run.found)),

@@ -358,12 +358,12 @@ def _methods(material: Material) -> Grid:
 def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Return what a search was told beside its options: how near, and what it goes on with."""
     rows = []
-    if run.spec.near is not None:
+    if run.spec.max_distance is not None:
         text = (
             "maximum Gower distance of a tested instance to the nearest data row (0: identical; "
             "1: different in every attribute)"
         )
-        rows.append(("near", words.short(run.spec.near), text))
+        rows.append(("near", words.short(run.spec.max_distance), text))
     if run.spec.continues:
         text = "pairs that this earlier run found are not reported again"
         rows.append(("continues run", str(run.spec.continues), text))

@@ -447,12 +447,20 @@ def test_a_truncated_file_is_no_audit(worker, path):
 PRINTED = {
     "run": (
         *("spec", "state", "message", "started", "ended", "elapsed", "tried", "found", "queries"),
-        *("seconds", "alone", "rejected", "figures"),
+        *("seconds", "sufficient_alone", "rejected", "figures"),
     ),
     "progress": ("run", "elapsed", "tried", "found", "queries"),
     "finding": (
         *("run", "phase", "x0", "x1", "x2", "y1", "row_score", "partner_score", "row_class"),
-        *("partner_class", "alone", "distance", "plausibility", "nearest", "mark", "note"),
+        *(
+            "partner_class",
+            "sufficient_alone",
+            "distance",
+            "plausibility",
+            "nearest",
+            "mark",
+            "note",
+        ),
     ),
     "log": ("at", "what", "kind", "facts", "link"),
     "documents": ("name", "document"),

@@ -91,12 +91,12 @@ def test_another_run_has_the_next_seed_and_may_go_on(qtbot, audit):
     dialog.show()
     run = dialog.run()
     assert (run.method, run.seed, run.options) == ("uniform", 1, {"samples": 400})
-    assert (run.near, run.continues) == (None, 0)
+    assert (run.max_distance, run.continues) == (None, 0)
     assert "exclude the 119 pairs" in dialog.goes_on.text()
     dialog.goes_on.setChecked(True)
     dialog.near.only.setChecked(True)
     dialog.near.most.setValue(0.25)
-    assert (dialog.run().near, dialog.run().continues) == (0.25, last.id)
+    assert (dialog.run().max_distance, dialog.run().continues) == (0.25, last.id)
 
 
 def test_a_run_cannot_begin_with_a_method_that_is_off(qtbot, audit):

@@ -57,13 +57,14 @@ class Pairs(AuditFile):
             chunk = values[start : start + CHUNK].tolist()
             with self._writing():
                 self._connection.executemany(insert, [[run_id, found.phase, *row] for row in chunk])
-                (text,) = self._one("SELECT alone FROM run WHERE id = ?", run_id)
-                alone = np.add(
-                    msgspec.json.decode(text), found.alone[start : start + CHUNK].sum(axis=0)
+                (text,) = self._one("SELECT sufficient_alone FROM run WHERE id = ?", run_id)
+                sufficient_alone = np.add(
+                    msgspec.json.decode(text),
+                    found.sufficient_alone[start : start + CHUNK].sum(axis=0),
                 )
                 self._connection.execute(
-                    "UPDATE run SET found = found + ?, alone = ? WHERE id = ?",
-                    (len(chunk), json_text(alone.tolist()), run_id),
+                    "UPDATE run SET found = found + ?, sufficient_alone = ? WHERE id = ?",
+                    (len(chunk), json_text(sufficient_alone.tolist()), run_id),
                 )
 
     def count(self, query: PairQuery) -> int:

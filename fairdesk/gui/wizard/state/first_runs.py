@@ -50,7 +50,7 @@ class RunsPlan(DomainPlan):
 
     Attributes
     ----------
-    method, options, seed, length, near
+    method, options, seed, length, max_distance
         The search.
     edges : dict[str, tuple[float, ...]]
         For rules about groups: edges of the bins of protected numbers, where the auditor gave any.
@@ -67,7 +67,7 @@ class RunsPlan(DomainPlan):
     options: dict[str, dict[str, OptionValue]] = field(default_factory=dict)
     seed: int = 0
     length: Length = Length.STANDARD
-    near: float | None = None
+    max_distance: float | None = None
     edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
     text: str | None = None
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class RunsPlan(DomainPlan):
             options=dict(self.options.get(self.method, {})),
             seed=self.seed,
             budget=Budget(seconds=seconds),
-            near=self.near,
+            max_distance=self.max_distance,
         )
         return timed_run(msgspec.structs.replace(run, **self._rules()))
 
