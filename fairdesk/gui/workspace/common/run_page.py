@@ -76,7 +76,8 @@ class RunPage(QWidget):
 
     def _say_standing(self, run: Run, spent: str, more: str = "") -> None:
         """Say how the run stands, and what it spent."""
+        title = method_named(run.method).title
         self._standing.setText(
-            f"{OF_STATE[run.state].value} {method_named(run.method).title}, {words.state_word(run.state)}: "
-            f"{spent}{words.duration(run.elapsed)}.{more}"
+            f"{OF_STATE[run.state].value} {title}, {words.state_word(run.state)}: {spent}"
+            f"{words.duration(run.elapsed)}.{more}"
         )
