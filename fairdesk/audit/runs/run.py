@@ -105,20 +105,20 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
             "A maximum distance does not apply to group methods: they test data rows, "
             "slightly perturbed.",
             remedy="Remove the maximum distance.",
-            setting="near",
+            setting="max_distance",
         )
     if run.max_distance is not None and method_named(run.method).answers is QuestionKind.PROOF:
         raise SpecError(
             "Certification covers the whole input domain, not only instances near the data.",
             remedy="Remove the maximum distance, or narrow the ranges instead.",
-            setting="near",
+            setting="max_distance",
         )
     if run.max_distance is not None and method_named(run.method).answers is QuestionKind.REPAIR:
         raise SpecError(
             "A mitigation is measured on the whole input domain, not only on instances near "
             "the data.",
             remedy="Remove the maximum distance.",
-            setting="near",
+            setting="max_distance",
         )
     if run.max_distance is not None and not 0 <= run.max_distance <= 1:
         raise SpecError(
@@ -127,7 +127,7 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
                 "Give a Gower distance from 0 (identical to a data row) to 1 (different in every "
                 "attribute)."
             ),
-            setting="near",
+            setting="max_distance",
         )
 
 
