@@ -20,7 +20,6 @@ from fairdesk.report.blocks import (
     Heading,
     Section,
     Text,
-    appended,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
@@ -88,12 +87,12 @@ def mitigation(material: Material) -> Section:
     for run in material.repairs:
         blocks += _run_blocks(material, run)
     blocks += [
-        Heading("What a mitigation is", appended=True),
+        Heading("What a mitigation is"),
         Text(WHAT),
         Text(_KINDS.format(people=material.people)),
     ]
     blocks += _not_shown(material)
-    return Section("Mitigation", tuple(blocks))
+    return Section("Mitigation", tuple(blocks), fresh=True)
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
@@ -111,7 +110,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks += _chart(spec, run, repair)
     blocks += _before_after(spec, run)
     if repair.retrains:
-        blocks.append(appended(_trials(spec, run, repair)))
+        blocks.append(_trials(spec, run, repair))
     blocks += [
         Text(
             each.failed,
@@ -121,7 +120,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         if each.failed
     ]
     blocks += _files(material, run)
-    blocks.append(Facts(tuple(_facts(material, run, repair)), appended=True))
+    blocks.append(Facts(tuple(_facts(material, run, repair))))
     if repair.rows:
         labels = mitigation_words.labels_sentence(source_of_labels(repair))
         matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE

@@ -49,7 +49,7 @@ def role_text(domain: Domain, attribute: Attribute) -> str:
 
 def compared(material: Material) -> Section:
     """Say who is compared with whom, and what the search may change."""
-    return Section("What is compared", compared_blocks(material))
+    return Section("What is compared", compared_blocks(material), fresh=True)
 
 
 def compared_blocks(material: Material) -> tuple[Block, ...]:

@@ -88,7 +88,6 @@ def data(material: Material) -> Section:
         caption="The columns of the data",
         key="columns",
         evidence="observed",
-        appended=True,
     )
     notes = [
         Text(material.shown.words(column.note), lead=f"{column.name}.")
@@ -103,7 +102,7 @@ def data(material: Material) -> Section:
         *_categories(material),
         *_steps(material),
     )
-    return Section("Data", (facts, columns, *blocks))
+    return Section("Data", (facts, columns, *blocks), fresh=True)
 
 
 def _unknown_groups(material: Material) -> list[Block]:

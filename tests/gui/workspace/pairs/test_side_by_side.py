@@ -45,7 +45,7 @@ def pair():
         partner_score=0.7,
         row_class=0,
         partner_class=1,
-        sufficient_alone=(True,),
+        alone=(True,),
         mark="",
         note="",
         distance=0.2,
