@@ -337,7 +337,7 @@ BAD_FILES = {
         ({"out": "text.h5"}, [phrases.CANNOT_BE_MADE, "--out FOLDER"]),
         ({"seconds": "0"}, ["--seconds S"]),
         ({"rows": "-5"}, ["--rows N"]),
-        ({"near": "2"}, ["--near D"]),
+        ({"max-distance": "2"}, ["--max-distance D"]),
         ({"bins": "age=40,20", "method": "groups"}, ["--bins COL=X,X,..."]),
         ({"bins": "age=x", "method": "groups"}, ["--bins COL=X,X,..."]),
         ({"map": "missing.json"}, ["--map FILE"]),
@@ -601,7 +601,7 @@ def test_a_stop_that_comes_between_two_searches_is_remembered(
     pressed = []
 
     def press(state):
-        if (state.run_id, state.state) == when and not pressed:
+        if (state.id, state.state) == when and not pressed:
             pressed.append(state)
             signal.raise_signal(number)
 
@@ -836,7 +836,7 @@ def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, caps
     states = []
     monkeypatch.setattr(cli_audit, "progress_bar", lambda _limit: nullcontext(states.append))
     assert cli.main(quick(method="proves")) == 0
-    told = [report_figures.standing(state) for state in states if state.run_id]
+    told = [report_figures.standing(state) for state in states if state.id]
     assert "0 pairs in 0 instances tested" in told[0]
     assert "certified" in told[-1]
     assert "writing certificate.fairdesk-proof" in {state.phase for state in states}
@@ -903,7 +903,7 @@ def test_a_plan_without_time_left_says_what_was_not_started(arguments, tmp_path,
         ("--time", "0"),
         ("--seconds", "5"),
         ("--rows", "5"),
-        ("--near", "0.1"),
+        ("--max-distance", "0.1"),
     ],
 )
 def test_what_does_not_go_with_a_plan_is_refused(option, capsys):

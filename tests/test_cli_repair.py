@@ -464,7 +464,9 @@ def test_an_audit_whose_repair_has_nothing_to_work_with_is_written_all_the_same(
 
 
 def test_a_repair_asks_about_everybody(auditing, tmp_path):
-    code, told, err = auditing("--method", "steps", "--method", "repair-aequitas", "--near", "0.2")
+    code, told, err = auditing(
+        "--method", "steps", "--method", "repair-aequitas", "--max-distance", "0.2"
+    )
     assert (code, told) == (1, None)
     assert "not only on instances near the data" in err
     assert not (tmp_path / "audit" / "audit.fairdesk").exists()

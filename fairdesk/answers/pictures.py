@@ -57,9 +57,11 @@ def shares(spec: AuditSpec, measured: Sequence[Share]) -> Drawable:
     return ShareBars(bars)
 
 
-def alone(names: Sequence[str], run: RunRecord | RunState) -> Drawable:
+def sufficient_alone(names: Sequence[str], run: RunRecord | RunState) -> Drawable:
     """Draw for how many of the pairs found each protected attribute alone is enough."""
-    counts = sorted(zip(names, run.alone, strict=True), key=lambda each: -each[1])[:_GROUPS]
+    counts = sorted(zip(names, run.sufficient_alone, strict=True), key=lambda each: -each[1])[
+        :_GROUPS
+    ]
     return Counts(say("Changing one attribute alone"), say("pairs"), tuple(counts), run.found)
 
 

@@ -73,16 +73,6 @@ def answers(
     )
 
 
-def number_of(run: Run) -> int:
-    """Return the number of a run in the audit."""
-    return run.run_id if isinstance(run, RunState) else run.id
-
-
-def kind_of(run: Run) -> QuestionKind:
-    """Return what kind of question a run answers."""
-    return method_named(run.method if isinstance(run, RunState) else run.spec.method).answers
-
-
 def all_off(spec: AuditSpec, kind: QuestionKind) -> tuple[str, ...]:
     """Say why no method answers a kind of question here; empty where some does."""
     methods = [each for each in METHODS.values() if each.answers is kind]
@@ -116,7 +106,11 @@ def best_shares(runs: Sequence[Run]) -> tuple[tuple[Run, Share], ...]:
     It is of most attributes together, then exhaustive rather than estimated, then from the larger
     sample, then newer. Runs that were kept near the data say nothing of the whole domain.
     """
-    whole = [run for run in runs if not (isinstance(run, RunRecord) and run.spec.near is not None)]
+    whole = [
+        run
+        for run in runs
+        if not (isinstance(run, RunRecord) and run.spec.max_distance is not None)
+    ]
     found = [(run, share) for run in whole for share in main_shares(run.figures)]
     most = max((len(share.attributes) for _, share in found), default=0)
     found = [each for each in found if len(each[1].attributes) == most]
@@ -131,7 +125,7 @@ def _unanswered(spec: AuditSpec, question: Question) -> Answer:
 
 
 def _among(runs: Sequence[Run], question: Question) -> list[Run]:
-    return [run for run in runs if kind_of(run) in ANSWERING[question]]
+    return [run for run in runs if method_named(run.method).answers in ANSWERING[question]]
 
 
 def _answer(
@@ -142,9 +136,8 @@ def _answer(
     runs: Sequence[Run],
     chart: Drawable | None,
 ) -> Answer:
-    number = number_of(run)
-    others = tuple(other for each in runs if (other := number_of(each)) != number)
-    return Answer(question, said, tuple(filter(None, details)), number, others, chart)
+    others = tuple(each.id for each in runs if each.id != run.id)
+    return Answer(question, said, tuple(filter(None, details)), run.id, others, chart)
 
 
 def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> Answer:
@@ -228,9 +221,9 @@ def _example(
     most = max(searched, key=lambda run: (run.found, run.tried))
     if pair is None:
         return _answer(Question.EXAMPLE, words.headline(spec, most), (), most, searched, None)
-    of = next((run for run in searched if number_of(run) == pair.run), most)
+    of = next((run for run in searched if run.id == pair.run), most)
     names = words.protected_names(spec.domain)
-    chart = pictures.alone(names, of) if of.found and len(names) > 1 else None
+    chart = pictures.sufficient_alone(names, of) if of.found and len(names) > 1 else None
     said, counted = pair_statement(spec, pair, value), words.headline(spec, of)
     return _answer(Question.EXAMPLE, said, (counted.sentence,), of, searched, chart)
 

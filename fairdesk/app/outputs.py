@@ -20,10 +20,9 @@ from fairdesk.report.export.exports import (
     UnlabelledError,
     group_files,
     write_certificate,
-    write_findings_csv,
-    write_findings_json,
     write_retraining_csv,
 )
+from fairdesk.report.export.findings import write_findings_csv, write_findings_json
 from fairdesk.report.provenance.manifest import sidecar
 from fairdesk.report.writing import replacing
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -99,19 +98,17 @@ def standard_runs(plan: StandardPlan, spec: AuditSpec, table: Table) -> Standard
     table : Table
         Its data; only looked at for a mitigation.
     """
+    wanted = _quick(spec) if plan.kind is PlanKind.QUICK else _full(spec)
+    if plan.mitigate:
+        wanted.append(_mitigation(spec, wanted))
     left_out: dict[str, str] = {}
     runs: list[RunSpec] = []
-
-    def take(run: RunSpec) -> None:
-        if why := _why_left_out(run, spec, table):
+    for run in wanted:
+        why = _why_left_out(run, spec, table)
+        if why:
             left_out[run.method] = why
         else:
             runs.append(_completed(run, plan))
-
-    for run in _quick(spec) if plan.kind is PlanKind.QUICK else _full(spec):
-        take(run)
-    if plan.mitigate:
-        take(RunSpec(mitigation_method(run.method for run in runs) or "repair-aequitas"))
     return StandardRuns(planned(runs, plan.limit), left_out)
 
 
@@ -155,7 +152,7 @@ def _pairs(card: ModelCard) -> RunSpec:
     are flat nearly everywhere: there the mix adds a search that needs no gradient.
     """
     smooth = Capability.SCORES in card.can and Capability.TREES not in card.can
-    return RunSpec("maft" if smooth else "quick", near=NEAR)
+    return RunSpec("maft" if smooth else "quick", max_distance=NEAR)
 
 
 def _subgroups(spec: AuditSpec) -> list[RunSpec]:
@@ -165,12 +162,11 @@ def _subgroups(spec: AuditSpec) -> list[RunSpec]:
     return [RunSpec("testsgd"), *about_texts] if spec.domain.grouping else about_texts
 
 
-def mitigation_method(methods: Iterable[str]) -> str:
-    """Return the method that retrains the model with what others find; empty where none does."""
-    found = list(methods)
-    if any(method_named(method).answers is QuestionKind.EXAMPLES for method in found):
-        return "repair-aequitas"
-    return "repair-testsgd" if "testsgd" in found else ""
+def _mitigation(spec: AuditSpec, wanted: list[RunSpec]) -> RunSpec:
+    """Return what retrains the model with what the other runs find."""
+    if spec.domain.obstacle and any(run.method == "testsgd" for run in wanted):
+        return RunSpec("repair-testsgd")
+    return RunSpec("repair-aequitas")
 
 
 def _why_left_out(run: RunSpec, spec: AuditSpec, table: Table) -> str:

@@ -47,7 +47,7 @@ def timed_run(run: RunSpec) -> RunSpec:
         options = {**run.options, SECONDS: run.budget.seconds or 0.0}
         run = msgspec.structs.replace(run, options=options)
     if not takes_distance(run.method):
-        run = msgspec.structs.replace(run, near=None)
+        run = msgspec.structs.replace(run, max_distance=None)
     return run
 
 

@@ -154,7 +154,7 @@ def add_audit(add_parser: AddParser) -> None:
         help="maximum number of queries per method (one query is one row scored by the model)",
     )
     add(
-        "--near",
+        "--max-distance",
         metavar="D",
         type=float,
         help="maximum Gower distance of tested instances to the nearest data row (0 to 1)",
@@ -202,7 +202,7 @@ def check_audit(arguments: argparse.Namespace) -> None:
         "--option": arguments.option,
         "--seconds": arguments.seconds is not None,
         "--rows": arguments.rows is not None,
-        "--near": arguments.near is not None,
+        "--max-distance": arguments.max_distance is not None,
     }
     other, needs = (
         (of_plans, "cannot be combined with --method")
@@ -283,7 +283,7 @@ def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
         # one that keeps time itself is told how much there is
         if arguments.seconds and "seconds" in option_names(method):
             options[method].setdefault("seconds", arguments.seconds)
-        run = RunSpec(method, options[method], arguments.seed, budget, arguments.near)
+        run = RunSpec(method, options[method], arguments.seed, budget, arguments.max_distance)
         if METHODS[method].divides:
             run = msgspec.structs.replace(run, edges=edges)
         if METHODS[method].reads and arguments.text_column:
@@ -361,7 +361,9 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         "message": run.message or outcome.trouble,
         "seed": run.spec.seed,
         "options": parse_options(run.spec.method, run.spec.options),
-        "alone": dict(zip(words.protected_names(outcome.spec.domain), run.alone, strict=True)),
+        "alone": dict(
+            zip(words.protected_names(outcome.spec.domain), run.sufficient_alone, strict=True)
+        ),
         "rejected": run.rejected,
         **({} if share is None else _share_figures(share)),
         **({} if proven is None else _proven_figures(proven)),

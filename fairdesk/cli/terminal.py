@@ -103,14 +103,14 @@ def progress_bar(limit: float | None = None) -> Iterator[Callable[[RunState], No
 
         def show(state: RunState) -> None:
             stage = state.phase or "starting"
-            runs = state.run_id and state.state in ("running", "paused")
+            runs = state.id and state.state in ("running", "paused")
             progress.update(
                 task,
                 # before the first run there is nothing found yet
                 description=f"{METHODS[state.method].title}: {stage}" if runs else stage,
                 completed=state.done,
                 total=state.total or None,
-                standing=figures.standing(state) if state.run_id else "",
+                standing=figures.standing(state) if state.id else "",
             )
 
         yield show

@@ -48,7 +48,7 @@ _TELL_SHARE = 10.0
 
 
 def search(
-    study: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
+    context: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Find the rule sets whose members fare most unlike others.
 
@@ -64,10 +64,10 @@ def search(
         When nobody is in the domain, no rule tells people apart, or no rule set has the least
         support.
     """
-    if study.text:
-        yield from text_rules.search(study, options, rng)
+    if context.text:
+        yield from text_rules.search(context, options, rng)
         return
-    yield from _Mining(study, people, options, rng).run()
+    yield from _Mining(context, people, options, rng).run()
 
 
 class _Outcomes:
@@ -82,13 +82,13 @@ class _Outcomes:
     """
 
     def __init__(
-        self, study: GroupContext, outcome: Literal["favourable", "each", "score"]
+        self, context: GroupContext, outcome: Literal["favourable", "each", "score"]
     ) -> None:
-        self._favourable, self._scores = study.favourable, outcome == "score"
+        self._favourable, self._scores = context.favourable, outcome == "score"
         self._decisions = (
-            list(range(len(study.decisions))) if outcome == "each" else [study.favourable]
+            list(range(len(context.decisions))) if outcome == "each" else [context.favourable]
         )
-        self.names = ("",) if self._scores else tuple(study.decisions[i] for i in self._decisions)
+        self.names = ("",) if self._scores else tuple(context.decisions[i] for i in self._decisions)
         self.values = 2 if self._scores else len(self.names)
 
     @property
@@ -109,17 +109,17 @@ class _Mining:
     """One search, from the rules to the figures."""
 
     def __init__(
-        self, study: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
+        self, context: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
     ) -> None:
-        self.study, self.options, self.rng = study, options, rng
+        self.context, self.options, self.rng = context, options, rng
         self.began = perf_counter()
-        self.outcomes = _Outcomes(study, options.outcome)
-        rows, fine = starting(study.domain, people)
-        self.people, self.groups = rows[fine], study.groups[study.inside][fine]
-        self.neighbours = Neighbours(study.domain, rng)
+        self.outcomes = _Outcomes(context, options.outcome)
+        rows, fine = starting(context.domain, people)
+        self.people, self.groups = rows[fine], context.groups[context.inside][fine]
+        self.neighbours = Neighbours(context.domain, rng)
         self.favourable_values = np.full(len(self.people), np.nan)
         self.notes: list[str] = []
-        self.decided = np.zeros(len(study.decisions), dtype=np.int64)
+        self.decided = np.zeros(len(context.decisions), dtype=np.int64)
         self.tried, self.due, self.done = 0, 0.0, 0
 
     def run(self) -> Iterator[Event]:
@@ -131,7 +131,7 @@ class _Mining:
             if count <= most
             else np.sort(self.rng.choice(count, most, replace=False))
         )
-        grouping = self.study.domain.grouping
+        grouping = self.context.domain.grouping
         rated = any(needs_rates(each, self.options.subsets) for each in grouping)
         if rated:
             yield from self._ask_rows()
@@ -150,7 +150,7 @@ class _Mining:
 
     def _check(self) -> None:
         """Refuse data that tell of nobody."""
-        grouping = self.study.domain.grouping
+        grouping = self.context.domain.grouping
         if not len(self.people):
             raise SpecError(
                 "No row of the data lies in the input domain, so there are no starting points.",
@@ -169,26 +169,26 @@ class _Mining:
         """Query the model about the data's rows as they are."""
         results = []
         total = len(self.queried)
-        for part in Pace(1, context=self.study).parts(total):
-            results.append(self.study.predict(self.people[self.queried[part]]))
+        for part in Pace(1, context=self.context).parts(total):
+            results.append(self.context.predict(self.people[self.queried[part]]))
             yield self._progress("data", min(part.stop, total), total)
         scores = np.concatenate(results)
         self.untouched = self.outcomes.of(scores)
-        self.favourable_values[self.queried] = labels(scores) == self.study.favourable
+        self.favourable_values[self.queried] = labels(scores) == self.context.favourable
 
     def _grow(self) -> Iterator[Event]:
         """Make the rules, and grow the rule sets that are frequent."""
-        options, study = self.options, self.study
+        options, context = self.options, self.context
         rules = [
             rules_about(
                 attribute,
                 self.groups[:, i],
                 bins=options.bins,
-                edges=study.edges.get(attribute.name, ()),
+                edges=context.edges.get(attribute.name, ()),
                 subsets=options.subsets,
                 favourable=self.favourable_values,
             )
-            for i, attribute in enumerate(study.domain.grouping)
+            for i, attribute in enumerate(context.domain.grouping)
         ]
         self.notes += [note for each in rules for note in each.notes]
         if not any(len(each.sets) for each in rules):
@@ -314,12 +314,12 @@ class _Mining:
         # all at once: how fast the model answers must not tell who is made
         rows = self.neighbours.of(self.people[seeds])
         values = []
-        for part in Pace(1, context=self.study).parts(count):
-            scores = self.study.predict(rows[part])
+        for part in Pace(1, context=self.context).parts(count):
+            scores = self.context.predict(rows[part])
             values.append(self.outcomes.of(scores))
             self.decided += np.bincount(labels(scores), minlength=len(self.decided))
             self.tried += len(scores)
-            if self.study.rows_left <= 0 and self.tallies.n.any():
+            if self.context.rows_left <= 0 and self.tallies.n.any():
                 yield self._measured()
             yield self._progress("samples", self._known(), len(self.frequent.chosen))
         return self.place[seeds], np.concatenate(values, axis=1)
@@ -356,7 +356,7 @@ class _Mining:
             figures.append(
                 RuleSearchSummary(
                     outcome=name,
-                    attributes=tuple(each.name for each in self.study.domain.grouping),
+                    attributes=tuple(each.name for each in self.context.domain.grouping),
                     theta=self.options.theta,
                     rule_sets=len(self.frequent.chosen),
                     candidates=self.frequent.candidates,
@@ -394,11 +394,11 @@ class _Mining:
 
     def _surprises(self) -> Iterator[str]:
         """Yield notes on unexpected answers, and on how samples were drawn."""
-        study, seen = self.study, np.flatnonzero(self.decided)
+        context, seen = self.context, np.flatnonzero(self.decided)
         if len(seen) == 1:
             yield (
-                f"The model decided “{study.decisions[seen[0]]}” for every instance tested, so no "
-                "subgroup differs from another."
+                f"The model decided “{context.decisions[seen[0]]}” for every instance tested, so "
+                "no subgroup differs from another."
             )
         if self.outcomes.squares is not None:
             yield SCORES_NOTE
@@ -418,7 +418,13 @@ class _Mining:
 
     def _progress(self, phase: str, done: int, total: int) -> Progress:
         return Progress(
-            phase, done, total, self.tried, 0, self.study.queries, rejected=self.neighbours.rejected
+            phase,
+            done,
+            total,
+            self.tried,
+            0,
+            self.context.queries,
+            rejected=self.neighbours.rejected,
         )
 
 

@@ -1,4 +1,4 @@
-"""The report's appendix: tables, charts and pairs that its sections only refer to."""
+"""The report's appendix: what its sections only refer to, for those who check or repeat them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 from fairdesk.report.blocks import (
     Block,
     Chart,
+    Facts,
     Grid,
     Heading,
     PairCard,
@@ -21,12 +22,27 @@ from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 
 #: The appendix, as a section and as a part that can be omitted.
-KEY, TITLE = "appendix", fixed("Appendix: tables and charts")
+KEY, TITLE = "appendix", fixed("Appendix: details")
+#: What is counted when it moves, and what can move by itself.
+_SHOWN = Grid | Chart | PairCard
+_MOVABLE = Grid | Chart | PairCard | Facts
 
 
 def has_any(report: Report) -> bool:
     """Return whether anything of a report belongs into the appendix."""
-    return any(_moves(block) for section in report.sections for block in section.blocks)
+    return any(moves for section in report.sections for _, moves in divided(section))
+
+
+def divided(section: Section) -> Iterator[tuple[Block, bool]]:
+    """Yield the blocks of a section, each with whether it belongs into the appendix.
+
+    A heading does where all below it does.
+    """
+    below = False
+    for block in section.blocks:
+        if isinstance(block, Heading):
+            below = block.appended
+        yield block, below or (isinstance(block, _MOVABLE) and block.appended)
 
 
 def with_appendix(report: Report, *, omitted: bool) -> Report:
@@ -46,16 +62,12 @@ def with_appendix(report: Report, *, omitted: bool) -> Report:
     number = len(report.sections) + 1
     for section in report.sections:
         held = list(_moved(section))
-        if not held:
-            sections.append(section)
-            continue
         moved += held
-        count = sum(map(_moves, section.blocks))
-        kept = [block for block in section.blocks if not _moves(block)]
-        if not omitted:
+        kept = list(without_empty([block for block, moves in divided(section) if not moves]))
+        if held and not omitted:
+            count = sum(isinstance(block, _SHOWN) for block in held)
             kept.append(Text(_pointer(count, number)))
-        blocks = tuple(without_empty(kept))
-        sections.append(msgspec.structs.replace(section, blocks=blocks))
+        sections.append(msgspec.structs.replace(section, blocks=tuple(kept)) if held else section)
     if omitted:
         left_out = (*report.left_out, say(TITLE))
         return msgspec.structs.replace(report, sections=tuple(sections), left_out=left_out)
@@ -63,28 +75,33 @@ def with_appendix(report: Report, *, omitted: bool) -> Report:
     return msgspec.structs.replace(report, sections=tuple(sections))
 
 
-def _moves(block: Block) -> bool:
-    return isinstance(block, Grid | Chart | PairCard) and block.appended
-
-
 def _moved(section: Section) -> Iterator[Block]:
-    """Yield what moves, each group below the headings that it stood below."""
+    """Yield what moves, each group below the headings that it was below."""
     below, said = "", None
-    for block in section.blocks:
+    for block, moves in divided(section):
         if isinstance(block, Heading):
             below = block.text
-        elif isinstance(block, Grid | Chart | PairCard) and block.appended:
+        elif moves:
             title = f"{section.title}: {below}" if below else section.title
+            if below.startswith(section.title):
+                title = below
             if title != said:
                 said = title
                 yield Heading(title)
-            yield msgspec.structs.replace(block, key=f"{section.key}/{block.key}")
+            yield (
+                msgspec.structs.replace(block, key=f"{section.key}/{block.key}")
+                if isinstance(block, _SHOWN)
+                else block
+            )
 
 
 def _pointer(count: int, number: int) -> str:
+    place = words.number(number)
+    if not count:
+        return say("More about this is in section {place}.", place=place)
     return say_many(
         count,
         "{n} more table or chart is in section {place}.",
         "{n} more tables and charts are in section {place}.",
-        place=words.number(number),
+        place=place,
     )

@@ -22,9 +22,13 @@ class Text(msgspec.Struct, frozen=True, tag="text"):
 
 
 class Heading(msgspec.Struct, frozen=True, tag="heading"):
-    """A heading inside a section; listed in the contents."""
+    """A heading inside a section; listed in the contents.
+
+    ``appended``: whether all below it, up to the next heading, is in the appendix.
+    """
 
     text: str
+    appended: bool = False
 
 
 class Statement(msgspec.Struct, frozen=True, tag="statement"):
@@ -66,9 +70,10 @@ class Fact(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True, tag="facts"):
-    """Names with their values."""
+    """Names with their values; ``appended`` when they are in the appendix."""
 
     facts: tuple[Fact, ...]
+    appended: bool = False
 
 
 class Grid(msgspec.Struct, frozen=True, tag="grid"):
@@ -228,8 +233,8 @@ Block = (
 
 
 def appended(block: Block) -> Block:
-    """Return a table, a chart or a pair as one of the appendix; other blocks as they are."""
-    if isinstance(block, Grid | Chart | PairCard):
+    """Return a table, a chart, a pair or facts as of the appendix; other blocks as they are."""
+    if isinstance(block, Grid | Chart | PairCard | Facts):
         return msgspec.structs.replace(block, appended=True)
     return block
 

@@ -39,7 +39,7 @@ class Found(msgspec.Struct, frozen=True, tag=True):
         in what these determine only.
     row_scores, partner_scores : Scores
         ``(n, k)``; what the model answered for both.
-    alone : NDArray[np.bool_]
+    sufficient_alone : NDArray[np.bool_]
         ``(n, p)``; whether changing this one protected attribute already changes the decision.
     phase : str
         The phase of the method that found them (``"global"`` or ``"local"``).
@@ -49,7 +49,7 @@ class Found(msgspec.Struct, frozen=True, tag=True):
     partners: Rows
     row_scores: Scores
     partner_scores: Scores
-    alone: NDArray[np.bool_]
+    sufficient_alone: NDArray[np.bool_]
     phase: str
 
 

@@ -209,8 +209,7 @@ def changed_answers(run: RunRecord | RunState) -> str:
     if found is None or run.state == "failed":
         return ""
     said = repeatability_sentence(found)
-    method = run.method if isinstance(run, RunState) else run.spec.method
-    if method_named(method).repeats is Repeats.INDEPENDENT:
+    if method_named(run.method).repeats is Repeats.INDEPENDENT:
         return said
     valid = say("The results of this run are valid for the outputs received at that time.")
     return f"{said} {valid}"
@@ -350,15 +349,15 @@ def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
 
     Then a share is of those, and not of everybody who could be.
     """
-    near = run.spec.near if isinstance(run, RunRecord) else None
-    if near is None:
+    max_distance = run.spec.max_distance if isinstance(run, RunRecord) else None
+    if max_distance is None:
         return ""
     return say(
         "Only instances within Gower distance {distance} of a data row were tested (0: "
         "identical; 1: different in every attribute). The results cover those instances "
         "only.",
         people=plural(spec.person),
-        distance=words.short(near),
+        distance=words.short(max_distance),
     )
 
 
@@ -385,9 +384,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
     that proves, and beside it, never in it, what is estimated of the rest; before and after for a
     repair.
     """
-    method = run.method if isinstance(run, RunState) else run.spec.method
     share = share_of_domain(run.figures)
-    match method_named(method).answers:
+    match method_named(run.method).answers:
         case QuestionKind.SHARE:
             said = unmeasured(say("No result yet."))
             if share is not None:
@@ -446,13 +444,11 @@ def standing(run: RunRecord | RunState) -> str:
 
 
 def _about_groups(run: RunRecord | RunState) -> bool:
-    method = run.method if isinstance(run, RunState) else run.spec.method
-    return method_named(method).answers in ABOUT_GROUPS
+    return method_named(run.method).answers in ABOUT_GROUPS
 
 
 def _repairs(run: RunRecord | RunState) -> bool:
-    method = run.method if isinstance(run, RunState) else run.spec.method
-    return method_named(method).answers is QuestionKind.REPAIR
+    return method_named(run.method).answers is QuestionKind.REPAIR
 
 
 def _steps(run: RunState) -> str:

@@ -118,7 +118,7 @@ class Counted(Protocol):
         """Rows sent to the model."""
 
     @property
-    def alone(self) -> tuple[int, ...]:
+    def sufficient_alone(self) -> tuple[int, ...]:
         """Per protected attribute, the findings where changing it alone is enough."""
 
 
@@ -403,7 +403,7 @@ def alone_sentences(spec: AuditSpec, run: Counted) -> tuple[str, ...]:
             share=percent(count, run.found),
             name=quoted(name),
         )
-        for name, count in zip(names, run.alone, strict=True)
+        for name, count in zip(names, run.sufficient_alone, strict=True)
     )
 
 

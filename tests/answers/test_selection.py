@@ -33,10 +33,23 @@ def spec(tmp_path_factory):
         return store.spec
 
 
-def run(number, method, *figures, near=None, tried=0, found=0, alone=(0, 0)):
-    plan = RunSpec(method, near=near)
+def run(number, method, *figures, max_distance=None, tried=0, found=0, sufficient_alone=(0, 0)):
+    plan = RunSpec(method, max_distance=max_distance)
     return RunRecord(
-        number, plan, "done", "", "", "", 1.0, tried, found, 2 * tried, {}, alone, 0, figures
+        number,
+        plan,
+        "done",
+        "",
+        "",
+        "",
+        1.0,
+        tried,
+        found,
+        2 * tried,
+        {},
+        sufficient_alone,
+        0,
+        figures,
     )
 
 
@@ -134,9 +147,9 @@ def test_the_domain_is_told_after_the_rows_of_the_data(spec):
 
 
 def test_runs_that_were_kept_near_the_data_never_speak_for_the_domain(spec):
-    near = run(1, "estimate", replace(LARGER, people=10_000_000), near=0.1)
+    near = run(1, "estimate", replace(LARGER, people=10_000_000), max_distance=0.1)
     assert not answered(spec, Question.SHARE, near).known
-    counted = run(2, "enumerate", COUNTED, near=0.1)
+    counted = run(2, "enumerate", COUNTED, max_distance=0.1)
     assert not answered(spec, Question.CERTAIN, counted).known
     whole = run(3, "estimate", BOTH)
     assert answered(spec, Question.SHARE, near, counted, whole).run == 3
@@ -222,13 +235,13 @@ def test_subgroups_by_rules_come_before_other_methods_and_the_newest_mitigation_
 
 def test_the_search_that_found_most_is_counted_and_one_under_way_too(spec):
     runs = (
-        run(1, "maft", tried=90, found=3, alone=(3, 1)),
-        run(2, "uniform", tried=50, found=8, alone=(6, 4)),
+        run(1, "maft", tried=90, found=3, sufficient_alone=(3, 1)),
+        run(2, "uniform", tried=50, found=8, sufficient_alone=(6, 4)),
         run(3, "adf"),
     )
     answer = answered(spec, Question.EXAMPLE, *runs)
     assert (answer.run, answer.others, answer.said.value) == (2, (1,), "8")
-    state = RunState(4, "maft", "running", tried=10, found=9, alone=(9, 0))
+    state = RunState(4, "maft", "running", tried=10, found=9, sufficient_alone=(9, 0))
     assert answered(spec, Question.EXAMPLE, *runs, state).run == 4
 
 
@@ -299,7 +312,7 @@ def test_a_flagged_pair_is_shown_before_any_other(store):
 
 def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(store):
     pair = clearest(store)
-    runs = (*store.runs(), run(2, "maft", tried=90, found=60, alone=(60, 0)))
+    runs = (*store.runs(), run(2, "maft", tried=90, found=60, sufficient_alone=(60, 0)))
     answer = answered(store.spec, Question.EXAMPLE, *runs, pair=pair)
     assert (answer.evidence, answer.known) == ("example", True)
     assert answer.said.value == "female → male"

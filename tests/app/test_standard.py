@@ -62,7 +62,7 @@ def test_the_limit_can_be_another():
 
 def test_pairs_are_searched_near_the_data():
     spec, table = audit()
-    near = {run.method for run in standard_runs(FULL, spec, table).runs if run.near}
+    near = {run.method for run in standard_runs(FULL, spec, table).runs if run.max_distance}
     assert near == {"maft"}
 
 

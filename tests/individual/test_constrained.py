@@ -190,7 +190,7 @@ def test_alone_counts_only_changes_that_can_be():
 
     _, found, _ = run("uniform", domain, BySex())
     assert sum(len(event.rows) for event in found) > 20
-    assert not any(event.alone.any() for event in found)
+    assert not any(event.sufficient_alone.any() for event in found)
     assert all((event.rows[:, :2] != event.partners[:, :2]).all() for event in found)
 
 

@@ -152,7 +152,7 @@ def test_alone_names_the_attributes_that_suffice(small_domain):
     model = Network(small_domain, np.random.default_rng(0))
     model.hidden[3] = 0  # race does not count
     found, _ = run(*SEARCHES["maft"], small_domain, model)
-    alone = np.concatenate([event.alone for event in found])
+    alone = np.concatenate([event.sufficient_alone for event in found])
     assert alone[:, 0].all()
     assert not alone[:, 1].any()
 
@@ -262,7 +262,7 @@ def test_gamma_counts_scores_that_differ_by_more(classes, small_domain):
     apart = np.abs(found.row_scores[each, column] - found.partner_scores[each, column])
     assert ((own != other) | (apart > context.gamma)).all()
     assert model.predict(found.rows) == pytest.approx(found.row_scores, abs=1e-6)
-    assert found.alone[own == other].any()
+    assert found.sufficient_alone[own == other].any()
 
 
 def test_maft_works_on_decisions_without_scores(small_domain):

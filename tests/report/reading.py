@@ -4,6 +4,7 @@ import re
 
 import msgspec
 
+from fairdesk.report import appendix
 from fairdesk.report.blocks import Heading
 from fairdesk.report.document import make_report
 
@@ -37,6 +38,22 @@ def text_of(store, choice=None):
 def section_of(report, key):
     """Return a section by its key."""
     return next(each for each in report.sections if each.key == key)
+
+
+def whole_section(report, key):
+    """Return a section by its key, with what of it is in the appendix behind it."""
+    section = section_of(report, key)
+    blocks, mine = [*section.blocks], False
+    for block in next((e.blocks for e in report.sections if e.key == appendix.KEY), ()):
+        if isinstance(block, Heading):
+            mine = block.text.startswith(section.title)
+        if mine:
+            blocks.append(
+                msgspec.structs.replace(block, key=block.key.removeprefix(f"{key}/"))
+                if hasattr(block, "key")
+                else block
+            )
+    return msgspec.structs.replace(section, blocks=tuple(blocks))
 
 
 def blocks_of(section, kind):

@@ -7,7 +7,17 @@ import pytest
 
 from fairdesk.audit.store.details import Choice
 from fairdesk.report import appendix
-from fairdesk.report.blocks import Callout, Chart, Grid, Heading, PairCard, Section, Text
+from fairdesk.report.blocks import (
+    Callout,
+    Chart,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    PairCard,
+    Section,
+    Text,
+)
 from fairdesk.report.content.choosing import check, chosen, parts
 from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.render.pdf import Preview
@@ -48,6 +58,20 @@ def keyed(made):
     ]
 
 
+def blocks_without_headings(made):
+    return [
+        block
+        for section in made.sections
+        for block in section.blocks
+        if not isinstance(block, Heading | Grid | Chart | PairCard)
+    ]
+
+
+def plain(block):
+    """Return a block's words, by which it can be counted."""
+    return msgspec.json.encode(block).decode()
+
+
 def names(made):
     return Counter(name for name, _ in keyed(made))
 
@@ -58,9 +82,9 @@ def test_what_moves_moves_once_and_nothing_is_lost(store, template):
     before = chosen(whole_report(store, choice), choice)
     after = make_report(store, choice)
     there = [
-        (f"{section.key}/{block.key}", block.appended)
+        (f"{section.key}/{block.key}", moves)
         for section in before.sections
-        for block in section.blocks
+        for block, moves in appendix.divided(section)
         if isinstance(block, Grid | Chart | PairCard)
     ]
     wanted = [name for name, moves in there if moves]
@@ -78,7 +102,15 @@ def test_what_moves_moves_once_and_nothing_is_lost(store, template):
         moves = sum(name.startswith(f"{section.key}/") for name in wanted)
         said = [each.text for each in section.blocks if isinstance(each, Text)]
         pointing = [each for each in said if f"section {len(after.sections)}." in each]
-        assert [each.split(" ")[0] for each in pointing] == ([str(moves)] if moves else [])
+        was = section_of(before, section.key)
+        assert len(pointing) == any(each for _, each in appendix.divided(was))
+        assert [each.split(" ")[0] for each in pointing if moves] == ([str(moves)] if moves else [])
+    # and so are all other blocks
+    assert Counter(map(plain, blocks_without_headings(before))) == Counter(
+        each
+        for each in map(plain, blocks_without_headings(after))
+        if f"section {len(after.sections)}." not in each
+    )
 
 
 def test_left_out_it_is_gone_and_the_limits_say_so(store):
@@ -138,6 +170,24 @@ def test_headings_go_along_and_none_is_left_over_nothing():
     assert [each.text if isinstance(each, Heading) else each.key for each in last.blocks] == [
         *("One: A", "one/moved", "Two", "two/moved")
     ]
+
+
+def test_all_below_a_heading_moves_with_it():
+    below = (Text("Told."), Facts((Fact("Name", "Value"),)), MOVED)
+    blocks = (Heading("A", appended=True), *below, Heading("B"), Facts((), appended=True), STAYS)
+    made = appendix.with_appendix(report(Section("A part", blocks, key="one")), omitted=False)
+    one, last = made.sections
+    assert [type(each) for each in one.blocks] == [Heading, Grid, Text]
+    assert one.blocks[-1].text.startswith("1 more table or chart")
+    assert [each.text for each in last.blocks if isinstance(each, Heading)] == [
+        *("A part: A", "A part: B")
+    ]
+    assert last.blocks[1:3] == below[:2]
+    # what has the section's name says it once
+    again = Section("A part", (Heading("A part, run 1", appended=True), Text("Told.")), key="one")
+    made = appendix.with_appendix(report(again), omitted=False)
+    assert made.sections[0].blocks == (Text("More about this is in section 2."),)
+    assert made.sections[1].blocks[0] == Heading("A part, run 1")
 
 
 def test_nothing_to_move_makes_no_appendix():

@@ -17,7 +17,7 @@ from fairdesk.report.document import make_report
 from fairdesk.report.provenance.evidence import command
 from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
-from tests.report.reading import blocks_of, section_of, text_of, words_of
+from tests.report.reading import blocks_of, section_of, text_of, whole_section, words_of
 from tests.report.sections.test_certification import DOMAIN
 from tests.wording.test_about_groups import BLACK, TABLE, WHITE
 
@@ -87,7 +87,7 @@ def test_missing_cells_are_counted_by_column_and_unknown_groups_by_attribute(tmp
     with people_store(tmp_path, ("sex", "job")) as store:
         store.write_details(Details(categories=named))
         women = store.table().counts("sex")["female"]
-        section = section_of(make_report(store), "data")
+        section = whole_section(make_report(store), "data")
     columns = {row[0]: row[3:5] for row in grid_of(section, "columns").rows}
     assert columns["job"] == ("10", "5.0\u00a0%")
     unknown = {row[0]: (*row[1:3], row[4]) for row in grid_of(section, "unknown").rows}
@@ -139,7 +139,7 @@ def test_the_log_is_printed_with_its_chain_and_what_passes_is_not(tmp_path):
         store.log("Exported the pairs.", "exported")
         assert make_report(store) == before
         log = [entry for entry in store.log_entries() if entry.kind not in PASSING]
-    section = section_of(before, "evidence")
+    section = whole_section(before, "evidence")
     rows = grid_of(section, "log").rows
     assert [row[1:] for row in rows] == [(entry.what, entry.link[:12]) for entry in log]
     assert rows[-1][1] == "Merged two groups."
@@ -153,7 +153,7 @@ def test_a_clock_that_was_set_back_is_mentioned_beside_the_log(tmp_path, monkeyp
         assert phrases.CLOCK_SET_BACK not in text_of(store)
         monkeypatch.setattr("fairdesk.audit.store.schema.now", lambda: "2019-05-05T09:30:00+00:00")
         store.log("Two.", "decided")
-        section = section_of(make_report(store), "evidence")
+        section = whole_section(make_report(store), "evidence")
     (said,) = (each.text for each in blocks_of(section, "Text") if "clock" in each.text)
     assert said.startswith("1 entry has an earlier time")
     assert "2019-05-05 09:30:00" in said
@@ -164,7 +164,7 @@ def test_settings_and_formulas_stand_in_the_section_on_method(tmp_path):
         run_into(store, options=FEW)
         measure(store, TABLE)
         report = make_report(store)
-    method = section_of(report, "method")
+    method = whole_section(report, "method")
     assert {"settings-1", "settings-2"} <= {each.key for each in blocks_of(method, "Grid")}
     text = words_of(report)
     for name in (

@@ -176,7 +176,9 @@ def test_what_an_estimate_came_upon_is_never_told_beside_its_share(tmp_path):
     with people_store(tmp_path, ("sex", "job")) as store:
         for method in ("uniform", "estimate", "diagnose"):
             store.end_run(store.begin_run(RunSpec(method)), "done")
-        runs = [msgspec.structs.replace(run, found=8, alone=(6, 1)) for run in store.runs()]
+        runs = [
+            msgspec.structs.replace(run, found=8, sufficient_alone=(6, 1)) for run in store.runs()
+        ]
         told = [figures.alone_sentences(store.spec, run) for run in runs]
     assert [len(each) for each in told] == [2, 0, 0]
     assert [figures.tells_of_people(run) for run in runs] == [True, True, False]
@@ -186,7 +188,7 @@ def test_what_an_estimate_came_upon_is_never_told_beside_its_share(tmp_path):
 def test_a_share_of_those_near_real_people_says_so(tmp_path):
     with people_store(tmp_path) as store:
         for near in (0.1, None):
-            run = store.begin_run(RunSpec("estimate", near=near))
+            run = store.begin_run(RunSpec("estimate", max_distance=near))
             store.measure(run, [SHARE])
             store.end_run(run, "done")
         near, whole = [figures.headline(store.spec, run).sentence for run in store.runs()]

@@ -107,7 +107,9 @@ def test_headline_of_one_finding(tmp_path):
 )
 def test_headline_of_several_protected_attributes(tmp_path, protected, when):
     with people_store(tmp_path, protected, person="person") as store:
-        said = words.headline(store.spec, state(2, 9, alone=(1,) * len(protected))).sentence
+        said = words.headline(
+            store.spec, state(2, 9, sufficient_alone=(1,) * len(protected))
+        ).sentence
     assert said.startswith(f"2 discriminatory pairs found: the decision changes {when}.")
 
 
@@ -155,13 +157,13 @@ def test_headline_of_stopped_and_failed_runs_says_so(tmp_path):
 
 def test_alone_sentences_only_with_several_attributes(tmp_path):
     with people_store(tmp_path) as store:
-        assert words.alone_sentences(store.spec, state(5, 9, alone=(5,))) == ()
+        assert words.alone_sentences(store.spec, state(5, 9, sufficient_alone=(5,))) == ()
 
 
 def test_alone_sentences(tmp_path):
     with people_store(tmp_path, ("sex", "job")) as store:
-        said = words.alone_sentences(store.spec, state(8, 9, alone=(6, 1)))
-        only, _ = words.alone_sentences(store.spec, state(1, 9, alone=(1, 0)))
+        said = words.alone_sentences(store.spec, state(8, 9, sufficient_alone=(6, 1)))
+        only, _ = words.alone_sentences(store.spec, state(1, 9, sufficient_alone=(1, 0)))
     assert [plain(one) for one in said] == [
         "Changing sex alone is enough for 6 of the 8 pairs (75.0 %).",
         "Changing job alone is enough for 1 of the 8 pairs (12.5 %).",

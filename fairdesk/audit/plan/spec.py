@@ -178,7 +178,7 @@ class RunSpec(msgspec.Struct, frozen=True):
         Of all randomness of the run.
     budget : Budget
         When it ends by itself.
-    near : float, optional
+    max_distance : float, optional
         Only people at most so far from a real one may be asked about (Gower distance, 0 to 1).
     continues : int
         The run of the same audit that this one goes on with: what that one found is not found
@@ -206,7 +206,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
     seed: int = 0
     budget: Budget = Budget()
-    near: float | None = None
+    max_distance: float | None = None
     continues: int = 0
     edges: dict[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
     text: str = ""

@@ -56,7 +56,7 @@ class Comparison:
     sizes: tuple[int, ...]
     coverage: tuple[tuple[int, ...], ...]
 
-    def alone(self, run_id: int) -> int:
+    def sufficient_alone(self, run_id: int) -> int:
         """Count the people whom one run found and no other."""
         return sum(each.people for each in self.overlaps if each.runs == (run_id,))
 

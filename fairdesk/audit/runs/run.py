@@ -100,34 +100,34 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
                 setting=what,
             )
     check_rules(run, audit.domain)
-    if run.near is not None and method_named(run.method).answers in ABOUT_GROUPS:
+    if run.max_distance is not None and method_named(run.method).answers in ABOUT_GROUPS:
         raise SpecError(
             "A maximum distance does not apply to group methods: they test data rows, "
             "slightly perturbed.",
             remedy="Remove the maximum distance.",
-            setting="near",
+            setting="max_distance",
         )
-    if run.near is not None and method_named(run.method).answers is QuestionKind.PROOF:
+    if run.max_distance is not None and method_named(run.method).answers is QuestionKind.PROOF:
         raise SpecError(
             "Certification covers the whole input domain, not only instances near the data.",
             remedy="Remove the maximum distance, or narrow the ranges instead.",
-            setting="near",
+            setting="max_distance",
         )
-    if run.near is not None and method_named(run.method).answers is QuestionKind.REPAIR:
+    if run.max_distance is not None and method_named(run.method).answers is QuestionKind.REPAIR:
         raise SpecError(
             "A mitigation is measured on the whole input domain, not only on instances near "
             "the data.",
             remedy="Remove the maximum distance.",
-            setting="near",
+            setting="max_distance",
         )
-    if run.near is not None and not 0 <= run.near <= 1:
+    if run.max_distance is not None and not 0 <= run.max_distance <= 1:
         raise SpecError(
-            f"{run.near:g} is not a valid maximum distance to the nearest data row.",
+            f"{run.max_distance:g} is not a valid maximum distance to the nearest data row.",
             remedy=(
                 "Give a Gower distance from 0 (identical to a data row) to 1 (different in every "
                 "attribute)."
             ),
-            setting="near",
+            setting="max_distance",
         )
 
 
@@ -201,10 +201,10 @@ class _Keeper:
         self._clock = _Clock()
         self._alone = np.zeros(len(store.spec.domain.protected), dtype=np.int64)
         self.state = RunState(
-            run_id=store.begin_run(spec),
+            id=store.begin_run(spec),
             method=spec.method,
             state="running",
-            alone=tuple(self._alone.tolist()),
+            sufficient_alone=tuple(self._alone.tolist()),
         )
 
     def search(self) -> Iterator[RunState]:
@@ -216,14 +216,14 @@ class _Keeper:
                     case Found():
                         self._keep(event)
                     case Measured():
-                        self._store.measure(self.state.run_id, event.figures)
+                        self._store.measure(self.state.id, event.figures)
                         self.state = msgspec.structs.replace(self.state, figures=event.figures)
                     case Certificate():
-                        self._store.certify(self.state.run_id, event.header, event.arrays)
+                        self._store.certify(self.state.id, event.header, event.arrays)
                     case Augmented():
-                        self._store.keep_rows(self.state.run_id, event)
+                        self._store.keep_rows(self.state.id, event)
                     case Retrained():
-                        self._store.keep_model(self.state.run_id, event)
+                        self._store.keep_model(self.state.id, event)
                     case Progress():
                         yield self._advance(event)
         finally:
@@ -266,22 +266,24 @@ class _Keeper:
         self.state = msgspec.structs.replace(
             self.state, state=state, message=message, elapsed=self._clock.tick(paused=False)
         )
-        log.info("run %d ended: %s %s", self.state.run_id, state, message)
+        log.info("run %d ended: %s %s", self.state.id, state, message)
         try:
-            self._store.end_run(self.state.run_id, state, message)
+            self._store.end_run(self.state.id, state, message)
         except StoreError as error:
-            log.warning("the end of run %d is not written down: %s", self.state.run_id, error)
+            log.warning("the end of run %d is not written down: %s", self.state.id, error)
             self.state = msgspec.structs.replace(
                 self.state, state="failed", message=message or str(error)
             )
         with suppress(StoreError):
             # what is in the file counts, whatever was on its way there
-            (kept,) = (run for run in self._store.runs() if run.id == self.state.run_id)
-            self.state = msgspec.structs.replace(self.state, found=kept.found, alone=kept.alone)
+            (kept,) = (run for run in self._store.runs() if run.id == self.state.id)
+            self.state = msgspec.structs.replace(
+                self.state, found=kept.found, sufficient_alone=kept.sufficient_alone
+            )
 
     def _keep(self, found: Found) -> None:
-        self._store.add(self.state.run_id, found)
-        self._alone += found.alone.sum(axis=0)
+        self._store.add(self.state.id, found)
+        self._alone += found.sufficient_alone.sum(axis=0)
 
     def _advance(self, progress: Progress) -> RunState:
         paused = self._worker.paused
@@ -289,7 +291,7 @@ class _Keeper:
         if self.state.phase in ("", "starting"):
             # what it took to load and compile is no part of the run
             self._clock, elapsed = _Clock(), 0.0
-        self._store.add_progress(self.state.run_id, elapsed, progress)
+        self._store.add_progress(self.state.id, elapsed, progress)
         self.state = msgspec.structs.replace(
             self.state,
             state="paused" if paused else "running",
@@ -302,7 +304,7 @@ class _Keeper:
             seconds=progress.seconds,
             rejected=progress.rejected,
             elapsed=elapsed,
-            alone=tuple(self._alone.tolist()),
+            sufficient_alone=tuple(self._alone.tolist()),
         )
         return self.state
 

@@ -41,7 +41,7 @@ from fairdesk.errors import StoreError
 #: The columns of a run, in the order in which they are taken.
 _RECORD = (
     *("id", "spec", "state", "message", "started", "ended", "elapsed", "tried", "found"),
-    *("queries", "seconds", "alone", "rejected", "figures"),
+    *("queries", "seconds", "sufficient_alone", "rejected", "figures"),
 )
 #: Rows that are read at once, and bytes.
 _ROWS, _BYTES = 2_000, 1 << 20

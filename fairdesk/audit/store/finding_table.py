@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 import numpy as np
@@ -31,6 +31,26 @@ AFTERWARDS = frozenset(WEIGHED | MARKED)
 #: Fields that pairs can be ordered by, besides attributes: those with a column in tables.
 _ORDERS = frozenset(name for name in FIELDS if orderable(name))
 _BITS, _DECISIONS = of_kind("attributes"), of_kind("decision")
+_HINTS = get_type_hints(Pair, include_extras=True)
+#: What a column of each field holds; attributes as bits.
+_COLUMN_TYPES = {name: list[Count] if name in _BITS else list[_HINTS[name]] for name in FIELDS}  # type: ignore[valid-type]
+
+
+class PairColumns(NamedTuple):
+    """Some pairs, field by field: for those who read all of them, and make no object of each.
+
+    Attributes
+    ----------
+    rows, partners : Rows
+        ``(n, d)``.
+    fields : dict[str, list]
+        ``n`` values for each of `FIELDS`; where these are attributes (`of_kind`), as the bits of a
+        whole number, the first attribute being the lowest.
+    """
+
+    rows: Rows
+    partners: Rows
+    fields: dict[str, list[Any]]
 
 
 class FindingTable:
@@ -103,6 +123,21 @@ class FindingTable:
             raise ValueError("it has a decision that does not exist")
         return pairs
 
+    def columns(self, rows: Sequence[tuple[Any, ...]]) -> PairColumns:
+        """Return rows of `pair_columns` column by column."""
+        by_column = list(zip(*rows, strict=True)) or [()] * (len(FIELDS) + len(self._codes))
+        fields: dict[str, list[Any]] = {
+            name: msgspec.convert(values, _COLUMN_TYPES[name])
+            for name, values in zip(FIELDS, by_column, strict=False)
+        }
+        held = 1 << len(self._domain.protected)
+        most = len(self._spec.decisions)
+        for names, end in ((_BITS, held), (_DECISIONS, most)):
+            if any(max(fields[name], default=0) >= end for name in names):
+                raise ValueError("it has an attribute or a decision that does not exist")
+        codes = np.array(by_column[len(FIELDS) :], dtype=np.float64).T
+        return PairColumns(*self._people_and_partners(codes), fields)
+
     def _truths(self, bits: object) -> tuple[bool, ...]:
         """Return the truth for each protected attribute that a whole number's bits hold."""
         p, held = len(self._domain.protected), msgspec.convert(bits, Count)
@@ -112,13 +147,16 @@ class FindingTable:
 
     def people_and_partners(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Rows, Rows]:
         """Return the people of pairs and their partners, ``(n, d)`` each, of `code_columns`."""
-        d, protected = len(self._columns), self._domain.protected
-        codes = self.people([row[:d] for row in rows])
-        partners = codes.copy()
-        partners[:, protected] = np.array([row[d:] for row in rows], dtype=np.float64).reshape(
-            len(rows), len(protected)
+        return self._people_and_partners(
+            np.array(rows, dtype=np.float64).reshape(len(rows), len(self._codes))
         )
-        return codes, self.people(self._domain.apply_dependencies(partners))
+
+    def _people_and_partners(self, codes: Rows) -> tuple[Rows, Rows]:
+        d = len(self._columns)
+        people = self.people(codes[:, :d])
+        partners = people.copy()
+        partners[:, self._domain.protected] = codes[:, d:]
+        return people, self.people(self._domain.apply_dependencies(partners))
 
     def people(self, rows: Sequence[Sequence[Any]] | Rows) -> Rows:
         """Take rows as people who can be told of, ``(n, d)``: finite codes, names that there are.

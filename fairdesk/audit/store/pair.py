@@ -174,7 +174,7 @@ class Pair(Compared[NDArray[np.float64]], frozen=True):
         Of the finding and its run.
     phase : str
         Of the method.
-    alone : tuple[bool, ...]
+    sufficient_alone : tuple[bool, ...]
         Per protected attribute: whether changing it alone changes the decision.
     mark, note : str
         The auditor's: ``""``, ``"flagged"`` or ``"dismissed"``; any text.
@@ -193,12 +193,14 @@ class Pair(Compared[NDArray[np.float64]], frozen=True):
     ]
     run: Annotated[int, PairField(kind="number", column="INTEGER NOT NULL", export="run")]
     phase: Annotated[str, PairField(kind="text", column="TEXT NOT NULL", export="phase")]
-    alone: Annotated[
+    sufficient_alone: Annotated[
         tuple[bool, ...],
         PairField(
             kind="attributes",
             column="INTEGER NOT NULL",
-            found=lambda found, _: found.alone @ (1 << np.arange(found.alone.shape[1])),
+            found=lambda found, _: (
+                found.sufficient_alone @ (1 << np.arange(found.sufficient_alone.shape[1]))
+            ),
             export="enough alone",
             member="enough_alone",
         ),

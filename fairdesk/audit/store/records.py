@@ -32,7 +32,7 @@ class RunRecord(msgspec.Struct, frozen=True):
         As in `fairdesk.results.events.Progress`; ``found`` counts the findings that are kept.
     seconds : dict[str, float]
         Seconds of search per phase.
-    alone : tuple[int, ...]
+    sufficient_alone : tuple[int, ...]
         Per protected attribute: findings where changing it alone changes the decision.
     rejected : int
         As in `fairdesk.results.events.Progress`.
@@ -51,9 +51,14 @@ class RunRecord(msgspec.Struct, frozen=True):
     found: int
     queries: int
     seconds: dict[str, float]
-    alone: tuple[int, ...]
+    sufficient_alone: tuple[int, ...]
     rejected: int = 0
     figures: tuple[Metric, ...] = ()
+
+    @property
+    def method(self) -> str:
+        """A key of `fairdesk.audit.catalogue.methods.METHODS`."""
+        return self.spec.method
 
     @property
     def answers_changed(self) -> bool:
@@ -66,7 +71,7 @@ class RunState(msgspec.Struct, frozen=True):
 
     Attributes
     ----------
-    run_id : int
+    id : int
         Of the run in the store.
     method : str
         A key of `fairdesk.audit.catalogue.methods.METHODS`.
@@ -76,7 +81,7 @@ class RunState(msgspec.Struct, frozen=True):
         As in `fairdesk.results.events.Progress`; the rest as in `RunRecord`.
     """
 
-    run_id: int
+    id: int
     method: str
     state: str
     phase: str = ""
@@ -87,7 +92,7 @@ class RunState(msgspec.Struct, frozen=True):
     queries: int = 0
     elapsed: float = 0.0
     seconds: dict[str, float] = msgspec.field(default_factory=dict)
-    alone: tuple[int, ...] = ()
+    sufficient_alone: tuple[int, ...] = ()
     message: str = ""
     rejected: int = 0
     figures: tuple[Metric, ...] = ()

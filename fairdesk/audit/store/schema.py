@@ -59,7 +59,7 @@ _TABLES = {
         found INTEGER NOT NULL DEFAULT 0,
         queries INTEGER NOT NULL DEFAULT 0,
         seconds TEXT NOT NULL DEFAULT '{}',
-        alone TEXT NOT NULL,
+        sufficient_alone TEXT NOT NULL,
         rejected INTEGER NOT NULL DEFAULT 0,
         figures TEXT NOT NULL DEFAULT '[]'
     """,

@@ -243,7 +243,7 @@ def check_exact_shares(
     if not shares:
         return
     domain = store.spec.domain
-    usual = [(run, share) for run, share in shares if run.spec.near is None]
+    usual = [(run, share) for run, share in shares if run.spec.max_distance is None]
     if len(usual) < len(shares):
         tally.leave(
             "A share that covers only instances near the data is repeated only by “reproduce”."

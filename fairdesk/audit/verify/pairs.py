@@ -50,7 +50,7 @@ class _Pairs:
     partners: Rows
     scores: Rows
     decided: NDArray[np.intp]
-    alone: Mask
+    sufficient_alone: Mask
     gamma: Rows
 
     @classmethod
@@ -61,7 +61,7 @@ class _Pairs:
             partners=np.stack([each.partner for each in pairs]),
             scores=np.array([(each.row_score, each.partner_score) for each in pairs]).T,
             decided=np.array([(each.row_class, each.partner_class) for each in pairs]).T,
-            alone=np.array([each.alone for each in pairs], dtype=np.bool_),
+            sufficient_alone=np.array([each.sufficient_alone for each in pairs], dtype=np.bool_),
             gamma=np.array([gammas.get(each.run, 0.0) for each in pairs]),
         )
 
@@ -260,7 +260,7 @@ class _Looked:
             counts, sure = _counts(own[who], answers, pairs.decided[:, who], pairs.gamma[who])
             np.logical_or.at(surely, who, counts & sure)
             np.logical_or.at(maybe, who, counts | ~sure)
-        recorded = pairs.alone[:, place]
+        recorded = pairs.sufficient_alone[:, place]
         wrong = fine & np.where(recorded, ~maybe, surely)
         unclear = fine & ~wrong & (surely != maybe)
         self._sufficient_alone.agree(int((fine & ~wrong & ~unclear).sum()))

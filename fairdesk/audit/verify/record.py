@@ -164,7 +164,7 @@ class _Pairs(msgspec.Struct):
     """
 
     found: dict[int, int]
-    alone: dict[int, list[int]]
+    sufficient_alone: dict[int, list[int]]
     marks: dict[int, str]
     notes: dict[int, str]
     weighed: list[int]
@@ -173,13 +173,15 @@ class _Pairs(msgspec.Struct):
     @classmethod
     def of(cls, store: Store) -> _Pairs:
         found: dict[int, int] = {}
-        alone: dict[int, NDArray[np.int64]] = {}
+        sufficient_alone: dict[int, NDArray[np.int64]] = {}
         marks, notes, weighed = {}, {}, []
         nobody = np.zeros(len(store.spec.domain.protected), dtype=np.int64)
         try:
             for pair in store.each_pair(PairQuery()):
                 found[pair.run] = found.get(pair.run, 0) + 1
-                alone[pair.run] = alone.get(pair.run, nobody) + pair.alone
+                sufficient_alone[pair.run] = (
+                    sufficient_alone.get(pair.run, nobody) + pair.sufficient_alone
+                )
                 if pair.mark:
                     marks[pair.id] = str(pair.mark)
                 if pair.note:
@@ -189,7 +191,11 @@ class _Pairs(msgspec.Struct):
         except StoreError as error:
             return cls({}, {}, {}, {}, [], str(error))
         return cls(
-            found, {run: each.tolist() for run, each in alone.items()}, marks, notes, weighed
+            found,
+            {run: each.tolist() for run, each in sufficient_alone.items()},
+            marks,
+            notes,
+            weighed,
         )
 
 
@@ -264,11 +270,14 @@ def _totals(tally: Tally, store: Store, _logged: Replayed, pairs: _Pairs) -> Non
         )
     nobody = [0] * len(store.spec.domain.protected)
     for number, run in runs.items():
-        found, alone = pairs.found.get(number, 0), pairs.alone.get(number, nobody)
+        found, sufficient_alone = (
+            pairs.found.get(number, 0),
+            pairs.sufficient_alone.get(number, nobody),
+        )
         tally.compare(
-            (found, alone) == (run.found, [*run.alone]),
-            f"Run {number} records {run.found:,} pairs, by one attribute alone {[*run.alone]}; the "
-            f"file has {found:,}, {alone}.",
+            (found, sufficient_alone) == (run.found, [*run.sufficient_alone]),
+            f"Run {number} records {run.found:,} pairs, by one attribute alone "
+            f"{[*run.sufficient_alone]}; the file has {found:,}, {sufficient_alone}.",
         )
 
 

@@ -95,7 +95,7 @@ def check_pairs(found: Found, domain: Domain, width: int | None) -> None:
         (found.partners, d),
         (found.row_scores, width),
         (found.partner_scores, width),
-        (found.alone, len(domain.protected)),
+        (found.sufficient_alone, len(domain.protected)),
     ):
         check_shape(array, (n, length))
     rows, partners = found.rows, found.partners

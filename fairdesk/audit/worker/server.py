@@ -275,10 +275,10 @@ class Guest:
         run, domain, people = asked.run, asked.domain, inputs.people
         method = method_named(run.method)
         fits = None
-        if run.near is not None:
+        if run.max_distance is not None:
             from fairdesk.individual.realism.nearest import Nearest  # noqa: PLC0415 - see above
 
-            fits = Nearest(domain, people).within(run.near)
+            fits = Nearest(domain, people).within(run.max_distance)
         fed = self._fed(asked.mapping, domain.attributes)
         known = people[:0] if inputs.known is None else inputs.known
         context = SearchContext(fed, domain, known=known, fits=fits)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,27 +64,27 @@ class Texts:
         Of those that begin and end like numbers there are two at most.
         """
         found = {text.strip() for text in self._others}
-        plain = self.distinct.filter(pa.array(self._plain))
+        plain = self.distinct.filter(_arrow_mask(self._plain))
         if len(plain):
             found.add(plain[0].as_py())
-            differs = compute.index(compute.not_equal(plain, plain[0]), value=True).as_py()
-            if differs >= 0:
-                found.add(plain[differs].as_py())
+            differs = np.flatnonzero(_mask(compute.not_equal(plain, plain[0])))
+            if differs.size:
+                found.add(plain[int(differs[0])].as_py())
         return found
 
     def among(self, tokens: Collection[str]) -> Mask:
         """Return which of its texts are one of these, spaces around it left aside."""
         found = np.zeros(len(self), bool)
         found[~self._plain] = [text.strip() in tokens for text in self._others]
-        values = pa.array(list(tokens), pa.string())
-        values = values.filter(pa.array(looks_like_numbers(values)))
+        values = _arrow_texts(tokens)
+        values = values.filter(_arrow_mask(looks_like_numbers(values)))
         if len(values):
             found |= _mask(compute.is_in(self.distinct, value_set=values))
         return found
 
     def pick(self, wanted: Mask) -> list[str]:
         """Return some of its texts, in their order."""
-        texts: list[str] = self.distinct.filter(pa.array(wanted)).to_pylist()
+        texts: list[str] = self.distinct.filter(_arrow_mask(wanted)).to_pylist()
         return texts
 
     def holding(self, mark: str) -> Mask:
@@ -119,14 +120,14 @@ class Texts:
         What Arrow's cast makes a finite number of is, between such a beginning and such an end,
         what `as_numbers` reads, and to the same number: both round to the nearest float.
         """
-        texts = self.distinct.filter(pa.array(wanted))
+        texts = self.distinct.filter(_arrow_mask(wanted))
         pointed = texts
         if decimal != ".":
             if compute.any(compute.match_substring(texts, ".")).as_py():
                 return None
             pointed = compute.replace_substring(texts, decimal, ".")
         try:
-            numbers = np.asarray(compute.cast(pointed, pa.float64()))
+            numbers = numbers_of(compute.cast(pointed, pa.float64()))
         except pa.ArrowInvalid:
             return as_numbers(texts.to_pylist(), decimal)
         huge = np.flatnonzero(~(np.abs(numbers) < EXACT))
@@ -172,6 +173,28 @@ def looks_like_numbers(texts: pa.StringArray) -> Mask:
     return found
 
 
+def numbers_of(values: pa.Array) -> NDArray[Any]:
+    """Return numbers that are all there as NumPy's, read only.
+
+    Arrow's own ways load pandas, for a third of a second.
+    """
+    return np.from_dlpack(values)
+
+
+def _arrow_mask(wanted: Mask) -> pa.BooleanArray:
+    """Return truth values as Arrow's; without pandas, likewise."""
+    bits = pa.py_buffer(np.packbits(wanted, bitorder="little"))
+    return pa.Array.from_buffers(pa.bool_(), len(wanted), [None, bits])
+
+
+def _arrow_texts(texts: Collection[str]) -> pa.StringArray:
+    """Return texts as Arrow's; without pandas, likewise."""
+    letters = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, letters)], dtype=np.int32)
+    return pa.StringArray.from_buffers(
+        len(letters), pa.py_buffer(ends), pa.py_buffer(b"".join(letters))
+    )
+
+
 def _mask(answers: pa.BooleanArray) -> Mask:
-    mask: Mask = np.array(answers.to_numpy(zero_copy_only=False))
-    return mask
+    return numbers_of(compute.cast(answers, pa.uint8())).astype(np.bool_)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from fairdesk.data.columns.kinds import EXACT
-from fairdesk.data.columns.texts import Numbers, Texts, looks_like_numbers
+from fairdesk.data.columns.texts import Numbers, Texts, looks_like_numbers, numbers_of
 
 _NO_TIME = re.compile(r" 00:00:00(Z?)$")
 _FRACTION = re.compile(r"\.(\d*?)0*(?=Z?$)")
@@ -164,8 +164,7 @@ def _as_numbers(values: pa.Array) -> NDArray[np.float64] | None:
             return None
     elif not pa.types.is_floating(values.type):
         return None
-    floats = compute.cast(values, pa.float64())
-    numbers: NDArray[np.float64] = floats.to_numpy(zero_copy_only=False)
+    numbers = numbers_of(compute.fill_null(compute.cast(values, pa.float64()), np.nan))
     return None if np.isinf(numbers).any() else np.array(numbers)
 
 
@@ -201,7 +200,7 @@ def _joined(pieces: list[pa.DictionaryArray | pa.StringArray]) -> Texts:
     """Return the pieces of a column as one."""
     if all(isinstance(piece, pa.DictionaryArray) for piece in pieces):
         pieces = pa.chunked_array(pieces).unify_dictionaries().chunks
-        joined = np.concatenate([np.asarray(piece.indices) for piece in pieces])
+        joined = np.concatenate([numbers_of(piece.indices) for piece in pieces])
         return Texts(pieces[0].dictionary, joined)
     kept: list[pa.StringArray] = []
     codes: list[NDArray[np.int32]] = []
@@ -209,7 +208,7 @@ def _joined(pieces: list[pa.DictionaryArray | pa.StringArray]) -> Texts:
     for piece in pieces:
         if isinstance(piece, pa.DictionaryArray):
             kept.append(piece.dictionary)
-            codes.append(np.asarray(piece.indices) + np.int32(start))
+            codes.append(numbers_of(piece.indices) + np.int32(start))
         else:
             kept.append(piece)
             codes.append(np.arange(start, start + len(piece), dtype=np.int32))

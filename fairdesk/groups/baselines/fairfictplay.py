@@ -59,7 +59,7 @@ _NOUGHT = 1e-9
 
 
 def search(
-    study: GroupContext, people: Rows, options: FairFictPlayOptions, rng: np.random.Generator
+    context: GroupContext, people: Rows, options: FairFictPlayOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Find subgroups on one half of the data's people, and measure them on the other half.
 
@@ -72,13 +72,13 @@ def search(
         When there are too few people, all of them are alike in what is protected, or the model
         decides alike about all of them.
     """
-    return timed(_run(study, people, options, rng))
+    return timed(_run(context, people, options, rng))
 
 
 def _run(
-    study: GroupContext, people: Rows, options: FairFictPlayOptions, rng: np.random.Generator
+    context: GroupContext, people: Rows, options: FairFictPlayOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    codes = study.groups[study.inside]
+    codes = context.groups[context.inside]
     known = ~np.isnan(codes).any(axis=1)
     codes, known_people = codes[known], people[known]
     if len(codes) < _LEAST_PEOPLE:
@@ -90,7 +90,7 @@ def _run(
             remedy="Use more data, widen the ranges, or protect attributes with fewer missing "
             "cells.",
         )
-    names = sum(len(each.values) for each in study.domain.grouping)
+    names = sum(len(each.values) for each in context.domain.grouping)
     if names > _MOST_NAMES:
         raise SpecError(
             f"The protected attributes have {names:,} categories in all; at most {_MOST_NAMES:,} "
@@ -98,15 +98,15 @@ def _run(
             why="Each category has its own weight, and estimating it takes many individuals.",
             remedy="Protect attributes with fewer categories, or allow fewer of them.",
         )
-    features, profile = Features.of(study.domain.grouping, codes)
+    features, profile = Features.of(context.domain.grouping, codes)
     favourable_mask = np.empty(len(known_people), dtype=np.bool_)
     done = 0
-    for part in Pace(1, context=study).parts(len(known_people)):
-        favourable_mask[part] = labels(study.predict(known_people[part])) == study.favourable
+    for part in Pace(1, context=context).parts(len(known_people)):
+        favourable_mask[part] = labels(context.predict(known_people[part])) == context.favourable
         done += len(favourable_mask[part])
-        yield Progress("asking", done, len(known_people), done, 0, study.queries)
+        yield Progress("asking", done, len(known_people), done, 0, context.queries)
     if favourable_mask.all() or not favourable_mask.any():
-        favourable = study.decisions[study.favourable]
+        favourable = context.decisions[context.favourable]
         raise SpecError(
             f"The model makes the same decision for all {len(favourable_mask):,} individuals in "
             f"the data: {'all' if favourable_mask.all() else 'none'} of them receive "
@@ -123,7 +123,7 @@ def _run(
     groups: list[Mask] = []
     measured: tuple[LinearGroup, ...] = ()
     for number in range(options.rounds):
-        progress = Progress("fitting", number, options.rounds, done, 0, study.queries)
+        progress = Progress("fitting", number, options.rounds, done, 0, context.queries)
         best = yield from _oracle(profiles, profiles.left(groups), rng, progress)
         if best.violation < _NOUGHT:
             break
@@ -133,7 +133,7 @@ def _run(
             best, inside = best.turned(), ~inside
         own = inside[profile[held_out]]
         if own.any() and not own.all():
-            measured += (_measured(features, best, own, favourable_mask[held_out], study),)
+            measured += (_measured(features, best, own, favourable_mask[held_out], context),)
             yield Measured("fitting", measured)
     if not measured:
         raise SpecError(
@@ -144,7 +144,7 @@ def _run(
             ),
             remedy="Use data with more individuals, or fewer protected values.",
         )
-    yield Progress("fitting", options.rounds, options.rounds, done, 0, study.queries)
+    yield Progress("fitting", options.rounds, options.rounds, done, 0, context.queries)
 
 
 @dataclass(frozen=True)
@@ -320,7 +320,7 @@ def _measured(
     direction: Direction,
     inside: Mask,
     favourable_mask: Mask,
-    study: GroupContext,
+    context: GroupContext,
 ) -> LinearGroup:
     """Return the outcomes of individuals who had no part in the fitting."""
     # only slow libraries have it, and the window's process loads none of them
@@ -338,7 +338,7 @@ def _measured(
         features=features.names,
         weights=tuple(weights.tolist()),
         bias=bias,
-        outcome=study.decisions[study.favourable],
+        outcome=context.decisions[context.favourable],
         support=support,
         people=len(favourable_mask),
         phi_in=phi_in,

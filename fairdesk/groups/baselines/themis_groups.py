@@ -32,7 +32,7 @@ _GROWTH = 1.1
 
 
 def search(
-    study: GroupContext, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
+    context: GroupContext, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Measure the group score of all sets of protected attributes.
 
@@ -52,7 +52,7 @@ def search(
     SpecError
         When the model is given no protected attribute, or nearly nobody may be asked about.
     """
-    return timed(_run(study, people, options, rng))
+    return timed(_run(context, people, options, rng))
 
 
 @dataclass
@@ -111,9 +111,9 @@ def _sets(domain: Domain, together: int) -> list[_Groups]:
 
 
 def _run(
-    study: GroupContext, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
+    context: GroupContext, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    domain = study.domain
+    domain = context.domain
     if not domain.protected.size:
         raise SpecError(
             "No protected attribute is an input of the model, so there are no groups to sample.",
@@ -128,12 +128,12 @@ def _run(
         )
     counts = _sets(domain, options.together)
     protected = [domain.attributes[i] for i in domain.protected.tolist()]
-    pace, done, checked = Pace(1, context=study), 0, 1
+    pace, done, checked = Pace(1, context=context), 0, 1
     for drawn in domain.draw(rng, sys.maxsize, BLOCK, one_per_fixed(domain, people)):
         rows = drawn[: options.most - done]
         for part in pace.parts(len(rows)):
             block = rows[part]
-            favourable = labels(study.predict(block)) == study.favourable
+            favourable = labels(context.predict(block)) == context.favourable
             places = np.column_stack(
                 [
                     each.nearest_compared(block[:, i])
@@ -145,14 +145,14 @@ def _run(
             done += len(block)
             if pace.due():
                 yield _measured(counts, options)
-            yield _progress(study, done, options.most)
+            yield _progress(context, done, options.most)
         over = done >= options.most
         if over or done >= checked * _GROWTH:
             checked = done
             if over or _settled(counts, options):
                 break
     yield _measured(counts, options)
-    yield _progress(study, done, done)
+    yield _progress(context, done, done)
 
 
 def _gaps(counts: list[_Groups], options: ThemisGroupsOptions) -> Iterator[GroupGap | None]:
@@ -179,5 +179,5 @@ def _measured(counts: list[_Groups], options: ThemisGroupsOptions) -> Measured:
     return Measured("random", tuple(gap for gap in _gaps(counts, options) if gap is not None))
 
 
-def _progress(study: GroupContext, done: int, total: int) -> Progress:
-    return Progress("random", done, total, tried=done, found=0, queries=study.queries)
+def _progress(context: GroupContext, done: int, total: int) -> Progress:
+    return Progress("random", done, total, tried=done, found=0, queries=context.queries)

@@ -34,7 +34,7 @@ _TELL_SECONDS = 0.5
 
 
 def search(
-    study: GroupContext,
+    context: GroupContext,
     people: Rows,  # noqa: ARG001 - who lies in the domain does not matter: nobody is invented
     options: MeasureOptions,
     rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
@@ -63,7 +63,7 @@ def search(
     ModelError
         When the model refuses rows.
     """
-    return timed(_measure(study, options))
+    return timed(_measure(context, options))
 
 
 @dataclass(frozen=True)
@@ -119,27 +119,27 @@ class _Sample:
         return msgspec.structs.replace(table, median=median, ties=ties)
 
 
-def _measure(study: GroupContext, options: MeasureOptions) -> Iterator[Event]:
-    tables = _Tables(study, options.least_share)
-    label = _truth(study)
+def _measure(context: GroupContext, options: MeasureOptions) -> Iterator[Event]:
+    tables = _Tables(context, options.least_share)
+    label = _truth(context)
     if label is not None:
-        labelled = _Sample("label", study.favourable_label, ~np.isnan(label), label == 1)
+        labelled = _Sample("label", context.favourable_label, ~np.isnan(label), label == 1)
         yield from tables.of("labels", [labelled])
-    if study.model is None:
-        samples = _recorded(study, options, label)
+    if context.model is None:
+        samples = _recorded(context, options, label)
     else:
-        can = askable(study.rows, study.domain.attributes, study.model.mapping)
-        answers = yield from _ask(study, can)
-        samples = _answered(study, study.model, options, label, can, answers)
+        can = askable(context.rows, context.domain.attributes, context.model.mapping)
+        answers = yield from _ask(context, can)
+        samples = _answered(context, context.model, options, label, can, answers)
     yield from tables.of("decisions", list(samples))
 
 
-def _truth(study: GroupContext) -> Rows | None:
+def _truth(context: GroupContext) -> Rows | None:
     """Return the labels, if there are any that are not the decisions themselves."""
-    if np.isnan(study.label).all():
+    if np.isnan(context.label).all():
         return None
-    same = study.model is None and np.array_equal(study.label, study.decided, equal_nan=True)
-    return None if same else study.label
+    same = context.model is None and np.array_equal(context.label, context.decided, equal_nan=True)
+    return None if same else context.label
 
 
 def askable(rows: Rows, attributes: Sequence[Attribute], mapping: Mapping) -> Mask:
@@ -149,52 +149,52 @@ def askable(rows: Rows, attributes: Sequence[Attribute], mapping: Mapping) -> Ma
     return np.asarray(~np.isnan(rows[:, places]).any(axis=1))
 
 
-def _ask(study: GroupContext, can: Mask) -> Generator[Event, None, Scores]:
+def _ask(context: GroupContext, can: Mask) -> Generator[Event, None, Scores]:
     """Query the model about the rows it can be asked about: ``(m, k)``."""
-    rows, answers = study.rows[can], list[Scores]()
+    rows, answers = context.rows[can], list[Scores]()
     done = 0
-    for part in Pace(1, context=study).parts(len(rows)):
-        yield _progress(study, "answers", done, len(rows))
-        answers.append(study.predict(rows[part]))
+    for part in Pace(1, context=context).parts(len(rows)):
+        yield _progress(context, "answers", done, len(rows))
+        answers.append(context.predict(rows[part]))
         done += len(answers[-1])
-    yield _progress(study, "answers", done, len(rows))
+    yield _progress(context, "answers", done, len(rows))
     return np.concatenate([*answers, np.empty((0, answers[0].shape[1] if answers else 1))])
 
 
-def _wanted(study: GroupContext, options: MeasureOptions) -> Iterator[tuple[int, str]]:
+def _wanted(context: GroupContext, options: MeasureOptions) -> Iterator[tuple[int, str]]:
     """Yield the decisions that are counted, each with its name."""
-    for place, name in enumerate(study.decisions):
-        if place == study.favourable or options.outcome == "each":
+    for place, name in enumerate(context.decisions):
+        if place == context.favourable or options.outcome == "each":
             yield place, name
 
 
-def _judge(study: GroupContext, wanted: int, label: Rows | None) -> Rows | None:
+def _judge(context: GroupContext, wanted: int, label: Rows | None) -> Rows | None:
     """Return who should get a decision; where labels tell that."""
-    if label is None or wanted == study.favourable:
+    if label is None or wanted == context.favourable:
         return label
-    return 1 - label if len(study.decisions) == 2 else None
+    return 1 - label if len(context.decisions) == 2 else None
 
 
 def _recorded(
-    study: GroupContext, options: MeasureOptions, label: Rows | None
+    context: GroupContext, options: MeasureOptions, label: Rows | None
 ) -> Iterator[_Sample]:
     """Read decisions from their column."""
-    known = ~np.isnan(study.decided)
+    known = ~np.isnan(context.decided)
     if not known.any():
         return
-    for wanted, name in _wanted(study, options):
-        if wanted == study.favourable:
-            favourable_mask = study.decided == 1
-        elif len(study.decisions) == 2:
-            favourable_mask = study.decided == 0
+    for wanted, name in _wanted(context, options):
+        if wanted == context.favourable:
+            favourable_mask = context.decided == 1
+        elif len(context.decisions) == 2:
+            favourable_mask = context.decided == 0
         else:
             # of an unfavourable decision it is not known which of them it was
             continue
-        yield _Sample("decisions", name, known, favourable_mask, _judge(study, wanted, label))
+        yield _Sample("decisions", name, known, favourable_mask, _judge(context, wanted, label))
 
 
 def _answered(
-    study: GroupContext,
+    context: GroupContext,
     model: FedModel,
     options: MeasureOptions,
     label: Rows | None,
@@ -205,9 +205,9 @@ def _answered(
     mapping, card = model.mapping, model.opened.card
     decided = np.full(len(can), -1)
     decided[can] = labels(answers)
-    wanted = list(_wanted(study, options))
+    wanted = list(_wanted(context, options))
     for place, name in wanted:
-        yield _Sample("decisions", name, can, decided == place, _judge(study, place, label))
+        yield _Sample("decisions", name, can, decided == place, _judge(context, place, label))
     if Capability.SCORES not in card.can or not can.any():
         return
     probable = card.scores == "probabilities" and not mapping.together
@@ -224,7 +224,7 @@ def _answered(
             name,
             can,
             favourable_mask,
-            _judge(study, place, label),
+            _judge(context, place, label),
             scores,
             probable=probable,
         )
@@ -245,13 +245,13 @@ def own_scores(answers: Scores, decision: int, model: FedModel) -> Rows:
 class _Tables:
     """Makes tables, and tells them as they come."""
 
-    def __init__(self, study: GroupContext, least_share: float) -> None:
+    def __init__(self, context: GroupContext, least_share: float) -> None:
         divisions = [
-            divide(attribute, codes, study.edges.get(attribute.name, ()))
-            for attribute, codes in zip(study.domain.grouping, study.groups.T, strict=True)
+            divide(attribute, codes, context.edges.get(attribute.name, ()))
+            for attribute, codes in zip(context.domain.grouping, context.groups.T, strict=True)
         ]
         self._sets = list(crossings(divisions))
-        self._study, self._least_share = study, least_share
+        self._context, self._least_share = context, least_share
         self._made: list[GroupTable] = []
         self._reported = perf_counter()
 
@@ -259,14 +259,14 @@ class _Tables:
         """Make all tables of one sample of people after the other."""
         total = len(samples) * len(self._sets)
         for done, (sample, divisions) in enumerate(product(samples, self._sets)):
-            yield _progress(self._study, phase, done, total)
+            yield _progress(self._context, phase, done, total)
             self._made.append(sample.table(divisions, self._least_share))
             if perf_counter() - self._reported > _TELL_SECONDS or done == total - 1:
                 self._reported = perf_counter()
                 yield Measured(phase, tuple(self._made))
-        yield _progress(self._study, phase, total, total)
+        yield _progress(self._context, phase, total, total)
 
 
-def _progress(study: GroupContext, phase: str, done: int, total: int) -> Progress:
-    tried = study.queries - study.requeries
-    return Progress(phase, done, total, tried=tried, found=0, queries=study.queries)
+def _progress(context: GroupContext, phase: str, done: int, total: int) -> Progress:
+    tried = context.queries - context.requeries
+    return Progress(phase, done, total, tried=tried, found=0, queries=context.queries)

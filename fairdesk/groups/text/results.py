@@ -63,7 +63,7 @@ class Known:
         As of `fairdesk.results.subgroups.RuleSearchSummary`: ``asked`` are its samples.
     """
 
-    study: GroupContext
+    context: GroupContext
     options: TestSgdOptions
     lexicon: Lexicon
     texts: Texts
@@ -84,9 +84,9 @@ class Known:
         """The decisions that are counted in turn; ``None`` is the favourable one's mean score."""
         match self.options.outcome:
             case "favourable":
-                return (self.study.favourable,)
+                return (self.context.favourable,)
             case "each":
-                return tuple(range(len(self.study.decisions)))
+                return tuple(range(len(self.context.decisions)))
             case _:
                 return (None,)
 
@@ -199,7 +199,7 @@ class _Results:
 
     @property
     def _name(self) -> str:
-        return "" if self._outcome is None else self._known.study.decisions[self._outcome]
+        return "" if self._outcome is None else self._known.context.decisions[self._outcome]
 
     def _conditions(self, i: int) -> Conditions:
         lexicon = self._known.lexicon
@@ -339,8 +339,8 @@ class _Results:
         decided = np.unique(np.concatenate([table.decided.ravel() for table in self._tables]))
         if len(decided) == 1:
             yield (
-                f"The model decides “{known.study.decisions[int(decided[0])]}” for every sentence, "
-                "with any identity term: only scores can differ."
+                f"The model decides “{known.context.decisions[int(decided[0])]}” for every "
+                "sentence, with any identity term: only scores can differ."
             )
 
 
@@ -392,7 +392,7 @@ def _terms(known: Known) -> Iterator[TermRate]:
         for term, written in enumerate(own):
             if not asked and not occurs[category, term]:
                 continue
-            values = table.values(known.study.favourable)[:, term] if asked else np.zeros(1)
+            values = table.values(known.context.favourable)[:, term] if asked else np.zeros(1)
             yield TermRate(
                 category=lexicon.categories[category],
                 term=written,
@@ -425,7 +425,7 @@ def _flips(table: Table, steady: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 def _examples(known: Known, table: Table, flips: NDArray[np.intp], term: int) -> Iterator[Flip]:
     """Show the sentences with the greatest difference of scores."""
-    study, lexicon, texts = known.study, known.lexicon, known.texts
+    context, lexicon, texts = known.context, known.lexicon, known.texts
     flipped = np.flatnonzero(flips[:, term] >= 0)
     others = flips[flipped, term]
     apart = np.abs(table.scores[flipped, term] - table.scores[flipped, others])
@@ -442,8 +442,8 @@ def _examples(known: Known, table: Table, flips: NDArray[np.intp], term: int) ->
             other_term=lexicon.terms[table.categories[0]][other],
             score=float(table.scores[seed, term]),
             other_score=float(table.scores[seed, other]),
-            decision=study.decisions[int(table.decided[seed, term])],
-            other_decision=study.decisions[int(table.decided[seed, other])],
+            decision=context.decisions[int(table.decided[seed, term])],
+            other_decision=context.decisions[int(table.decided[seed, other])],
         )
 
 

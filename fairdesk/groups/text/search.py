@@ -67,7 +67,7 @@ _SCANNED = 500
 
 
 def search(
-    study: GroupContext, options: TestSgdOptions, rng: np.random.Generator
+    context: GroupContext, options: TestSgdOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Compare how sentences fare by whom they name.
 
@@ -85,22 +85,22 @@ def search(
     SpecError
         At once, when nothing can be compared.
     """
-    yield from _Search(study, options, rng).events()
+    yield from _Search(context, options, rng).events()
 
 
 class _Search:
     """One search, and what it knows so far."""
 
     def __init__(
-        self, study: GroupContext, options: TestSgdOptions, rng: np.random.Generator
+        self, context: GroupContext, options: TestSgdOptions, rng: np.random.Generator
     ) -> None:
-        self._study, self._options, self._rng = study, options, rng
+        self._context, self._options, self._rng = context, options, rng
         self._started = perf_counter()
         self._tell_from = self._started + TELL_SECONDS
-        self._lexicon = Lexicon(lists_of_terms(study.terms))
-        self._answers, self._pace = SentenceScorer(study), Pace(1, context=study)
+        self._lexicon = Lexicon(lists_of_terms(context.terms))
+        self._answers, self._pace = SentenceScorer(context), Pace(1, context=context)
         nobody = Texts([], [], np.empty((0, 0)), np.empty(0, np.intp))
-        self._known = Known(study, options, self._lexicon, nobody, [])
+        self._known = Known(context, options, self._lexicon, nobody, [])
         self._done = 0.0
 
     def events(self) -> Iterator[Event]:
@@ -119,20 +119,20 @@ class _Search:
 
     def _read(self) -> Iterator[Progress]:
         """Find whom the texts name."""
-        study, lexicon = self._study, self._lexicon
-        place = text_place(study)
-        values = study.domain.attributes[place].values
-        inside = np.flatnonzero(study.inside)
+        context, lexicon = self._context, self._lexicon
+        place = text_place(context)
+        values = context.domain.attributes[place].values
+        inside = np.flatnonzero(context.inside)
         if not inside.size:
             raise SpecError(
-                f"No row has a text in “{study.text}” that is eligible for testing.",
+                f"No row has a text in “{context.text}” that is eligible for testing.",
                 why="Every row has a missing cell or a value that is not allowed.",
                 remedy=(
                     "Choose another column of texts, or widen the allowed values of the input "
                     "domain."
                 ),
             )
-        codes = study.rows[inside, place].astype(np.intp)
+        codes = context.rows[inside, place].astype(np.intp)
         found: dict[int, Named | None] = {}
         distinct = np.unique(codes).tolist()
         for start in range(0, len(distinct), _SCANNED):
@@ -143,8 +143,8 @@ class _Search:
         if not which:
             terms = sum(map(len, lexicon.terms))
             raise SpecError(
-                f"None of the {len(inside):,} texts in “{study.text}” contains any of the {terms} "
-                "identity terms.",
+                f"None of the {len(inside):,} texts in “{context.text}” contains any of the "
+                f"{terms} identity terms.",
                 why="Identity terms can only be exchanged in a sentence that contains one.",
                 remedy=(
                     "Edit the identity terms so that they fit these texts, or choose another "
@@ -154,7 +154,7 @@ class _Search:
         self._known.texts = Texts(
             [each for i in which if (each := found[int(codes[i])]) is not None],
             [values[codes[i]] for i in which],
-            study.rows[inside[which]],
+            context.rows[inside[which]],
             inside[which],
         )
 
@@ -217,7 +217,7 @@ class _Search:
         """Make an empty table; of seeds that come to the same sentences the first is taken."""
         texts = self._known.texts
         choices = list(product(*(range(len(self._lexicon.terms[c])) for c in categories)))
-        others = np.delete(texts.rows, text_place(self._study), axis=1)
+        others = np.delete(texts.rows, text_place(self._context), axis=1)
         seeds = dict[tuple[str, bytes], int]()
         for i in holders:
             (sentence,) = self._lexicon.rewritten(texts.named[i], categories, choices[:1])
@@ -297,7 +297,7 @@ class _Search:
             sentences, rows = sentences[::-1], rows[::-1]
             again = []
             for few in self._pace.parts(len(sentences)):
-                again.append(labels(ask(self._study, sentences[few], rows[few])))
+                again.append(labels(ask(self._context, sentences[few], rows[few])))
                 yield from self._tell_at_the_end()
                 yield self._progress("confirming")
             second = np.concatenate(again)[::-1].reshape(len(part), -1)
@@ -313,7 +313,7 @@ class _Search:
             self._known.rule_sets if total is None else total,
             tried=self._known.asked,
             found=0,
-            queries=self._study.queries,
+            queries=self._context.queries,
         )
 
     def _tell(self) -> Iterator[Measured]:
@@ -323,7 +323,7 @@ class _Search:
 
     def _tell_at_the_end(self) -> Iterator[Measured]:
         """Yield the figures once the budget is used up, whenever they were told before."""
-        if self._study.rows_left <= 0 and any(table.asked for table in self._known.tables):
+        if self._context.rows_left <= 0 and any(table.asked for table in self._known.tables):
             yield self._measured()
 
     def _measured(self) -> Measured:

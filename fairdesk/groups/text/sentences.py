@@ -148,7 +148,7 @@ class Lexicon:
         return own
 
 
-def text_place(study: GroupContext) -> int:
+def text_place(context: GroupContext) -> int:
     """Return the position of the attribute with the texts that the model reads.
 
     Raises
@@ -156,32 +156,32 @@ def text_place(study: GroupContext) -> int:
     SpecError
         When it is no text, or the model is not given its texts as they are.
     """
-    domain = study.domain
+    domain = context.domain
     names = [domain.names[i] for i in domain.texts.tolist()]
-    if study.text not in names:
+    if context.text not in names:
         raise SpecError(
-            f"“{study.text}” is not a column of texts that the model reads.",
+            f"“{context.text}” is not a column of texts that the model reads.",
             remedy=f"The columns of texts are: {', '.join(names) or 'none'}.",
         )
-    if study.model is None:
+    if context.model is None:
         raise SpecError(
             "There is no model to query for new sentences.",
             why="Only its decisions for the data rows are available.",
             remedy="Request the model itself.",
         )
-    inputs = [each for each in study.model.mapping.inputs if each.attribute == study.text]
+    inputs = [each for each in context.model.mapping.inputs if each.attribute == context.text]
     if not inputs or any(each.how is not How.LABEL for each in inputs):
         raise SpecError(
-            f"The model’s inputs are numbers made from “{study.text}”, not its texts.",
+            f"The model’s inputs are numbers made from “{context.text}”, not its texts.",
             why="New sentences have no such numbers.",
             remedy=(
                 "Request the model together with its vectoriser, so that it reads the text itself."
             ),
         )
-    return domain.names.index(study.text)
+    return domain.names.index(context.text)
 
 
-def ask(study: GroupContext, texts: Sequence[str], rows: Rows) -> Scores:
+def ask(context: GroupContext, texts: Sequence[str], rows: Rows) -> Scores:
     """Query the model about new sentences, each in the place of a row's own text.
 
     Parameters
@@ -205,16 +205,16 @@ def ask(study: GroupContext, texts: Sequence[str], rows: Rows) -> Scores:
     ModelError
         When the model refuses them.
     """
-    place = text_place(study)
-    model = cast("FedModel", study.model)  # or text_place would have refused
-    attributes = list(study.domain.attributes)
+    place = text_place(context)
+    model = cast("FedModel", context.model)  # or text_place would have refused
+    attributes = list(context.domain.attributes)
     attributes[place] = msgspec.structs.replace(
         attributes[place], values=tuple(texts), low=0.0, high=max(len(texts) - 1.0, 0.0)
     )
     fed = FedModel(model.opened, model.mapping, tuple(attributes))
     coded = rows.copy()
     coded[:, place] = np.arange(len(texts))
-    study.queries += len(texts)
+    context.queries += len(texts)
     return fed.predict(coded)
 
 
@@ -225,9 +225,9 @@ class SentenceScorer:
     apart by 64-bit keys.
     """
 
-    def __init__(self, study: GroupContext) -> None:
-        self._study = study
-        self._others = np.arange(len(study.domain.attributes)) != text_place(study)
+    def __init__(self, context: GroupContext) -> None:
+        self._context = context
+        self._others = np.arange(len(context.domain.attributes)) != text_place(context)
         self._known: dict[int, tuple[int, float]] = {}
 
     def to(self, texts: Sequence[str], rows: Rows) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
@@ -252,10 +252,10 @@ class SentenceScorer:
         places = list(new.values())
         if not places:
             return {}
-        scores = ask(self._study, [texts[i] for i in places], rows[places])
+        scores = ask(self._context, [texts[i] for i in places], rows[places])
         scored = zip(
             labels(scores).tolist(),
-            favourable_scores(scores, self._study.favourable).tolist(),
+            favourable_scores(scores, self._context.favourable).tolist(),
             strict=True,
         )
         return dict(zip(new, scored, strict=True))

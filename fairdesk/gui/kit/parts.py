@@ -45,11 +45,14 @@ from PySide6.QtWidgets import (
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.hints.defining import Defined
 from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
 
 
-class Words(QLabel):
+class Words(Defined):
     """Text on the page: plain (never markup, for it may come from a file), wrapped, themed.
+
+    Where the pointer rests on a term of the vocabulary, its definition is shown.
 
     Parameters
     ----------
@@ -74,7 +77,6 @@ class Words(QLabel):
     ) -> None:
         super().__init__(text)
         self._tone = tone
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
         self.setFont(theme.scaled(self.font(), size, strong=strong))
         if wrap:
@@ -499,7 +501,7 @@ def labelled(text: str, field: QWidget, hint: str = "", *, topic: str = "") -> Q
 
     With a topic of the help there is a “?” beside the label.
     """
-    label = QLabel(text)
+    label = Defined(text)
     # a field of several parts takes no keys by itself
     label.setBuddy(field.focusProxy() or field)
     name = text.replace("&", "")

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.hints.defining import define_heads
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -60,6 +61,7 @@ def read_only(
         table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     table.horizontalHeader().setHighlightSections(False)
+    define_heads(table)
 
 
 def head_columns(table: QTableWidget, titles: Sequence[str], right: Collection[int] = ()) -> None:

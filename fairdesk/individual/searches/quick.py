@@ -93,5 +93,5 @@ def _as(name: str, events: Iterator[Event]) -> Iterator[Event]:
 
 def _kinds(regions: Clusters, found: Found) -> set[Kind]:
     """Return the kinds of the pairs that were found."""
-    traits = (regions.of(found.rows), found.alone, labels(found.row_scores))
+    traits = (regions.of(found.rows), found.sufficient_alone, labels(found.row_scores))
     return set(map(tuple, np.unique(np.column_stack(traits).astype(np.intp), axis=0).tolist()))

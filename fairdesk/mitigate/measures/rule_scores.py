@@ -289,14 +289,14 @@ class Rewritten:
         self, mitigation: MitigationContext, model: FedModel, outcome: Outcome
     ) -> Generator[int, None, Apart]:
         """Query a model about them; yields how many were asked about since the last."""
-        study = mitigation.group_context(model)
-        answers, parts = SentenceScorer(study), []
+        context = mitigation.group_context(model)
+        answers, parts = SentenceScorer(context), []
         for start in range(0, len(self.rows), _BATCH):
             part = slice(start, start + _BATCH)
             decided, scores = answers.to(self.sentences[part], self.rows[part])
             parts.append(scores if outcome.decision is None else decided == outcome.decision)
             yield len(decided)
-        mitigation.queries += study.queries
+        mitigation.queries += context.queries
         values = np.concatenate(parts).astype(np.float64).reshape(-1, self.choices)
         compared = compare(values, shares=outcome.decision is not None, alpha=ALPHA)
         inside = values[:, self.chosen]

@@ -71,11 +71,11 @@ def parts(report: Report, choice: Choice) -> tuple[Part, ...]:
         kept = section.key in needed
         gone = section.key in choice.left_out and not kept
         found[section.key] = Part(section.key, section.title, section.title, not gone, kept)
-        for block in section.blocks:
+        for block, moves in appendix.divided(section):
             if isinstance(block, Grid | Chart) and block.key:
                 key = f"{section.key}/{block.key}"
-                gone_too = gone or (block.appended and appendix.KEY in choice.left_out)
-                stays = kept and not block.optional
+                gone_too = gone or (moves and appendix.KEY in choice.left_out)
+                stays = kept and not (block.optional or moves)
                 shown = not gone_too and (stays or _shown(key, block, choice))
                 part = Part(key, _title(block), section.title, shown, stays)
                 found.setdefault(key, part)

@@ -6,7 +6,10 @@ import heapq
 from collections import Counter
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from fairdesk.answers.example import clearest
+from fairdesk.audit.store.finding_table import PairColumns
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
@@ -67,32 +70,26 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
     """
     domain = store.spec.domain
     favourable = store.spec.mapping.favourable_class
-    positions = domain.protected.tolist()
     found = Gathered()
     flagged: list[Pair] = []
     widest: list[tuple[float, int, Pair]] = []
-    for pair in store.each_pair(PairQuery(run=None)):
-        found.marks[pair.mark] += 1
-        counters = found.changes.setdefault(pair.run, [Counter() for _ in positions])
-        better, worse = pair.row.tolist(), pair.partner.tolist()
-        if pair.partner_class == favourable:
-            better, worse = worse, better
-        for counter, position in zip(counters, positions, strict=True):
-            if better[position] != worse[position]:
-                counter[better[position], worse[position]] += 1
-        if pair.mark == "dismissed":
-            continue
-        entry = (difference(pair), -pair.id, pair)
-        if pair.mark != "flagged" and len(widest) >= _POOL and entry < widest[0]:
-            continue
-        if shown is not None and shown.hides(pair):
-            found.hidden += 1
-        elif pair.mark == "flagged":
-            flagged.append(pair)
-        elif len(widest) < _POOL:
-            heapq.heappush(widest, entry)
-        else:
-            heapq.heappushpop(widest, entry)
+    for pairs in store.each_columns(PairQuery(run=None)):
+        found.marks.update(pairs.fields["mark"])
+        _count_changes(found.changes, pairs, domain, favourable)
+        # whoever is not flagged, and not farther apart than those kept so far, needs no look
+        least = widest[0][0] if len(widest) >= _POOL else 0.0
+        for pair in _worth_a_look(store, pairs, least):
+            entry = (difference(pair), -pair.id, pair)
+            if pair.mark != "flagged" and len(widest) >= _POOL and entry < widest[0]:
+                continue
+            if shown is not None and shown.hides(pair):
+                found.hidden += 1
+            elif pair.mark == "flagged":
+                flagged.append(pair)
+            elif len(widest) < _POOL:
+                heapq.heappush(widest, entry)
+            else:
+                heapq.heappushpop(widest, entry)
     found.clearest = clearest(store, shown.hides) if shown is not None else clearest(store)
     first = [] if found.clearest is None else [found.clearest]
     flagged = [pair for pair in flagged if all(pair.id != one.id for one in first)]
@@ -103,6 +100,35 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
     shown_ids = {pair.id for pair in found.shown}
     found.more = [pair for pair in pool if pair.id not in shown_ids][:MORE]
     return found
+
+
+def _count_changes(
+    changes: dict[int, list[Counter[tuple[float, float]]]],
+    pairs: PairColumns,
+    domain: Domain,
+    favourable: int,
+) -> None:
+    """Count what the better and the worse decided have of each protected attribute, by run."""
+    partner_better = np.array(pairs.fields["partner_class"]) == favourable
+    better = np.where(partner_better[:, None], pairs.partners, pairs.rows)
+    worse = np.where(partner_better[:, None], pairs.rows, pairs.partners)
+    runs = np.array(pairs.fields["run"])
+    for run in dict.fromkeys(pairs.fields["run"]):
+        counters = changes.setdefault(run, [Counter() for _ in domain.protected])
+        for counter, position in zip(counters, domain.protected.tolist(), strict=True):
+            apart = (runs == run) & (better[:, position] != worse[:, position])
+            counter.update(
+                zip(better[apart, position].tolist(), worse[apart, position].tolist(), strict=True)
+            )
+
+
+def _worth_a_look(store: Store, pairs: PairColumns, least: float) -> list[Pair]:
+    """Return the flagged of some pairs, and those whose scores are so far apart."""
+    scores = np.array([pairs.fields["row_score"], pairs.fields["partner_score"]])
+    marks = np.array(pairs.fields["mark"])
+    wanted = (np.abs(scores[0] - scores[1]) >= least) | (marks == "flagged")
+    numbers = np.array(pairs.fields["id"])[wanted & (marks != "dismissed")].tolist()
+    return store.pairs(PairQuery(among=tuple(numbers)), 0, len(numbers)) if numbers else []
 
 
 def _fill(shown: list[Pair], pool: list[Pair], domain: Domain) -> None:

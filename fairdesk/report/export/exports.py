@@ -1,30 +1,23 @@
-"""The files that leave an audit: findings as CSV and JSON, and data to retrain the model with."""
+"""The files that leave an audit besides its pairs: groups, proofs, and data to retrain with."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import compress
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.plan.labels import class_labels
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.pair import FIELDS, FIRST, Pair, sides
+from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof import certificate
-from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import ReportError
-from fairdesk.models.decisions.rule import own_number
 from fairdesk.report.export.tables import (
     Extended,
-    beside,
     guarded,
     is_there,
     plain,
@@ -36,18 +29,12 @@ from fairdesk.report.writing import replacing
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.subgroups import RuleSet
-from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.groups.subgroups import mined_with
 from fairdesk.wording.groups.tables import group_text, outcome_of
 from fairdesk.wording.rules import rule_phrase
-from fairdesk.wording.words import protected_names
 
-#: What is written of a pair, in this order; beside it the method of its run, in this place.
-_EXPORTED = {name: field for name, field in FIELDS.items() if field.export}
-_METHOD = 2
-_MEMBERS = {field.member or field.export: sides(name) for name, field in _EXPORTED.items()}
-#: What may be exported of a pair's field.
-_Value = str | int | float | list[str] | None
+#: Pairs that are read at once.
+_AT_ONCE = 1_000
 #: What is written of a group, and of a rule set, in this order.
 _LINE = (
     *("known", "people", "share", "favourable", "rate", "low", "high", "excluded"),
@@ -61,79 +48,6 @@ _RULE = (
     *("score", "phi_in", "phi_out", "low", "high", "p", "margin", "confidence"),
     *("support", "rows", "n_in", "n_out", "data_in", "data_out", "holds_on_data"),
 )
-
-
-def write_findings_csv(store: Store, path: Path) -> None:
-    """Write every pair as one row, for a spreadsheet: UTF-8 with a byte order mark, commas.
-
-    Columns: ``finding``, ``run``, ``method``, ``phase``, every attribute of the person in the
-    data's own values, for each attribute in which the two of a pair may differ
-    ``"<name> (other)"`` with the value of the other person, then what else is exported of a pair
-    (`PairField.export`), with ``(other)`` that of its partner: scores are of the favourable
-    outcome, ``enough alone`` lists the protected attributes of which one change is enough. What is
-    not known is empty. Cells that a spreadsheet would run are guarded.
-
-    Raises
-    ------
-    ReportError
-        When the file cannot be written.
-    """
-    spec = store.spec
-    methods = {run.id: run.spec.method for run in store.runs()}
-    decisions = class_texts(spec, store.table())
-    attributes = spec.domain.attributes
-    differing = spec.domain.differing
-    compared = [attributes[i] for i in differing.tolist()]
-    first = [name for name in _EXPORTED if name in FIRST]
-    rest = [name for name in _EXPORTED if name not in FIRST]
-    heads = _heads(first)
-    heads.insert(_METHOD, "method")
-    others = [f"{attribute.name} (other)" for attribute in compared]
-    own = beside(spec.domain.names, [*heads, *others, *_heads(rest)])
-    header = [*own[: len(heads)], *spec.domain.names, *own[len(heads) :]]
-    with replacing(path) as draft, draft.open("w", encoding="utf-8-sig", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([guarded(name) for name in header])
-        for pair in store.each_pair(PairQuery(run=None)):
-            cells = {
-                name: _cell(name, _exported(spec, decisions, pair, name)) for name in _EXPORTED
-            }
-            begin = [cells[name] for name in first]
-            begin.insert(_METHOD, methods[pair.run])
-            writer.writerow(
-                [
-                    *begin,
-                    *_cells(attributes, pair.row.tolist()),
-                    *_cells(compared, pair.partner[differing].tolist()),
-                    *(cells[name] for name in rest),
-                ]
-            )
-
-
-def write_findings_json(store: Store, path: Path) -> None:
-    """Write the question, the runs and every pair as one JSON object; pairs are streamed.
-
-    Its members: ``spec``, ``runs``, ``pairs``. A pair has ``person`` (attribute to value: a number,
-    or the data's own text), ``other`` (the other person's values of what may differ: protected
-    attributes, and what follows these), and what else is exported of a pair (`PairField.member`):
-    what there is of both as ``[person's, other's]``, and null for what is not known.
-
-    Raises
-    ------
-    ReportError
-        When the file cannot be written.
-    """
-    spec = store.spec
-    decisions = class_texts(spec, store.table())
-    encode = msgspec.json.Encoder(order="deterministic").encode
-    with replacing(path) as draft, draft.open("wb") as stream:
-        stream.write(b'{"spec":' + encode(spec))
-        stream.write(b',"runs":' + encode(store.runs()))
-        stream.write(b',"pairs":[')
-        for i, pair in enumerate(store.each_pair(PairQuery(run=None))):
-            stream.write(b"\n" if i == 0 else b",\n")
-            stream.write(encode(_pair_object(spec, pair, decisions)))
-        stream.write(b"\n]}\n")
 
 
 def write_certificate(store: Store, run_id: int, path: Path) -> None:
@@ -300,76 +214,15 @@ def _chosen(store: Store, room: int) -> Iterator[Pair]:
     others = store.spec.domain.others
     seen: set[bytes] = set()
     for mark in ("flagged", ""):
-        query = PairQuery(run=None, mark=mark)
-        count = store.count(query)
-        take = min(room, count)
-        wanted = frozenset((np.arange(take) * count // max(take, 1)).tolist())
-        for position, pair in enumerate(store.each_pair(query)):
-            key = pair.row[others].tobytes()
-            if position in wanted and key not in seen:
-                seen.add(key)
-                yield pair
+        numbers = store.numbers(PairQuery(run=None, mark=mark))
+        take = min(room, len(numbers))
+        wanted = numbers[np.arange(take) * len(numbers) // max(take, 1)].tolist()
+        for start in range(0, take, _AT_ONCE):
+            for pair in store.each_pair(PairQuery(among=tuple(wanted[start : start + _AT_ONCE]))):
+                key = pair.row[others].tobytes()
+                if key not in seen:
+                    seen.add(key)
+                    yield pair
         room -= take
         if not room:
             return
-
-
-def _value(attribute: Attribute, code: float) -> str | int | float:
-    """Return a code's value: numbers as numbers, names as the data's own text."""
-    if attribute.numeric:
-        text = attribute.text(code)
-        return int(text) if text.lstrip("-").isdigit() else float(text)
-    if attribute.values:
-        return attribute.text(code)
-    return int(code) if attribute.integral else code
-
-
-def _cells(attributes: Sequence[Attribute], codes: Iterable[float]) -> Iterator[str]:
-    """Write codes: exact, with a decimal point; texts guarded."""
-    for attribute, code in zip(attributes, codes, strict=True):
-        value = _value(attribute, code)
-        yield guarded(value) if isinstance(value, str) else str(value)
-
-
-def _heads(names: Iterable[str]) -> list[str]:
-    """Name the columns of fields."""
-    return [FIELDS[name].export + (" (other)" if name != sides(name)[0] else "") for name in names]
-
-
-def _exported(spec: AuditSpec, decisions: Sequence[str], pair: Pair, name: str) -> _Value:
-    """Return a field's value as it leaves the audit: scores are the model's own numbers."""
-    value: Any = getattr(pair, name)
-    match FIELDS[name].kind:
-        case "decision":
-            value = decisions[value]
-        case "score":
-            value = own_number(value, spec.mapping, spec.model)
-        case "attributes":
-            value = list(compress(protected_names(spec.domain), value))
-    exported: _Value = value
-    return exported
-
-
-def _cell(name: str, value: _Value) -> str | int:
-    """Write a value that `_exported` gave for a spreadsheet; texts guarded."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.9g}" if FIELDS[name].kind == "score" else f"{value:.4g}"
-    if isinstance(value, list):
-        return guarded(", ".join(value))
-    return guarded(value) if isinstance(value, str) else value
-
-
-def _pair_object(spec: AuditSpec, pair: Pair, decisions: tuple[str, ...]) -> dict[str, Any]:
-    differing = frozenset(spec.domain.differing.tolist())
-    person = zip(spec.domain.attributes, pair.row.tolist(), strict=True)
-    other = enumerate(zip(spec.domain.attributes, pair.partner.tolist(), strict=True))
-    members: dict[str, Any] = {
-        "person": {one.name: _value(one, code) for one, code in person},
-        "other": {one.name: _value(one, code) for i, (one, code) in other if i in differing},
-    }
-    for member, names in _MEMBERS.items():
-        values = [_exported(spec, decisions, pair, name) for name in names]
-        members[member] = values if len(values) > 1 else values[0]
-    return members

@@ -76,7 +76,7 @@ def certification(material: Material) -> Section:
         Text(_OF_WHOM),
         appended(_whom_grid(material)),
     ]
-    return Section("Certification", tuple(blocks), fresh=True)
+    return Section("Certification", tuple(blocks))
 
 
 def _statements(spec: AuditSpec, run: RunRecord) -> list[Statement]:
@@ -164,7 +164,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks += _alone(run, proven)
     blocks += map(appended, _pairs(spec, run))
     blocks += _regions(spec, run)
-    blocks.append(Facts(tuple(_facts(run, proven, of_people))))
+    blocks.append(Facts(tuple(_facts(run, proven, of_people)), appended=True))
     blocks += [Text(note) for note in proven.notes]
     return [
         *blocks,
@@ -406,6 +406,7 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
                 caption=say("The largest regions where, for every combination, {what}", what=what),
                 key=f"{verdict}-{run.id}",
                 evidence="proven",
+                appended=verdict == "consistent",
             )
         )
     return blocks

@@ -82,9 +82,14 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
 def _most_often(spec: AuditSpec, run: RunRecord) -> str:
     """Say which protected attribute is most often enough alone; empty with one of them."""
     names = words.protected_names(spec.domain)
-    if len(names) < 2 or not run.found or not any(run.alone) or not figures.searches(run):
+    if (
+        len(names) < 2
+        or not run.found
+        or not any(run.sufficient_alone)
+        or not figures.searches(run)
+    ):
         return ""
-    place = max(range(len(names)), key=lambda i: run.alone[i])
+    place = max(range(len(names)), key=lambda i: run.sufficient_alone[i])
     return say(
         "Among the pairs found, changing {name} alone was most often sufficient. This "
         "reflects the search and the number of values tested; it does not rank attributes by "
@@ -150,7 +155,7 @@ def results(material: Material) -> Section:
         blocks += [Heading("Discriminatory pairs"), *pair_blocks(material)]
     if "compared" not in material.chapters:
         blocks += [Heading("What is compared"), *compared_blocks(material)]
-    return Section(_RESULTS, tuple(blocks), fresh=True)
+    return Section(_RESULTS, tuple(blocks))
 
 
 def _main(material: Material) -> RunRecord:
@@ -165,6 +170,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if ended := words.ending(run):
         blocks.append(Callout("Incomplete.", ended))
     blocks += _statements(material, run)
+    blocks.append(Text(f"{words.capital(figures.effort(run))}."))
     if near := figures.near_sentence(spec, run):
         blocks.append(Callout("Only near data rows.", near))
     blocks += _course(material, run)
@@ -181,7 +187,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         ]
     names = words.protected_names(spec.domain)
     if run.found and len(names) > 1:
-        counts = tuple(zip(names, run.alone, strict=True))
+        counts = tuple(zip(names, run.sufficient_alone, strict=True))
         blocks.append(
             Chart(
                 *drawn(Counts("", say("discriminatory pairs"), counts, run.found)),
@@ -210,7 +216,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks.append(Text(figures.share_statement(spec, shares[0]).sentence))
     others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
-    return [*blocks, Facts(_facts(material, run)), *_phases(run)]
+    return [*blocks, Facts(_facts(material, run), appended=True), *_phases(run)]
 
 
 def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid:

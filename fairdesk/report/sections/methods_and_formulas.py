@@ -52,7 +52,6 @@ def limits(material: Material) -> Section:
             *([Text(hidden, lead="Omitted from this report.")] if hidden else ()),
             *([Heading("Limitations stated by the auditor"), *known] if known else ()),
         ),
-        fresh=True,
     )
 
 
@@ -78,9 +77,9 @@ def method(material: Material) -> Section:
     """Say how it was searched: each run's settings; and what each quantity is."""
     blocks: list[Block] = method_blocks(material)
     if "formulas" in material.chapters:
-        return Section("Methods and settings", tuple(blocks), fresh=True)
-    blocks += [Heading("Quantities and formulas"), *_definitions(material)]
-    return Section("Methods and settings", tuple(blocks), fresh=True)
+        return Section("Methods and settings", tuple(blocks))
+    blocks += [Heading("Quantities and formulas", appended=True), *_definitions(material)]
+    return Section("Methods and settings", tuple(blocks))
 
 
 def formulas(material: Material) -> Section:
@@ -147,12 +146,12 @@ def appendix(material: Material) -> Section:
                 ),
             )
         ),
-        Heading("Versions"),
+        Heading("Versions", appended=True),
         Facts(tuple(Fact(name, version) for name, version in spec.versions.items())),
     ]
     blocks += _runs(material)
     blocks += _to_repeat(material)
-    blocks.append(Heading("Audit log of the auditor’s decisions"))
+    blocks.append(Heading("Audit log of the auditor’s decisions", appended=True))
     if log:
         blocks += [
             Text(
@@ -176,7 +175,7 @@ def appendix(material: Material) -> Section:
         ]
     else:
         blocks.append(Text("The audit log is empty."))
-    return Section("Evidence appendix", tuple(blocks), fresh=True)
+    return Section("Evidence and verification", tuple(blocks))
 
 
 def _set_back(log: Sequence[LogEntry]) -> list[Block]:
@@ -245,7 +244,7 @@ def _to_repeat(material: Material) -> list[Block]:
     if not asked:
         return []
     blocks: list[Block] = [
-        Heading("Commands to repeat the runs"),
+        Heading("Commands to repeat the runs", appended=True),
         *(Code(material.shown.words(each)) for each in asked),
     ]
     beyond = [sentence for run in runs for sentence in evidence.beyond_command(spec, run.spec)]
@@ -280,12 +279,14 @@ def method_blocks(material: Material) -> list[Block]:
     """Say how was searched: each method in plain words, and each run's settings."""
     spec = material.spec
     blocks: list[Block] = []
-    if not material.runs:
+    if material.runs:
+        blocks.append(_methods(material))
+    else:
         blocks.append(Text("No method has been run yet."))
     seen: set[str] = set()
     for run in material.runs:
         used = METHODS[run.spec.method]
-        blocks.append(Heading(material.run_name(run)))
+        blocks.append(Heading(material.run_name(run), appended=True))
         if used.key not in seen:
             seen.add(used.key)
             blocks += [
@@ -332,15 +333,37 @@ def method_blocks(material: Material) -> list[Block]:
     return blocks
 
 
+def _methods(material: Material) -> Grid:
+    """List the methods that were run, each once."""
+    runs: dict[str, list[str]] = {}
+    for run in material.runs:
+        runs.setdefault(run.spec.method, []).append(str(run.id))
+    return Grid(
+        header=("Run", "Method", "What it does", "Source"),
+        rows=tuple(
+            (
+                ", ".join(numbers),
+                METHODS[key].short_title,
+                METHODS[key].sentence,
+                METHODS[key].paper,
+            )
+            for key, numbers in runs.items()
+        ),
+        widths=(0.4, 1, 2.4, 1.7),
+        caption="The methods that were run",
+        key="methods",
+    )
+
+
 def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Return what a search was told beside its options: how near, and what it goes on with."""
     rows = []
-    if run.spec.near is not None:
+    if run.spec.max_distance is not None:
         text = (
             "maximum Gower distance of a tested instance to the nearest data row (0: identical; "
             "1: different in every attribute)"
         )
-        rows.append(("near", words.short(run.spec.near), text))
+        rows.append(("near", words.short(run.spec.max_distance), text))
     if run.spec.continues:
         text = "pairs that this earlier run found are not reported again"
         rows.append(("continues run", str(run.spec.continues), text))

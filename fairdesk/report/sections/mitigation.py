@@ -20,6 +20,7 @@ from fairdesk.report.blocks import (
     Heading,
     Section,
     Text,
+    appended,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
@@ -87,12 +88,12 @@ def mitigation(material: Material) -> Section:
     for run in material.repairs:
         blocks += _run_blocks(material, run)
     blocks += [
-        Heading("What a mitigation is"),
+        Heading("What a mitigation is", appended=True),
         Text(WHAT),
         Text(_KINDS.format(people=material.people)),
     ]
     blocks += _not_shown(material)
-    return Section("Mitigation", tuple(blocks), fresh=True)
+    return Section("Mitigation", tuple(blocks))
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
@@ -110,7 +111,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks += _chart(spec, run, repair)
     blocks += _before_after(spec, run)
     if repair.retrains:
-        blocks.append(_trials(spec, run, repair))
+        blocks.append(appended(_trials(spec, run, repair)))
     blocks += [
         Text(
             each.failed,
@@ -120,7 +121,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         if each.failed
     ]
     blocks += _files(material, run)
-    blocks.append(Facts(tuple(_facts(material, run, repair))))
+    blocks.append(Facts(tuple(_facts(material, run, repair)), appended=True))
     if repair.rows:
         labels = mitigation_words.labels_sentence(source_of_labels(repair))
         matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE

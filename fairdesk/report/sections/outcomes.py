@@ -105,7 +105,7 @@ def outcomes(material: Material) -> Section:
                 blocks += made if main and len(table.attributes) == 1 else map(appended, made)
     asked = notes(material.choice.template)
     if asked and "rules" not in material.chapters:
-        blocks += [Heading("What rules require"), *asked, Text(NO_ADVICE)]
+        blocks += [Heading("What rules require", appended=True), *asked, Text(NO_ADVICE)]
     return Section("Group metrics", tuple(blocks), fresh=True)
 
 
@@ -154,7 +154,7 @@ def errors(material: Material) -> Section:
             lead="How they were obtained.",
         )
     )
-    return Section("Error rates by group", tuple(blocks), fresh=True)
+    return Section("Error rates by group", tuple(blocks))
 
 
 def _uncertain(table: GroupTable) -> Iterator[str]:

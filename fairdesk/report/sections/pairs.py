@@ -27,7 +27,7 @@ _IN_SECTION = 4
 
 def pairs(material: Material) -> Section:
     """Show pairs in full: those that the auditor flagged, then the widest differences."""
-    return Section("Discriminatory pairs", tuple(pair_blocks(material)), fresh=True)
+    return Section("Discriminatory pairs", tuple(pair_blocks(material)))
 
 
 def pair_blocks(material: Material) -> list[Block]:

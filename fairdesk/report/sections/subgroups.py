@@ -61,7 +61,7 @@ def subtle(material: Material) -> Section:
     blocks.append(
         Text(f"{say(words.ESTIMATED_GROUPS)} {say(_DIRECTION)}", lead="How to read these figures.")
     )
-    return Section("Subgroup discovery", tuple(blocks), fresh=True)
+    return Section("Subgroup discovery", tuple(blocks))
 
 
 def _side_by_side(material: Material) -> Grid:
@@ -134,7 +134,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     # the first is told above
     blocks += [Text(linear_statement(spec, each).sentence) for each in lines[1:]]
     blocks += _gaps(spec, [each for each in run.figures if isinstance(each, GroupGap)], run.id)
-    return [*blocks, Facts(tuple(_facts(run)))]
+    return [*blocks, Facts(tuple(_facts(run)), appended=True)]
 
 
 def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:

@@ -84,7 +84,7 @@ def test_shrinking_and_explaining(pairs):
     scores = made.worker.predict(made.spec.mapping, made.domain.attributes, found.rows)
     np.testing.assert_allclose(found.row_scores, scores, atol=1e-6)
     assert ((found.row_scores > 0.5) != (found.partner_scores > 0.5)).all()
-    assert found.alone.all()
+    assert found.sufficient_alone.all()
 
     pair = np.stack([found.rows[0], found.partners[0]])
     explanation = made.explain(pair)

@@ -15,7 +15,7 @@ def runs(store, findings):
     made = []
     for part in (slice(0, 40), slice(30, 60), slice(0, 90)):
         run = store.begin_run(RunSpec("maft"))
-        arrays = ("rows", "partners", "row_scores", "partner_scores", "alone")
+        arrays = ("rows", "partners", "row_scores", "partner_scores", "sufficient_alone")
         cut = {name: getattr(everybody, name)[part] for name in arrays}
         store.add(run, type(everybody)(**cut, phase="local"))
         made.append(run)
@@ -36,8 +36,8 @@ def test_overlaps_are_those_of_sets(store, runs):
     assert sum(each.people for each in compared.overlaps) == compared.union
     counts = [each.people for each in compared.overlaps]
     assert counts == sorted(counts, reverse=True)
-    assert compared.alone(made[0]) == 0
-    assert compared.alone(made[2]) == len(sets[2] - sets[0] - sets[1])
+    assert compared.sufficient_alone(made[0]) == 0
+    assert compared.sufficient_alone(made[2]) == len(sets[2] - sets[0] - sets[1])
 
 
 def test_each_finding_is_in_one_group_of_the_data(store, runs):

@@ -225,8 +225,8 @@ def test_data_without_labels_cannot_be_trained_with(tmp_path, spec, table, findi
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (msgspec.structs.replace(AEQUITAS, near=0.1), "on the whole input domain"),
-        (msgspec.structs.replace(TESTSGD, near=0.1), "on the whole input domain"),
+        (msgspec.structs.replace(AEQUITAS, max_distance=0.1), "on the whole input domain"),
+        (msgspec.structs.replace(TESTSGD, max_distance=0.1), "on the whole input domain"),
         (msgspec.structs.replace(AEQUITAS, text="age"), phrases.COMPARES_NO_TERMS),
         (
             msgspec.structs.replace(AEQUITAS, edges={"age": (40.0,)}),
@@ -338,7 +338,7 @@ def test_a_repair_that_is_told_to_stop_says_what_it_came_to(prepared):
     assert last.state == "stopped"
     repair, *trials = last.figures
     assert repair.chosen == len(trials) - 1
-    assert store.models(last.run_id, repair.chosen).keys() == {"model.joblib", "model.onnx"}
+    assert store.models(last.id, repair.chosen).keys() == {"model.joblib", "model.onnx"}
 
 
 def test_a_budget_lets_a_repair_come_to_its_end(prepared):
@@ -346,7 +346,7 @@ def test_a_budget_lets_a_repair_come_to_its_end(prepared):
     *_, last = run(worker, store, msgspec.structs.replace(LONG, budget=Budget(seconds=0.3)))
     assert last.state == "done"
     assert phrases.BUDGET_USED_UP in last.message
-    assert store.models(last.run_id, last.figures[0].chosen)
+    assert store.models(last.id, last.figures[0].chosen)
 
 
 def test_stopping_while_a_model_is_trained_ends_the_process_and_keeps_what_is_known(prepared):

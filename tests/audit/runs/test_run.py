@@ -54,10 +54,10 @@ def test_a_run_is_kept_whole(prepared):
     worker, store = prepared()
     states = list(run(worker, store, SHORT))
     first, last = states[0], states[-1]
-    assert (first.state, first.found, first.alone) == ("running", 0, (0,))
+    assert (first.state, first.found, first.sufficient_alone) == ("running", 0, (0,))
     assert (last.state, last.phase, last.done, last.total) == ("done", "global", 40, 40)
-    assert last.found == 120 == store.count(PairQuery(run=last.run_id))
-    assert last.alone == (120,)
+    assert last.found == 120 == store.count(PairQuery(run=last.id))
+    assert last.sufficient_alone == (120,)
     (record,) = store.runs()
     assert (record.state, record.found, record.tried, record.queries) == ("done", 120, 120, 240)
     assert record.spec == SHORT
@@ -263,7 +263,7 @@ def test_groups_are_compared_by_the_model_or_by_its_decisions_alone(
         ({"text": "sex"}, phrases.NO_COLUMN_OF_TEXTS),
         ({"text": "sex", "method": "groups"}, phrases.COMPARES_NO_TERMS),
         ({"terms": {"gender": ("gay",)}}, phrases.TOO_FEW_TERMS),
-        ({"near": 0.1}, "does not apply to group methods"),
+        ({"max_distance": 0.1}, "does not apply to group methods"),
     ],
 )
 def test_groups_that_cannot_be_compared_are_refused(spec, table, changed, words):

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from fairdesk.audit.store.pair import FIELDS, FOUND, Pair, found_values, sides
 from fairdesk.audit.store.records import PairQuery
-from fairdesk.report.export.exports import write_findings_csv, write_findings_json
+from fairdesk.report.export.findings import write_findings_csv, write_findings_json
 from tests.report.building import people_store, run_into
 
 

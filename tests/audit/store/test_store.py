@@ -80,7 +80,7 @@ def test_findings_come_back_exactly(store, findings):
     assert store.pair(pairs[5].id).id == pairs[5].id
     (record,) = store.runs()
     assert record.found == len(found.rows) == store.count(PairQuery(run=run))
-    assert record.alone == (len(found.rows),)
+    assert record.sufficient_alone == (len(found.rows),)
 
 
 def test_partners_come_back_with_what_follows_their_protected_values(
@@ -137,7 +137,9 @@ def test_the_score_is_that_of_the_favourable_class(tmp_path, spec, table, findin
 def test_three_classes_have_a_score_each(tmp_path, spec, table, findings):
     found = findings(4)
     three = np.array([[0.1, 0.2, 0.7]] * 4, dtype=np.float32)
-    many = type(found)(found.rows, found.partners, three, three[:, ::-1], found.alone, "local")
+    many = type(found)(
+        found.rows, found.partners, three, three[:, ::-1], found.sufficient_alone, "local"
+    )
     spec = msgspec.structs.replace(
         spec, model=msgspec.structs.replace(spec.model, classes=("0", "1", "2"))
     )
@@ -379,7 +381,7 @@ def test_an_audit_of_another_version_is_refused_as_it_is(filled, version):
         ("state", "'bogus'"),
         ("started", "'soon'"),
         ("tried", "-1"),
-        ("alone", "'[0, 0, 0, 0]'"),
+        ("sufficient_alone", "'[0, 0, 0, 0]'"),
         ("figures", "'{'"),
         ("spec", "'{}'"),
     ],

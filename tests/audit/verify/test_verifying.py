@@ -195,7 +195,7 @@ def test_a_model_that_says_otherwise(worker, path):
         ("UPDATE finding SET phase = 'other' WHERE id = 9", {RUNS}),
         ("UPDATE finding SET row_score = row_score + 1e-9 WHERE id = 9", {RUNS}),
         ("UPDATE finding SET run = 2 WHERE id = 9", {RUNS, TOTALS}),
-        ("UPDATE finding SET alone = 0 WHERE id = 9", {RUNS, TOTALS}),
+        ("UPDATE finding SET sufficient_alone = 0 WHERE id = 9", {RUNS, TOTALS}),
         ("UPDATE finding SET distance = distance / 2 + 0.1 WHERE id = 9", {LEARNED}),
         ("UPDATE finding SET nearest = nearest + 1 WHERE id = 9", {LEARNED}),
         ("UPDATE finding SET mark = '' WHERE mark = 'dismissed'", {DECISIONS}),
@@ -232,7 +232,7 @@ def test_one_value_changed_by_hand_is_caught_in_its_check(path, sql, names):
         (f"UPDATE finding SET y1 = x1 WHERE id = {SURE}", {PEOPLE}),
         (f"UPDATE finding SET x0 = 400 WHERE id = {SURE}", {PEOPLE, DISTANCES}),
         (f"UPDATE finding SET x0 = 30 WHERE id = {SURE}", {SCORES, ASKED_AGAIN, DISTANCES}),
-        (f"UPDATE finding SET alone = 0 WHERE id = {SURE}", {ALONE}),
+        (f"UPDATE finding SET sufficient_alone = 0 WHERE id = {SURE}", {ALONE}),
         (f"UPDATE finding SET distance = distance / 2 + 0.1 WHERE id = {SURE}", {DISTANCES}),
         (f"UPDATE finding SET plausibility = plausibility / 2 WHERE id = {SURE}", {DISTANCES}),
         ("UPDATE run SET figures = replace(figures, '\"hits\":', '\"hits\":1')", {SHARES}),
@@ -332,7 +332,7 @@ def test_a_run_that_was_changed_and_told_to_have_ended_again(path, run):
 def test_a_run_that_was_put_in(path, state):
     audited.change(
         path,
-        "INSERT INTO run (id, spec, state, started, alone)"
+        "INSERT INTO run (id, spec, state, started, sufficient_alone)"
         " SELECT 77, spec, ?, started, '[0]' FROM run WHERE id = 3",
         state,
     )
@@ -447,12 +447,20 @@ def test_a_truncated_file_is_no_audit(worker, path):
 PRINTED = {
     "run": (
         *("spec", "state", "message", "started", "ended", "elapsed", "tried", "found", "queries"),
-        *("seconds", "alone", "rejected", "figures"),
+        *("seconds", "sufficient_alone", "rejected", "figures"),
     ),
     "progress": ("run", "elapsed", "tried", "found", "queries"),
     "finding": (
         *("run", "phase", "x0", "x1", "x2", "y1", "row_score", "partner_score", "row_class"),
-        *("partner_class", "alone", "distance", "plausibility", "nearest", "mark", "note"),
+        *(
+            "partner_class",
+            "sufficient_alone",
+            "distance",
+            "plausibility",
+            "nearest",
+            "mark",
+            "note",
+        ),
     ),
     "log": ("at", "what", "kind", "facts", "link"),
     "documents": ("name", "document"),

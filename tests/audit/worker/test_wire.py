@@ -142,7 +142,9 @@ def same(got, sent):
             assert one == other, name
 
 
-@pytest.mark.parametrize("name", ["rows", "partners", "row_scores", "partner_scores", "alone"])
+@pytest.mark.parametrize(
+    "name", ["rows", "partners", "row_scores", "partner_scores", "sufficient_alone"]
+)
 @pytest.mark.parametrize("dtype", ["<f8", "<f4", "<i8", "|i1", "|b1"])
 def test_an_array_of_another_dtype_is_refused(name, dtype):
     right = getattr(FOUND, name).dtype == np.dtype(dtype)

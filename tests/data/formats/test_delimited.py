@@ -6,6 +6,8 @@ import csv
 import hashlib
 import io
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -335,3 +337,18 @@ def test_whoever_watches_is_told_how_far_it_is(write, monkeypatch):
         assert told == sorted(told)
         assert told[-1] == 1.0
         assert any(share < 1 for share in told)
+
+
+def test_no_table_of_texts_and_numbers_loads_pandas(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age,name,score\n30,Ada,0.5\n40,Bob,?\n1,,2.5\n", encoding="utf-8")
+    source = (
+        "import sys; from pathlib import Path\n"
+        "from fairdesk.data.formats.reading import read_table\n"
+        "table = read_table(Path(sys.argv[1]))\n"
+        "print(len(table.codes), 'pandas' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source, path], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["3", "False"]

@@ -139,7 +139,7 @@ def test_another_run_compares_the_same(qtbot, themed, tmp_path):
     )
     spec = msgspec.structs.replace(spec, domain=Domain(protected))
     edges = {numbers[0]: (30.0,)}
-    before = RunSpec("testsgd", {"outcome": "each"}, edges=edges, near=None)
+    before = RunSpec("testsgd", {"outcome": "each"}, edges=edges, max_distance=None)
     last = msgspec.structs.replace(last, spec=before)
     dialog = AgainDialog(spec, last)
     qtbot.addWidget(dialog)

@@ -168,19 +168,19 @@ TERMS = {"gender": ("man", "woman", "person"), "age": ("old", "young")}
 
 def reading(score, texts, rule=(("gender", "woman"),), outcome="good"):
     """Make a mitigation whose model reads texts."""
-    study = study_of(texts, Reader(score), terms=TERMS)
-    count = len(study.rows)
+    context = study_of(texts, Reader(score), terms=TERMS)
+    count = len(context.rows)
     return MitigationContext(
-        domain=study.domain,
-        rows=study.rows,
-        groups=study.groups,
-        inside=study.inside,
+        domain=context.domain,
+        rows=context.rows,
+        groups=context.groups,
+        inside=context.inside,
         label=np.arange(count) % 2.0,
         target=np.arange(count) % 2,
         pairs=np.empty((0, 2)),
         partners=np.empty((0, 2)),
         numbers=np.empty(0, dtype=np.int64),
-        model=study.model,
+        model=context.model,
         favourable=1,
         rule=tuple(Condition(category, term=term) for category, term in rule),
         outcome=outcome,

@@ -81,7 +81,7 @@ def add_real(store, rows):
             partners=partners,
             row_scores=scores,
             partner_scores=scores[:, ::-1].copy(),
-            alone=np.ones((len(rows), 1), dtype=bool),
+            sufficient_alone=np.ones((len(rows), 1), dtype=bool),
         ),
     )
     store.end_run(run, "done")

@@ -16,7 +16,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Dialect, Kind
 from fairdesk.errors import ReportError
 from fairdesk.report import writing
-from fairdesk.report.export import exports
+from fairdesk.report.export import exports, findings
 from fairdesk.report.export.tables import guarded
 from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
@@ -63,7 +63,7 @@ def test_findings_csv_has_every_pair_in_the_datas_own_words(store, tmp_path):
     store.mark(first.id, "flagged")
     store.note(first.id, "=HYPERLINK(1)")
     path = tmp_path / "findings.csv"
-    exports.write_findings_csv(store, path)
+    findings.write_findings_csv(store, path)
     rows = rows_of(path)
     assert len(rows) == store.count(PairQuery()) > 100
     domain = store.spec.domain
@@ -81,7 +81,7 @@ def test_findings_csv_has_every_pair_in_the_datas_own_words(store, tmp_path):
 
 def test_findings_csv_is_a_table_that_fairdesk_reads(store, tmp_path):
     path = tmp_path / "findings.csv"
-    exports.write_findings_csv(store, path)
+    findings.write_findings_csv(store, path)
     table = read_table(path)
     assert len(table.codes) == store.count(PairQuery())
     pairs = list(store.each_pair(PairQuery()))
@@ -100,7 +100,7 @@ def test_hostile_names_and_values_are_guarded_in_the_findings(tmp_path):
     spec = spec_of(table, "ok", "yes", ("sex",))
     with Store.create(tmp_path / "a.fairdesk", spec, table) as store:
         run_into(store, options=FEW, weights=[[0.1], [1], [0.1]])
-        exports.write_findings_csv(store, tmp_path / "findings.csv")
+        findings.write_findings_csv(store, tmp_path / "findings.csv")
     rows = rows_of(tmp_path / "findings.csv")
     assert {row["'=name"] for row in rows} <= {"'@v0", "'@v1"}
     # the data have a column of that name: ours gives way
@@ -109,7 +109,7 @@ def test_hostile_names_and_values_are_guarded_in_the_findings(tmp_path):
 
 def test_findings_json_holds_question_runs_and_pairs(store, tmp_path):
     path = tmp_path / "findings.json"
-    exports.write_findings_json(store, path)
+    findings.write_findings_json(store, path)
     content = json.loads(path.read_bytes())
     assert content["spec"]["data"]["sha256"] == store.spec.data.sha256
     assert [run["state"] for run in content["runs"]] == ["done"]
@@ -125,8 +125,8 @@ def test_findings_json_holds_question_runs_and_pairs(store, tmp_path):
 
 def test_findings_of_an_audit_without_runs_are_empty(tmp_path):
     with people_store(tmp_path) as store:
-        exports.write_findings_csv(store, tmp_path / "findings.csv")
-        exports.write_findings_json(store, tmp_path / "findings.json")
+        findings.write_findings_csv(store, tmp_path / "findings.csv")
+        findings.write_findings_json(store, tmp_path / "findings.json")
         exports.write_retraining_csv(store, tmp_path / "retraining.csv")
     assert rows_of(tmp_path / "findings.csv") == []
     assert json.loads((tmp_path / "findings.json").read_bytes())["pairs"] == []
@@ -255,7 +255,7 @@ def test_a_number_limited_to_values_is_written_as_the_number(tmp_path):
     with Store.create(tmp_path / "a.fairdesk", spec, table) as store:
         run_into(store, options=FEW, weights=[[1], [2], [1]])
         exports.write_retraining_csv(store, tmp_path / "retraining.csv")
-        exports.write_findings_json(store, tmp_path / "findings.json")
+        findings.write_findings_json(store, tmp_path / "findings.json")
     added = rows_of(tmp_path / "retraining.csv")[200:]
     assert {row["debts"] for row in added} <= {"1", "3", "5"}
     # what the search does not know is missing
@@ -296,13 +296,13 @@ def test_a_class_that_is_no_label_value_is_refused_in_plain_words(tmp_path):
 
 def test_missing_folder(store, tmp_path):
     with pytest.raises(ReportError, match="does not exist"):
-        exports.write_findings_csv(store, tmp_path / "nowhere" / "findings.csv")
+        findings.write_findings_csv(store, tmp_path / "nowhere" / "findings.csv")
 
 
 def test_a_folder_where_the_file_should_be(store, tmp_path):
     (tmp_path / "findings.csv").mkdir()
     with pytest.raises(ReportError, match="is a folder"):
-        exports.write_findings_csv(store, tmp_path / "findings.csv")
+        findings.write_findings_csv(store, tmp_path / "findings.csv")
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_class_zero_can_be_the_favourable_one(tmp_path):
     spec = spec_of(table, "credit", "no", ("sex",), favourable_class=0)
     with Store.create(tmp_path / "a.fairdesk", spec, table) as store:
         run_into(store, options=FEW, weights=UNFAIR)
-        exports.write_findings_csv(store, tmp_path / "findings.csv")
+        findings.write_findings_csv(store, tmp_path / "findings.csv")
     for row in rows_of(tmp_path / "findings.csv"):
         assert (float(row["score"]) >= 0.5) == (row["decision"] == "no")
     assert msgspec.json.encode(spec)

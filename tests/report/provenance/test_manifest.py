@@ -61,11 +61,11 @@ def test_it_names_question_files_runs_versions_and_decisions(store):
 
 
 def test_settings_that_nobody_touched_are_told_too(store):
-    store.begin_run(RunSpec("uniform", near=0.2))
+    store.begin_run(RunSpec("uniform", max_distance=0.2))
     first, second = read(store)["runs"]
     assert (first["options"], first["asked"]) == (FEW, {})
     assert second["options"]["samples"] > 60
-    assert second["asked"] == {"near": 0.2}
+    assert second["asked"] == {"max_distance": 0.2}
     assert second["sha256"] is None
 
 

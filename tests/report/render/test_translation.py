@@ -126,7 +126,7 @@ def test_what_a_method_s_options_are_is_translated(pseudo: Report) -> None:
         row
         for section in pseudo.sections
         for block in section.blocks
-        if isinstance(block, Grid) and block.key.startswith("settings")
+        if isinstance(block, Grid) and "settings-" in block.key
         for row in block.rows
     ]
     told = {name: meaning for name, _, meaning in settings}
@@ -155,7 +155,7 @@ def _grid(report: Report, key: str) -> Grid:
         block
         for section in report.sections
         for block in section.blocks
-        if isinstance(block, Grid) and block.key == key
+        if isinstance(block, Grid) and block.key.rpartition("/")[2] == key
     )
 
 
@@ -203,7 +203,7 @@ def _numbers(block: object) -> Iterator[str]:
         return
     if isinstance(block, Grid):
         # examples of the data, settings, versions and numbers of sections are written as they are
-        if block.key not in ("columns", "settings", "versions", "tests"):
+        if block.key.rpartition("/")[2] not in ("columns", "settings", "methods", "tests"):
             yield from (cell for row in block.rows for cell in row)
         yield block.caption
     elif isinstance(block, Chart):

@@ -14,7 +14,7 @@ from fairdesk.wording import figures
 from fairdesk.wording import proofs as proof_words
 from tests import phrases
 from tests.report.building import people_store, run_into
-from tests.report.reading import blocks_of, section_of, words_of
+from tests.report.reading import blocks_of, section_of, whole_section, words_of
 
 TOTAL = 12_345_678_901_234_567_890
 CONSISTENT, DISCRIMINATORY = 11_102_469_035_880_246_904, 851_851_844_185_185_185
@@ -165,7 +165,7 @@ def test_without_a_proof_the_section_says_that_in_one_line(tmp_path):
 
 def test_what_is_proven_comes_first_and_how_it_was_obtained_last(tmp_path):
     report = made(tmp_path, (FIGURES, "done"))
-    section = section_of(report, "certification")
+    section = whole_section(report, "certification")
     kinds = [type(block).__name__ for block in section.blocks]
     assert kinds[:2] == ["Heading", "Statement"]
     assert kinds.index("Statement") < kinds.index("Chart") < kinds.index("Grid")

@@ -14,7 +14,7 @@ from fairdesk.wording import trials as trial_words
 from tests import phrases
 from tests.report import repairs
 from tests.report.building import people_store, run_into
-from tests.report.reading import section_of, text_of, words_of
+from tests.report.reading import section_of, text_of, whole_section, words_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 MODEL = b"a model"
@@ -52,8 +52,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chapter(whole):
-    (found,) = (each for each in whole[0].sections if each.title == "Mitigation")
-    return found
+    return whole_section(whole[0], "mitigation")
 
 
 def blocks(chapter, kind):
@@ -66,15 +65,16 @@ def cells(grids):
 
 def test_each_repair_has_a_heading_and_its_result_in_the_summary(whole, chapter):
     report, text = whole
-    headings = [each.text for each in blocks(chapter, "Heading")]
+    section = section_of(report, "mitigation")
+    headings = [each.text for each in blocks(section, "Heading")]
     assert headings == [
         f"{phrases.RETRAIN_WITH_PAIRS}, run 2",
         "Mitigation: retrain for a subgroup, run 3",
         f"{phrases.RETRAIN_WITH_PAIRS}, run 4",
         f"{phrases.RETRAIN_WITH_PAIRS}, run 5",
-        "What a mitigation is",
         "What this does not show",
     ]
+    assert "Mitigation: What a mitigation is" in [e.text for e in blocks(chapter, "Heading")]
     (summary,) = (each for each in report.sections if each.title == "Summary")
     # of all mitigations the summary tells the newest, and names the others
     said = blocks(summary, "Answer")[-1].said
@@ -115,7 +115,7 @@ def test_it_says_what_was_repaired_and_where_labels_come_from(chapter):
 
 
 def test_the_settings_tell_what_each_repair_was_given(whole):
-    (method,) = (each for each in whole[0].sections if each.key == "method")
+    method = whole_section(whole[0], "method")
     rows = [row for grid in blocks(method, "Grid") for row in grid.rows]
     assert ("pairs of runs", "1", "the runs whose pairs are used; flagged pairs first") in rows
     assert ("subgroup", "sex = male", "the target of the mitigation, for the decision “1”") in rows
@@ -142,21 +142,16 @@ def test_all_trials_are_listed_and_what_ended_the_search(chapter):
     assert repairs.REPAIR.notes[0] in notes
 
 
-def before_and_after(report, chapter):
+def before_and_after(chapter):
     """Return the tables of both models: by run, and by group in the appendix behind it."""
-    (appendix,) = (each for each in report.sections if each.key == "appendix")
-    grids = [
-        each
-        for each in (*blocks(chapter, "Grid"), *blocks(appendix, "Grid"))
-        if each.header == trial_words.BEFORE_AFTER
-    ]
+    grids = [each for each in blocks(chapter, "Grid") if each.header == trial_words.BEFORE_AFTER]
     of_run = {run: [each for each in grids if each.key.endswith(f"-{run}")] for run in (2, 3)}
     assert len(grids) == sum(map(len, of_run.values()))
     return of_run
 
 
 def test_before_and_after_stand_in_a_table_for_each_way_of_knowing(whole, chapter):
-    of_run = before_and_after(whole[0], chapter)
+    of_run = before_and_after(chapter)
     grids = of_run[2] + of_run[3]
     captions = [each.caption.partition(".")[0] for each in grids]
     assert captions == [
@@ -191,9 +186,9 @@ def test_files_of_the_models_are_known_by_their_fingerprints(whole):
     ]
 
 
-def test_what_it_does_not_show_and_its_formulas_are_told(whole, chapter):
-    _, text = whole
-    leads = [each.lead for each in blocks(chapter, "Text")]
+def test_what_it_does_not_show_and_its_formulas_are_told(whole):
+    report, text = whole
+    leads = [each.lead for each in blocks(section_of(report, "mitigation"), "Text")]
     assert leads[-6:] == [
         "Whether the labels are right.",
         "The effect on real applicants.",
@@ -227,7 +222,7 @@ def test_the_finding_comes_first_and_how_it_was_obtained_last(chapter):
 
 
 def test_tables_say_by_a_mark_what_they_rest_on(whole, chapter):
-    marks = [each.evidence for each in before_and_after(whole[0], chapter)[2]]
+    marks = [each.evidence for each in before_and_after(chapter)[2]]
     assert marks == ["observed", "estimated", "proven", "observed"]
     assert len({each.key for each in blocks(chapter, "Grid")}) == len(blocks(chapter, "Grid"))
 

@@ -15,7 +15,7 @@ from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import ReportError
 from fairdesk.files import sha256
 from fairdesk.report.document import write_report
-from fairdesk.report.export.exports import write_findings_csv, write_findings_json
+from fairdesk.report.export.findings import write_findings_csv, write_findings_json
 from fairdesk.report.provenance import signing
 from fairdesk.report.verified import summary as verified
 from fairdesk.report.verified.files import (

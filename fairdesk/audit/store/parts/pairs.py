@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.file import AuditFile, json_text
-from fairdesk.audit.store.finding_table import FindingTable
+from fairdesk.audit.store.finding_table import FindingTable, PairColumns
 from fairdesk.audit.store.pair import Mark, Pair, weighed_values
 from fairdesk.audit.store.records import (
     Learned,
@@ -36,6 +36,9 @@ T = TypeVar("T")
 CHUNK = 500
 #: Findings that are asked for by their numbers at once.
 _AT_ONCE = 5_000
+#: The same of pairs that are read field by field: more would hold the interpreter, and with it the
+#: window, for longer than anybody may notice.
+_COLUMNS_AT_ONCE = 2_000
 #: From so many findings on, an order is worth an index.
 INDEX_FROM = 20_000
 
@@ -54,13 +57,14 @@ class Pairs(AuditFile):
             chunk = values[start : start + CHUNK].tolist()
             with self._writing():
                 self._connection.executemany(insert, [[run_id, found.phase, *row] for row in chunk])
-                (text,) = self._one("SELECT alone FROM run WHERE id = ?", run_id)
-                alone = np.add(
-                    msgspec.json.decode(text), found.alone[start : start + CHUNK].sum(axis=0)
+                (text,) = self._one("SELECT sufficient_alone FROM run WHERE id = ?", run_id)
+                sufficient_alone = np.add(
+                    msgspec.json.decode(text),
+                    found.sufficient_alone[start : start + CHUNK].sum(axis=0),
                 )
                 self._connection.execute(
-                    "UPDATE run SET found = found + ?, alone = ? WHERE id = ?",
-                    (len(chunk), json_text(alone.tolist()), run_id),
+                    "UPDATE run SET found = found + ?, sufficient_alone = ? WHERE id = ?",
+                    (len(chunk), json_text(sufficient_alone.tolist()), run_id),
                 )
 
     def count(self, query: PairQuery) -> int:
@@ -103,15 +107,47 @@ class Pairs(AuditFile):
 
     def each_pair(self, query: PairQuery) -> Iterator[Pair]:
         """Yield all pairs of a query, one after the other, without holding them all."""
+        for rows in self._each_rows(query, CHUNK):
+            yield from self._pairs(rows)
+
+    def each_columns(self, query: PairQuery) -> Iterator[PairColumns]:
+        """Yield pairs field by field, some at a time: far quicker than `each_pair`."""
+        for rows in self._each_rows(query, _COLUMNS_AT_ONCE):
+            with self._as_written():
+                yield self._findings.columns(rows)
+
+    def numbers(self, query: PairQuery) -> NDArray[np.int64]:
+        """Return the numbers of the pairs of a query, ``(n,)``, in its order."""
         where, values = self._findings.where(query)
-        sql = (
-            f"SELECT {self._findings.pair_columns} FROM finding{where}"  # noqa: S608
-            f" ORDER BY {self._findings.order(query)}"
-        )
+        sql = f"SELECT id FROM finding{where} ORDER BY {self._findings.order(query)}"  # noqa: S608
         with sqlite_errors_as_store_errors(self.path):
             cursor = self._connection.execute(sql, values)
-            while rows := cursor.fetchmany(CHUNK):
-                yield from self._pairs(rows)
+            return np.fromiter((number for (number,) in cursor), dtype=np.int64)
+
+    def _each_rows(self, query: PairQuery, size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield what is read of the pairs of a query, so many at a time."""
+        columns = self._findings.pair_columns
+        if query.order == "id":
+            where, values = self._findings.where(query)
+            order = self._findings.order(query)
+            with sqlite_errors_as_store_errors(self.path):
+                cursor = self._connection.execute(
+                    f"SELECT {columns} FROM finding{where} ORDER BY {order}",  # noqa: S608
+                    values,
+                )
+                while rows := cursor.fetchmany(size):
+                    yield rows
+            return
+        # only numbers are sorted: whoever looks at the first few need not wait for all to be read
+        numbers = self.numbers(query)
+        for start in range(0, len(numbers), size):
+            some = numbers[start : start + size].tolist()
+            found = self._all(
+                f"SELECT {columns} FROM finding WHERE id IN ({', '.join('?' * len(some))})",  # noqa: S608
+                *some,
+            )
+            by_number = {row[0]: row for row in found}
+            yield [by_number[number] for number in some]
 
     def found_rows(self, run_id: int) -> Iterator[Rows]:
         """Yield the instances that a run found, ``(n, d)`` at a time, in the order of finding."""
@@ -131,14 +167,9 @@ class Pairs(AuditFile):
         numbers : NDArray[np.int64]
             ``(m,)``; the pairs' numbers.
         """
-        where, values = self._findings.where(query)
         # numbers first: they are small, and rows in between are never read
-        with sqlite_errors_as_store_errors(self.path):
-            cursor = self._connection.execute(
-                f"SELECT id FROM finding{where} ORDER BY id",  # noqa: S608
-                values,
-            )
-            numbers = np.fromiter((number for (number,) in cursor), dtype=np.int64)[::step]
+        in_order = msgspec.structs.replace(query, order="id", descending=False)
+        numbers = self.numbers(in_order)[::step]
         d = len(self.spec.domain.attributes)
         rows = np.empty((len(numbers), d))
         partners = np.empty((len(numbers), d))

@@ -42,7 +42,8 @@ class Runs(AuditFile):
         changed_versions = dict(versions().items() - self.spec.versions.items())
         with self._writing():
             cursor = self._connection.execute(
-                "INSERT INTO run (spec, state, started, alone) VALUES (?, 'running', ?, ?)",
+                "INSERT INTO run (spec, state, started, sufficient_alone)"
+                " VALUES (?, 'running', ?, ?)",
                 (json_text(run), now(), json_text(nobody)),
             )
             number = cursor.lastrowid
@@ -135,8 +136,8 @@ class Runs(AuditFile):
     def runs(self) -> list[RunRecord]:
         """Return all runs, in the order of their beginning."""
         rows = self._all(
-            "SELECT spec, seconds, alone, id, state, message, started, ended, elapsed, tried,"
-            " found, queries, rejected, figures FROM run ORDER BY id"
+            "SELECT spec, seconds, sufficient_alone, id, state, message, started, ended, elapsed,"
+            " tried, found, queries, rejected, figures FROM run ORDER BY id"
         )
         return [self._readable(row) for row in rows]
 
@@ -151,7 +152,7 @@ class Runs(AuditFile):
             ) from error
 
     def _run(self, row: Any) -> RunRecord:  # noqa: ANN401 - a `_RunRow`
-        spec, seconds, alone, *others, figures = row
+        spec, seconds, sufficient_alone, *others, figures = row
         id_, state, message, started, ended, elapsed, tried, found, queries, rejected = others
         record = RunRecord(
             id=id_,
@@ -165,11 +166,11 @@ class Runs(AuditFile):
             found=found,
             queries=queries,
             seconds=msgspec.json.decode(seconds, type=dict[str, float]),
-            alone=msgspec.json.decode(alone, type=tuple[int, ...]),
+            sufficient_alone=msgspec.json.decode(sufficient_alone, type=tuple[int, ...]),
             rejected=rejected,
             figures=msgspec.json.decode(figures, type=tuple[Metric, ...]),
         )
-        if len(record.alone) != len(self.spec.domain.protected):
+        if len(record.sufficient_alone) != len(self.spec.domain.protected):
             raise ValueError("its protected attributes are different")
         if not _title(record.spec.method):
             raise StoreError(

@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
-from fairdesk.answers.selection import all_off, number_of
+from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.courses import course_of_proof
@@ -223,7 +223,7 @@ class ProofPage(RunPage):
         )
 
     def _places(self) -> tuple[str, ...]:
-        number = 0 if self._told is None else number_of(self._told)
+        number = 0 if self._told is None else self._told.id
         return f"certification/bars-{number}", "certification"
 
     def _make_go_on(self) -> QToolButton:
@@ -253,15 +253,13 @@ class ProofPage(RunPage):
 
     def _ask_more(self, seconds: float) -> None:
         if self._told is not None:
-            self.go_on.emit(number_of(self._told), seconds)
+            self.go_on.emit(self._told.id, seconds)
 
     def _offer(self) -> None:
         """Offer to go on with the run that is shown, or to stop it, as it can be."""
         run, live = self._told, self._session.live
         self._more.setVisible(run is not None and live is None and can_go_on(run))
-        self._stop.setVisible(
-            run is not None and live is not None and live.run_id == number_of(run)
-        )
+        self._stop.setVisible(run is not None and live is not None and live.id == run.id)
 
     def _take(self, run: Run) -> None:
         super()._take(run)
@@ -285,7 +283,7 @@ class ProofPage(RunPage):
         there = tree is not None and len(tree.parts) > 1
         self._show_section(self.refinement, there=there)
         if tree is not None and there:
-            self.refinement.show_refinement(number_of(run), run.found, tree)
+            self.refinement.show_refinement(run.id, run.found, tree)
         regions = [each for each in shown if isinstance(each, Region)]
         for table, verdict in (
             (self.discriminatory, "discriminatory"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdesk.audit.catalogue.method import Method, QuestionKind
+from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
@@ -17,14 +17,9 @@ from fairdesk.wording.proofs import proven_of
 Run = RunRecord | RunState
 
 
-def method_of(run: Run) -> Method:
-    """Return the method of a run."""
-    return method_named(run.method if isinstance(run, RunState) else run.spec.method)
-
-
 def answering(runs: Sequence[RunRecord], kind: QuestionKind) -> tuple[RunRecord, ...]:
     """Pick the runs that answer a kind of question."""
-    return tuple(run for run in runs if method_of(run).answers is kind)
+    return tuple(run for run in runs if method_named(run.method).answers is kind)
 
 
 def estimates(spec: AuditSpec) -> str:
@@ -42,7 +37,9 @@ def excesses(run: Run) -> tuple[ExcessChange, ...]:
 def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
     """Pick the runs that look for examples, and those of another kind that have some."""
     return tuple(
-        run for run in runs if run.found or method_of(run).answers is QuestionKind.EXAMPLES
+        run
+        for run in runs
+        if run.found or method_named(run.method).answers is QuestionKind.EXAMPLES
     )
 
 
@@ -53,7 +50,7 @@ def shares(run: Run) -> tuple[Share, ...]:
 
 def proves(run: Run) -> bool:
     """Return whether a run is to prove something."""
-    return method_of(run).answers is QuestionKind.PROOF
+    return method_named(run.method).answers is QuestionKind.PROOF
 
 
 def can_go_on(run: Run) -> bool:
@@ -61,7 +58,7 @@ def can_go_on(run: Run) -> bool:
     proven = proven_of(run.figures)
     return (
         proves(run)
-        and method_of(run).finishes
+        and method_named(run.method).finishes
         and run.state not in ("running", "paused")
         and proven is not None
         and not proven.exact

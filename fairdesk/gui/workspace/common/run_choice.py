@@ -7,10 +7,10 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox
 
-from fairdesk.answers.selection import number_of
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import Run, method_of
+from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.session.session import Session
 
 
@@ -49,7 +49,7 @@ class RunChoice(QComboBox):
     @property
     def shown(self) -> int | None:
         """The number of the run that is shown."""
-        return None if self._latest is None else number_of(self._latest)
+        return None if self._latest is None else self._latest.id
 
     def open_run(self, number: int) -> None:
         """Show a run by its number."""
@@ -68,20 +68,20 @@ class RunChoice(QComboBox):
             self.clear()
             for run in runs:
                 after = f", continues {run.spec.continues}" if run.spec.continues else ""
-                self.addItem(f"Run {run.id}: {method_of(run).title}{after}", run.id)
+                self.addItem(f"Run {run.id}: {method_named(run.method).title}{after}", run.id)
             self.setCurrentIndex(self.findData(wanted))
         self._choose()
 
     def follow(self, state: RunState) -> None:
         """Follow a run that belongs here, from its beginning."""
-        if not state.run_id or not self._belongs(state):
+        if not state.id or not self._belongs(state):
             return
-        if self.findData(state.run_id) < 0:
+        if self.findData(state.id) < 0:
             with QSignalBlocker(self):
-                self.addItem(f"Run {state.run_id}: {method_of(state).title}", state.run_id)
+                self.addItem(f"Run {state.id}: {method_named(state.method).title}", state.id)
                 self.setCurrentIndex(self.count() - 1)
             self._take(state)
-        elif self.currentData() == state.run_id:
+        elif self.currentData() == state.id:
             self._latest = state
             self._redraw.ask()
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.gui.kit import layouts, parts
-from fairdesk.gui.workspace.common.answering import Run, method_of
+from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_choice import RunChoice
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
@@ -75,7 +76,8 @@ class RunPage(QWidget):
 
     def _say_standing(self, run: Run, spent: str, more: str = "") -> None:
         """Say how the run stands, and what it spent."""
+        title = method_named(run.method).title
         self._standing.setText(
-            f"{OF_STATE[run.state].value} {method_of(run).title}, {words.state_word(run.state)}: "
-            f"{spent}{words.duration(run.elapsed)}.{more}"
+            f"{OF_STATE[run.state].value} {title}, {words.state_word(run.state)}: {spent}"
+            f"{words.duration(run.elapsed)}.{more}"
         )

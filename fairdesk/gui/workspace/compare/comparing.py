@@ -90,9 +90,9 @@ def lessons(comparison: Comparison, many: str) -> list[str]:
     runs = comparison.runs
     if not comparison.union:
         return ["None of these runs found a discriminatory pair."]
-    ranked = sorted(runs, key=lambda run: -comparison.alone(run.id))
+    ranked = sorted(runs, key=lambda run: -comparison.sufficient_alone(run.id))
     alone = [
-        f"{run_label(run.id, run.spec)} found {words.number(comparison.alone(run.id))}"
+        f"{run_label(run.id, run.spec)} found {words.number(comparison.sufficient_alone(run.id))}"
         for run in ranked
     ]
     first, *others = alone
@@ -162,7 +162,7 @@ def cells(comparison: Comparison) -> list[tuple[str, ...]]:
         (
             run_label(run.id, run.spec),
             words.number(run.found),
-            words.number(comparison.alone(run.id)),
+            words.number(comparison.sufficient_alone(run.id)),
             words.number(run.queries),
             words.number(run.queries / run.found, 1) if run.found else "–",
             words.duration(run.elapsed),
@@ -181,7 +181,7 @@ def alone_cells(comparison: Comparison) -> list[tuple[str, ...]]:
                 f"{words.number(count)} ({words.percent(count, run.found, 0)})"
                 if run.found
                 else "–"
-                for count in run.alone
+                for count in run.sufficient_alone
             ),
         )
         for run in comparison.runs

@@ -11,12 +11,13 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import RunState
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import Run, likenesses, method_of
+from fairdesk.gui.workspace.common.answering import Run, likenesses
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.model import Capability
@@ -210,12 +211,12 @@ class DiagnosisView(QWidget):
 
     def _take_runs(self) -> None:
         for run in reversed(self._session.runs):
-            if method_of(run).answers is QuestionKind.DIAGNOSIS:
+            if method_named(run.method).answers is QuestionKind.DIAGNOSIS:
                 self._take(run)
                 return
 
     def _go_on(self, state: RunState) -> None:
-        if not state.run_id or method_of(state).answers is not QuestionKind.DIAGNOSIS:
+        if not state.id or method_named(state.method).answers is not QuestionKind.DIAGNOSIS:
             return
         self._told = state
         self._stack.setCurrentIndex(1)

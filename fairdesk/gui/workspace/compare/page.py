@@ -381,7 +381,7 @@ class RunsView(QWidget):
         )
 
     def _go_on(self, state: RunState) -> None:
-        if state.run_id and self.isVisible():
+        if state.id and self.isVisible():
             self._redraw.ask()
 
     def _draw(self) -> None:
@@ -395,8 +395,8 @@ class RunsView(QWidget):
         ]
         live, asked = self._session.live, self._session.live_spec
         searches = asked is not None and METHODS[asked.method].answers is QuestionKind.EXAMPLES
-        if live is not None and asked is not None and searches and live.run_id:
-            name = run_label(live.run_id, asked)
+        if live is not None and asked is not None and searches and live.id:
+            name = run_label(live.id, asked)
             curves.append((name, self._session.driver.progress()))
         self.chart.draw(curves_of(curves, by_time=self._by_time.isChecked()))
         self._chart_title.setVisible(bool(curves))

@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.answers.selection import all_off, main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import Run, excesses, gaps, method_of, shares
+from fairdesk.gui.workspace.common.answering import Run, excesses, gaps, shares
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement
@@ -48,7 +49,7 @@ _WHOM: dict[str, str] = {
 
 def measured(run: Run) -> bool:
     """Return whether a run says how common it is."""
-    answers = method_of(run).answers
+    answers = method_named(run.method).answers
     if answers in ABOUT_GROUPS:
         return False
     return bool(shares(run) or gaps(run)) or answers is QuestionKind.SHARE

@@ -8,11 +8,11 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS, why_off
+from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import Run, method_of
+from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.groups.group_part import MORE, TablePart
 from fairdesk.gui.workspace.groups.group_rows import Edges, RowsDialog
@@ -29,7 +29,7 @@ _EACH = "each attribute alone"
 
 def measures(run: Run) -> bool:
     """Return whether a run counts how groups fare."""
-    return method_of(run).answers is QuestionKind.RATES
+    return method_named(run.method).answers is QuestionKind.RATES
 
 
 def tables_of(run: Run) -> tuple[GroupTable, ...]:

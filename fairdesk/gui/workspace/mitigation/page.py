@@ -8,12 +8,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QProgressBar, QWidget
 
-from fairdesk.answers.selection import number_of
 from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import Run, method_of
+from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.run_choice import RunChoice
 from fairdesk.gui.workspace.common.statement import Statement
@@ -67,7 +67,7 @@ _PHASES = {
 
 def repairs(run: Run) -> bool:
     """Return whether a run is a repair."""
-    return method_of(run).answers is QuestionKind.REPAIR
+    return method_named(run.method).answers is QuestionKind.REPAIR
 
 
 def since(run: RunRecord, runs: tuple[RunRecord, ...], log: tuple[LogEntry, ...] = ()) -> str:
@@ -221,7 +221,7 @@ class RepairPage(QWidget):
         )
 
     def _places(self) -> tuple[str, ...]:
-        number = 0 if self._told is None else number_of(self._told)
+        number = 0 if self._told is None else self._told.id
         return f"mitigation/front-{number}", f"mitigation/trials-{number}", "mitigation"
 
     def _make_going(self) -> QWidget:
@@ -304,7 +304,7 @@ class RepairPage(QWidget):
             self._tell_busy()
 
     def _take(self, run: Run) -> None:
-        anew = self._told is None or number_of(self._told) != number_of(run)
+        anew = self._told is None or self._told.id != run.id
         first, begins = self._told is None, anew and run.state == "running"
         self._told = run
         if anew:
@@ -336,10 +336,10 @@ class RepairPage(QWidget):
         if isinstance(run, RunState):
             self._tell_step(run)
         figures, drawn = run.figures, self._drawn
-        if drawn is not None and figures is drawn[2] and (number_of(run), run.state) == drawn[:2]:
+        if drawn is not None and figures is drawn[2] and (run.id, run.state) == drawn[:2]:
             # nothing but the time went on: to lay out a whole page anew takes longer than a blink
             return
-        self._drawn = (number_of(run), run.state, figures)
+        self._drawn = (run.id, run.state, figures)
         self._explained.setText(EXPLAINED.format(many=self._session.many))
         self._say(run)
         drawing = Curve(self._session.spec, tuple(figures))
@@ -428,7 +428,7 @@ class RepairPage(QWidget):
         trial = None if run is None else trial_of(run.figures, self._at())
         if run is None or trial is None:
             return
-        dialog = ExportDialog(self._session, number_of(run), trial, self)
+        dialog = ExportDialog(self._session, run.id, trial, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # not modal to the help
         dialog.open()
@@ -457,7 +457,7 @@ class RepairPage(QWidget):
         facts = ", ".join(filter(None, (text, spent, lasted))) or "no result yet"
         state = words.state_word(run.state)
         self._standing.setText(
-            f"{OF_STATE[run.state].value} {method_of(run).title}, {state}: {facts}."
+            f"{OF_STATE[run.state].value} {method_named(run.method).title}, {state}: {facts}."
         )
         if run.state == "failed":
             again = (("Run mitigation again…", self.open_form),)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError
 from fairdesk.audit.store.records import RunRecord, RunState
@@ -32,7 +32,7 @@ from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import answering, method_of
+from fairdesk.gui.workspace.common.answering import answering
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
@@ -317,7 +317,7 @@ class ExamplesPage(QWidget):
         return tuple(
             run
             for run in self._session.runs
-            if run.found or method_of(run).answers is QuestionKind.EXAMPLES
+            if run.found or method_named(run.method).answers is QuestionKind.EXAMPLES
         )
 
     def _record(self, number: int) -> RunRecord | None:
@@ -335,11 +335,11 @@ class ExamplesPage(QWidget):
 
     def _go_on(self, state: RunState) -> None:
         """Follow the run that is under way, unless an older one is being read."""
-        known = self._runs.findData(state.run_id) >= 0
-        searches = method_of(state).answers is QuestionKind.EXAMPLES
-        if state.run_id and searches and not known and self._session.loaded:
+        known = self._runs.findData(state.id) >= 0
+        searches = method_named(state.method).answers is QuestionKind.EXAMPLES
+        if state.id and searches and not known and self._session.loaded:
             self._follow(state)
-        if state.run_id == self._shown:
+        if state.id == self._shown:
             self._tell(state)
             self._redraw.ask()
 
@@ -349,12 +349,12 @@ class ExamplesPage(QWidget):
         if run is None:
             return
         with QSignalBlocker(self._runs):
-            self._runs.addItem(run_name(state.run_id, run), state.run_id)
+            self._runs.addItem(run_name(state.id, run), state.id)
             self._runs.setCurrentIndex(self._runs.count() - 1)
         self._runs.setVisible(self._runs.count() > 1)
-        self._shown = self._newest = state.run_id
+        self._shown = self._newest = state.id
         self._stack.setCurrentIndex(1)
-        self.pairs.show_run(state.run_id)
+        self.pairs.show_run(state.id)
 
     def _tell(self, run: RunRecord | RunState) -> None:
         """Say how a run stands, in words and numbers."""
@@ -365,7 +365,9 @@ class ExamplesPage(QWidget):
             f"{sign} {words.state_word(run.state).capitalize()}: {words.effort(run)}"
         )
         names = words.protected_names(spec.domain)
-        counts = tuple(zip(names, run.alone, strict=False)) if run.alone else ()
+        counts = (
+            tuple(zip(names, run.sufficient_alone, strict=False)) if run.sufficient_alone else ()
+        )
         title = "Pairs found, by protected attribute whose change alone is sufficient"
         self._bars.draw(Counts(title, "pairs found", counts, run.found))
         if run.state == "failed":
@@ -381,8 +383,8 @@ class ExamplesPage(QWidget):
         if not self.isVisible() or self._shown is None:
             return
         live = self._session.live
-        if live is not None and live.run_id:
-            self._curves[live.run_id] = self._session.driver.progress()
+        if live is not None and live.id:
+            self._curves[live.id] = self._session.driver.progress()
         if self._over_time.isChecked():
             curve = self._curves.get(self._shown, np.empty((0, 4)))
             self.chart.draw(over_time(curve))

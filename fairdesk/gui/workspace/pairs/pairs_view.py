@@ -375,7 +375,7 @@ class PairsView(QWidget):
             return
         filtered = self.filters.active
         live = self._session.live
-        over = live is None or live.run_id != self.model.query.run
+        over = live is None or live.id != self.model.query.run
         if filtered:
             text = "No pair matches this filter."
         elif over:

@@ -22,12 +22,11 @@ from fairdesk.report import document
 from fairdesk.report.document import Format, write_report
 from fairdesk.report.export.exports import (
     write_certificate,
-    write_findings_csv,
-    write_findings_json,
     write_groups_csv,
     write_retraining_csv,
     write_rule_sets_csv,
 )
+from fairdesk.report.export.findings import write_findings_csv, write_findings_json
 from fairdesk.report.provenance.signing import Key
 from fairdesk.report.writing import replacing
 from fairdesk.results.events import Metric

@@ -180,7 +180,7 @@ class RunDriver(QObject):
         if self._newest is not None:
             return msgspec.structs.replace(self._newest, state="failed", message=str(error))
         return RunState(
-            run_id=0,
+            id=0,
             method=run.method,
             state="failed",
             phase="",
@@ -191,7 +191,7 @@ class RunDriver(QObject):
             queries=0,
             elapsed=0.0,
             seconds={},
-            alone=(),
+            sufficient_alone=(),
             message=str(error),
         )
 

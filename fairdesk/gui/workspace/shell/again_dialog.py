@@ -90,7 +90,7 @@ class AgainDialog(QDialog):
         self._length.setCurrentIndex([each for _text, each in lengths].index(before.budget.seconds))
         self._queries = before.budget.queries
         self.near = NearField()
-        self.near.show_value(before.near, audit.person)
+        self.near.show_value(before.max_distance, audit.person)
         self.rules = RulesForm()
         self._ends = parts.quiet()
         self.goes_on = QCheckBox()
@@ -113,7 +113,7 @@ class AgainDialog(QDialog):
                 options=self._options.get(method, {}),
                 seed=self._seed.value(),
                 budget=Budget(seconds=self._length.currentData(), queries=self._queries),
-                near=self.near.value,
+                max_distance=self.near.value,
                 continues=self._last.id if self._last is not None and goes_on else 0,
             )
         )

@@ -14,13 +14,14 @@ from fairdesk.answers.example import clearest
 from fairdesk.answers.observed import Observed, observed
 from fairdesk.answers.selection import all_off, answers
 from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.certification.page import off
-from fairdesk.gui.workspace.common.answering import Run, method_of, with_examples
+from fairdesk.gui.workspace.common.answering import Run, with_examples
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.shell.answer_card import AnswerCard
 from fairdesk.gui.workspace.shell.next_step import ESTIMATE, FIND_GROUPS, PROVE, next_step
@@ -245,7 +246,7 @@ class OverviewPage(QWidget):
             runs[-1] if runs else None,
             session.many,
             estimated=found[Question.SHARE].known or found[Question.CERTAIN].known,
-            proven=any(method_of(run).answers is QuestionKind.PROOF for run in runs)
+            proven=any(method_named(run.method).answers is QuestionKind.PROOF for run in runs)
             or bool(off(session.spec)),
             grouped=found[Question.SUBGROUPS].known or bool(groups_off(session.spec)),
             individual=not all_off(session.spec, QuestionKind.EXAMPLES),
@@ -264,7 +265,7 @@ class OverviewPage(QWidget):
     def _search(self) -> Run | None:
         """Return the search under way, else the one that found most."""
         live = self._session.live
-        if live is not None and method_of(live).answers is QuestionKind.EXAMPLES:
+        if live is not None and method_named(live.method).answers is QuestionKind.EXAMPLES:
             return live
         searches = with_examples(self._session.runs)
         return max(reversed(searches), key=lambda run: run.found, default=None)

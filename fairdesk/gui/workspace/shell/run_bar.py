@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from fairdesk.answers.selection import main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.verdicts import MARKS, proven_texts
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import Run, fall, method_of, shares
+from fairdesk.gui.workspace.common.answering import Run, fall, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.estimates.page import kind, short
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
@@ -199,7 +199,7 @@ class RunBar(parts.Card):
         self._stand(OF_STATE[record.state], title, words.state_word(record.state))
         again = (
             "&Run mitigation again…"
-            if method_of(record).answers is QuestionKind.REPAIR
+            if method_named(record.method).answers is QuestionKind.REPAIR
             else "&Run again…"
         )
         self._again.setText(again)
@@ -218,7 +218,7 @@ class RunBar(parts.Card):
 
         No share of those that a search tried: it would be read as how common it is.
         """
-        answers = method_of(run).answers
+        answers = method_named(run.method).answers
         self._found.setVisible(answers is QuestionKind.EXAMPLES)
         self._priced = answers is QuestionKind.EXAMPLES
         self._offer_price()

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableWidget, QTableWidgetItem
 
 from fairdesk.answers.selection import main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.verdicts import MARKS, proven_texts
 from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.tables import LEFT, RIGHT, Padded, head_columns, read_only
-from fairdesk.gui.workspace.common.answering import can_go_on, method_of, shares
+from fairdesk.gui.workspace.common.answering import can_go_on, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.estimates.page import short
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
@@ -176,7 +176,7 @@ class RunsTable(QTableWidget):
 
 
 def _searches(run: RunRecord) -> bool:
-    return method_of(run).answers is QuestionKind.EXAMPLES
+    return method_named(run.method).answers is QuestionKind.EXAMPLES
 
 
 def _result(run: RunRecord) -> str:
@@ -185,9 +185,9 @@ def _result(run: RunRecord) -> str:
         return f"{words.counted(run.found, 'pair')} found"
     if (proven := proof_words.proven_of(run.figures)) is not None:
         return " ".join(f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven))
-    if method_of(run).answers in ABOUT_GROUPS:
+    if method_named(run.method).answers in ABOUT_GROUPS:
         return _groups_result(run)
-    if method_of(run).answers is QuestionKind.REPAIR:
+    if method_named(run.method).answers is QuestionKind.REPAIR:
         fall = mitigation_words.fall_text(run.figures)
         return fall or mitigation_words.effort_text(run.figures) or "–"
     measured = main_shares(shares(run))

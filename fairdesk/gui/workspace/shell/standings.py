@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from fairdesk.answers.selection import all_off, best_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.verdicts import shown
 from fairdesk.gui.workspace.certification.page import off
-from fairdesk.gui.workspace.common.answering import Run, answering, fall, method_of, with_examples
+from fairdesk.gui.workspace.common.answering import Run, answering, fall, with_examples
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing
 from fairdesk.gui.workspace.estimates.page import kind, measured
 from fairdesk.gui.workspace.subgroups.findings_view import mined_of
@@ -153,7 +154,7 @@ def _groups_of(run: Run) -> Standing:
     text = words.state_word(run.state)
     if examined:
         text = words.counted(examined, "subgroup")
-    elif run.state == "done" and method_of(run).answers is QuestionKind.RATES:
+    elif run.state == "done" and method_named(run.method).answers is QuestionKind.RATES:
         text = "measured"
     return Standing(text, OF_STATE[run.state])
 

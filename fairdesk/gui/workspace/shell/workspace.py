@@ -28,7 +28,7 @@ from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import Pages
 from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.workspace.certification.page import ProofPage
-from fairdesk.gui.workspace.common.answering import estimates, method_of, proves
+from fairdesk.gui.workspace.common.answering import estimates, proves
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare.page import ComparePage
@@ -502,13 +502,13 @@ class Workspace(QWidget):
         run = self._record(number)
         if run is None:
             return
-        if method_of(run).answers is QuestionKind.EXAMPLES:
+        if method_named(run.method).answers is QuestionKind.EXAMPLES:
             self.examples.open_run(number)
-        elif method_of(run).answers is QuestionKind.SHARE:
+        elif method_named(run.method).answers is QuestionKind.SHARE:
             self.share.open_run(number)
         elif proves(run):
             self.proof.open_run(number)
-        elif method_of(run).answers in ABOUT_GROUPS:
+        elif method_named(run.method).answers in ABOUT_GROUPS:
             self.groups.open_run(number)
         elif repairs(run):
             self.repair.open_run(number)
@@ -566,13 +566,13 @@ class Workspace(QWidget):
         self.steps.stand(NAMES.index(PAGES[answers]), standings.of_live(state, answers))
 
     def _end(self, state: RunState) -> None:
-        if state.run_id:
-            self._queue_runs.append(state.run_id)
+        if state.id:
+            self._queue_runs.append(state.id)
         waited = len(self._queue)
-        if state.state == "stopped" or not state.run_id:
+        if state.state == "stopped" or not state.id:
             self._queue.clear()
         self.said.emit(_ended(state, waited))
-        if not state.run_id:
+        if not state.id:
             # it ended before it could be written down as a run
             self._banner.say("The run could not be started.", state.message)
         if self._queue and self._worker is not None:
@@ -609,7 +609,7 @@ class Workspace(QWidget):
 
 def _ended(state: RunState, waited: int) -> str:
     """Say for the status bar how a run ended."""
-    if not state.run_id:
+    if not state.id:
         return "The run could not be started."
     if state.state == "done":
         if METHODS[state.method].answers is QuestionKind.EXAMPLES:

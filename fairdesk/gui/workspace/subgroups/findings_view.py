@@ -6,14 +6,13 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from fairdesk.answers.selection import number_of
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS, why_off
+from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import Run, method_of
+from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
@@ -51,7 +50,7 @@ EXPLAINED_TEXTS = (
 
 def mines(run: Run) -> bool:
     """Return whether a run looks for rule sets."""
-    return method_of(run).key == METHOD
+    return run.method == METHOD
 
 
 def mined_of(run: Run) -> tuple[RuleSearchSummary, ...]:
@@ -201,16 +200,14 @@ class FindingsView(RunPage):
     # What happens
 
     def _take(self, run: Run) -> None:
-        if self._told is None or number_of(self._told) != number_of(run):
+        if self._told is None or self._told.id != run.id:
             self._read = False
         super()._take(run)
 
     def _touch(self) -> None:
         """Remember that the auditor reads: nothing moves under their eyes from now on."""
         live = self._session.live
-        self._read = (
-            live is not None and self._told is not None and live.run_id == number_of(self._told)
-        )
+        self._read = live is not None and self._told is not None and live.id == self._told.id
 
     def _show(self) -> None:
         """Show the figures as they stand."""
@@ -329,15 +326,15 @@ class FindingsView(RunPage):
 
     def _ask_again(self, theta: float) -> None:
         if self._told is not None:
-            self.again.emit(number_of(self._told), theta)
+            self.again.emit(self._told.id, theta)
 
     def _show_others(self) -> None:
         """Show what other methods found, and whether there is anything to show at all."""
         live = self._session.live
         runs: list[Run] = [*self._session.runs]
-        if live is not None and live.run_id:
+        if live is not None and live.id:
             runs.append(live)
-        about = [run for run in runs if method_of(run).answers is QuestionKind.GROUPS]
+        about = [run for run in runs if method_named(run.method).answers is QuestionKind.GROUPS]
         self._stack.setCurrentIndex(1 if about or self._told is not None else 0)
         if self.isVisible():
             self.others.show_runs(about, idle=live is None)

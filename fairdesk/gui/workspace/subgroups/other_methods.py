@@ -8,13 +8,12 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from fairdesk.answers.selection import number_of
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.kinds.weights import Weight, Weights
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import Run, gaps, method_of
+from fairdesk.gui.workspace.common.answering import Run, gaps
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.common.steps import OF_STATE
@@ -91,9 +90,9 @@ class OtherMethods(QWidget):
     def show_runs(self, runs: Sequence[Run], *, idle: bool) -> None:
         """Show the newest run of each; ``idle`` when another could begin."""
         for method in BASELINES:
-            run = next((each for each in reversed(runs) if method_of(each).key == method), None)
+            run = next((each for each in reversed(runs) if each.method == method), None)
             self._buttons[method].setEnabled(idle and not self._why_off(method))
-            shown = (number_of(run), run.state, len(run.figures)) if run is not None else None
+            shown = (run.id, run.state, len(run.figures)) if run is not None else None
             if run is None or shown is None or self._told.get(method) == shown:
                 continue
             self._told[method] = shown

@@ -15,13 +15,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.answers.selection import number_of
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.tables import Padded, head_columns, read_only
-from fairdesk.gui.workspace.common.answering import Run, method_of
+from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
@@ -137,7 +136,7 @@ class WordsView(RunPage):
 
     def _reads(self, run: Run) -> bool:
         """Return whether a run compares words."""
-        if method_of(run).key != METHOD:
+        if run.method != METHOD:
             return False
         if isinstance(run, RunState):
             spec = self._session.live_spec
@@ -197,7 +196,7 @@ class WordsView(RunPage):
     def _choose(self) -> None:
         term, run = self.table.term, self._told
         if term is not None and run is not None:
-            self.detail.show_term(number_of(run), term)
+            self.detail.show_term(run.id, term)
 
 
 def _flipping(term: TermRate) -> tuple[float, float, str, str]:

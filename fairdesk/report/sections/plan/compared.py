@@ -49,7 +49,7 @@ def role_text(domain: Domain, attribute: Attribute) -> str:
 
 def compared(material: Material) -> Section:
     """Say who is compared with whom, and what the search may change."""
-    return Section("What is compared", compared_blocks(material), fresh=True)
+    return Section("What is compared", compared_blocks(material))
 
 
 def compared_blocks(material: Material) -> tuple[Block, ...]:

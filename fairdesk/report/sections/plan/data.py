@@ -88,6 +88,7 @@ def data(material: Material) -> Section:
         caption="The columns of the data",
         key="columns",
         evidence="observed",
+        appended=True,
     )
     notes = [
         Text(material.shown.words(column.note), lead=f"{column.name}.")
@@ -102,7 +103,7 @@ def data(material: Material) -> Section:
         *_categories(material),
         *_steps(material),
     )
-    return Section("Data", (facts, columns, *blocks), fresh=True)
+    return Section("Data", (facts, columns, *blocks))
 
 
 def _unknown_groups(material: Material) -> list[Block]:

@@ -104,7 +104,7 @@ def model(material: Material) -> Section:
             "query per row."
         )
         blocks.append(Callout("Not repeatable.", f"{note} {off}"))
-    return Section("Model", (*blocks, *_encoding(material)), fresh=True)
+    return Section("Model", (*blocks, *_encoding(material)))
 
 
 def _fitted(material: Material) -> Iterator[Block]:
@@ -143,7 +143,7 @@ def _encoding(material: Material) -> tuple[Block, ...]:
             inputs=words.number(len(inputs)),
         )
     return (
-        Heading("Input mapping"),
+        Heading("Input mapping", appended=True),
         Grid(
             header=("", "Model input", "Made from", "Conversion"),
             rows=tuple(

@@ -475,11 +475,13 @@ def test_the_bar_below_shows_what_is_proven(qtbot):
 
 
 def test_a_proof_knows_how_long_it_may_take_and_leaves_nobody_out():
-    run = timed_run(RunSpec("certify", {"boxes": 3}, budget=Budget(seconds=600.0), near=0.1))
+    run = timed_run(
+        RunSpec("certify", {"boxes": 3}, budget=Budget(seconds=600.0), max_distance=0.1)
+    )
     assert run.options == {"boxes": 3, "seconds": 600.0}
-    assert run.near is None
+    assert run.max_distance is None
     assert timed_run(RunSpec("certify")).options == {"seconds": 0.0}
-    uniform = RunSpec("uniform", near=0.1)
+    uniform = RunSpec("uniform", max_distance=0.1)
     assert timed_run(uniform) == uniform
 
 

@@ -261,7 +261,7 @@ def test_the_run_that_knows_most_is_the_one_to_tell(opened, path):
 
 def test_a_share_of_those_near_real_people_is_not_told_as_of_all(opened, path):
     with Store.open(path) as store:
-        run = store.begin_run(RunSpec("estimate", near=0.1))
+        run = store.begin_run(RunSpec("estimate", max_distance=0.1))
         store.measure(run, [DOMAIN])
         store.end_run(run, "done")
     workspace = opened(path)

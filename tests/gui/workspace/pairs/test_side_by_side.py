@@ -45,7 +45,7 @@ def pair():
         partner_score=0.7,
         row_class=0,
         partner_class=1,
-        alone=(True,),
+        sufficient_alone=(True,),
         mark="",
         note="",
         distance=0.2,

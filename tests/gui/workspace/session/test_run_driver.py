@@ -110,7 +110,7 @@ def test_a_dead_process_ends_the_run_with_its_message(qtbot, driver, path):
 
 def test_a_run_that_cannot_begin_is_told(qtbot, driver, path, tmp_path):
     told = drive(qtbot, driver, FakeWorker(), path, RunSpec("uniform", {"samples": 0}))
-    assert (told[-1].state, told[-1].run_id) == ("failed", 0)
+    assert (told[-1].state, told[-1].id) == ("failed", 0)
     told = drive(qtbot, driver, FakeWorker(), tmp_path / "nowhere.fairdesk")
     assert phrases.NO_AUDIT_FILE in told[-1].message
 

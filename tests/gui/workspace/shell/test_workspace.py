@@ -590,7 +590,7 @@ def test_a_model_that_does_not_open_can_be_stopped(qtbot, reading, monkeypatch):
 
 
 def test_a_stop_is_shown_until_it_has_stopped(qtbot, reading):
-    state = RunState(run_id=2, method="uniform", state="running", alone=(0, 0))
+    state = RunState(id=2, method="uniform", state="running", sufficient_alone=(0, 0))
     reading.bar.show_live(state, RUN)
     qtbot.mouseClick(reading.bar._stop, Qt.MouseButton.LeftButton)
     reading.bar.show_live(state, RUN)
