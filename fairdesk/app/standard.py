@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -98,17 +99,19 @@ def standard_runs(plan: StandardPlan, spec: AuditSpec, table: Table) -> Standard
     table : Table
         Its data; only looked at for a mitigation.
     """
-    wanted = _quick(spec) if plan.kind is PlanKind.QUICK else _full(spec)
-    if plan.mitigate:
-        wanted.append(_mitigation(spec, wanted))
     left_out: dict[str, str] = {}
     runs: list[RunSpec] = []
-    for run in wanted:
-        why = _why_left_out(run, spec, table)
-        if why:
+
+    def take(run: RunSpec) -> None:
+        if why := _why_left_out(run, spec, table):
             left_out[run.method] = why
         else:
             runs.append(_completed(run, plan))
+
+    for run in _quick(spec) if plan.kind is PlanKind.QUICK else _full(spec):
+        take(run)
+    if plan.mitigate:
+        take(RunSpec(mitigation_method(run.method for run in runs) or "repair-aequitas"))
     return StandardRuns(planned(runs, plan.limit), left_out)
 
 
@@ -162,11 +165,12 @@ def _subgroups(spec: AuditSpec) -> list[RunSpec]:
     return [RunSpec("testsgd"), *about_texts] if spec.domain.grouping else about_texts
 
 
-def _mitigation(spec: AuditSpec, wanted: list[RunSpec]) -> RunSpec:
-    """Return what retrains the model with what the other runs find."""
-    if spec.domain.obstacle and any(run.method == "testsgd" for run in wanted):
-        return RunSpec("repair-testsgd")
-    return RunSpec("repair-aequitas")
+def mitigation_method(methods: Iterable[str]) -> str:
+    """Return the method that retrains the model with what others find; empty where none does."""
+    found = list(methods)
+    if any(method_named(method).answers is QuestionKind.EXAMPLES for method in found):
+        return "repair-aequitas"
+    return "repair-testsgd" if "testsgd" in found else ""
 
 
 def _why_left_out(run: RunSpec, spec: AuditSpec, table: Table) -> str:

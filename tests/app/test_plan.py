@@ -8,12 +8,17 @@ import pytest
 
 from fairdesk.app.audit import Question, plan_of
 from fairdesk.app.plan import Choice
+from fairdesk.app.standard import LIMITS, PlanKind, standard_runs
+from fairdesk.app.time_limits import planned
 from fairdesk.audit.plan.plan import Limits, read_limits
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.inspection import Inspection, Subject
+from fairdesk.cli.audit import question_of
+from fairdesk.cli.commands import parse
 from fairdesk.data.domain.domain import Role
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, SpecError
+from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
@@ -153,3 +158,51 @@ def test_the_window_and_the_command_line_plan_alike(case, predictions, tmp_path)
 def test_what_cannot_be_planned_is_told(protected, attributes, words):
     with pytest.raises((SpecError, DataError), match=words):
         by_arguments(opened("shop"), protected, Limits(attributes), "shop")
+
+
+def asked_for(*arguments, out="o"):
+    """Return the question of a command line about the small table."""
+    line = ["audit", "--data", "people.csv", "--model", "loans.pkl", "--label", "approved"]
+    line += ["--favourable", "yes", "--protected", "sex", "--out", out, *arguments]
+    return question_of(parse(line))
+
+
+def clicked_state(found):
+    state = WizardState(title="Loans", seed=3)
+    state.set_table(found.table)
+    state.set_label("approved")
+    state.set_favourable("yes")
+    state.set_model(found.card, trusted=True)
+    state.set_mapping(found.mapping)
+    state.set_proof(found.proof)
+    state.choose("sex", Choice(Role.PROTECTED))
+    return state
+
+
+@pytest.mark.parametrize("kind", [PlanKind.QUICK, PlanKind.FULL])
+@pytest.mark.parametrize("mitigate", [False, True])
+def test_a_standard_audit_is_the_same_by_clicks_and_by_arguments(kind, mitigate):
+    found = opened()
+    more = ["--mitigate"] if mitigate else []
+    question = asked_for("--plan", kind.value, "--seed", "3", *more)
+    typed = standard_runs(question.standard, plan_of(question, found).spec(), found.table)
+    state = clicked_state(found)
+    state.choose_kind(kind)
+    state.repair = mitigate
+    assert state.first_runs() == typed
+    assert state.limit == question.limit == LIMITS[kind]
+    assert len(typed.runs) >= 3
+
+
+def test_chosen_methods_are_the_same_by_clicks_and_by_arguments():
+    found = opened()
+    question = asked_for(
+        *("--method", "testsgd", "--method", "maft", "--option", "maft.local_num=7"),
+        *("--seed", "3", "--time", "60"),
+    )
+    state = clicked_state(found)
+    state.choose_methods("testsgd", "maft")
+    state.options["maft"] = {"local_num": 7}
+    state.length = Length.QUICK
+    assert state.first_runs().runs == planned(question.runs, question.limit)
+    assert state.limit == question.limit

@@ -11,6 +11,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 
+from fairdesk.app.standard import PlanKind
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui import app
@@ -82,8 +83,12 @@ def test_a_whole_audit_from_the_sample_to_the_report(qtbot, window, tmp_path):
     qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
     assert wizard.state.step is Step.REVIEW
     wizard.back.click()
+    # everything is done without a choice; here one search is enough
+    assert wizard.state.kind is PlanKind.FULL
+    wizard.checks.kinds.cards[PlanKind.CUSTOM].button.click()
     picker = wizard.checks.picker
-    assert picker.key == "quick"
+    for key, item in picker.items.items():
+        item.setCheckState(Qt.CheckState.Checked if key == "maft" else Qt.CheckState.Unchecked)
     picker.list.setCurrentItem(picker.items["maft"])
     picker.form.fields["global_num"].setValue(40)
     picker.form.fields["local_num"].setValue(20)

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.app.plan import Choice
+from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role
@@ -102,6 +103,14 @@ def excluded(wizard):
     return [(each.reason, each.what, each.rows) for each in wizard.state.examined().aside]
 
 
+def only(wizard, method):
+    """Tick one method of a custom plan, and look at it."""
+    picker = wizard.checks.picker
+    for key, item in picker.items.items():
+        item.setCheckState(Qt.CheckState.Checked if key == method else Qt.CheckState.Unchecked)
+    picker.list.setCurrentItem(picker.items[method])
+
+
 def take_model(wizard, **card):
     """Answer the model page without a model file: what is asked of it is tested elsewhere."""
     state = wizard.state
@@ -148,8 +157,11 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
     qtbot.keyClick(people.roles["sex"], Qt.Key.Key_Return)
     assert wizard.state.step is Step.CHECKS
 
+    qtbot.mouseClick(wizard.checks.kinds.cards[PlanKind.CUSTOM], Qt.MouseButton.LeftButton)
+    only(wizard, "quick")
     qtbot.mouseClick(wizard.checks.lengths[Length.QUICK], Qt.MouseButton.LeftButton)
     wizard.checks.picker.form.fields["rounds"].setValue(3)
+    wizard.checks.near.only.setChecked(False)
     wizard.checks.seed.setValue(3)
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
 
@@ -161,8 +173,10 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
         qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
     plan = created.args[0]
     assert plan.path == tmp_path / "audits" / "May loans.fairdesk"
-    assert plan.run.options == {"rounds": 3}
-    assert plan.run.seed == 3
+    (run,) = plan.runs
+    assert run.options == {"rounds": 3}
+    assert run.seed == 3
+    assert (run.max_distance, plan.seconds) == (None, 60.0)
     with Store.open(plan.path) as store:
         assert store.spec == plan.audit
         assert not store.spec.trusted
@@ -1015,13 +1029,20 @@ def test_methods_that_are_off_say_why(qtbot, wizard, loans, monkeypatch):
     wizard.people.chips["sex"].click()
     wizard.next.click()
     checks = wizard.checks
+    # a standard audit leaves it out, and says so at the end
+    assert wizard.next.isEnabled()
+    assert "gradients of its score" in checks._reasons.text()
+    assert checks._left_out.isVisible()
+    checks.kinds.cards[PlanKind.CUSTOM].button.click()
     assert checks.picker.items["maft"].text() == f"{METHODS['maft'].title} (off)"
-    assert wizard.state.method == checks.picker.key != "maft"
+    assert "maft" not in wizard.state.chosen
     assert wizard.next.isEnabled()
     # one that is off can be read about, but not gone on with
     checks.picker.list.setCurrentItem(checks.picker.items["maft"])
     assert "gradients of its score" in checks.picker.reason.text()
     assert checks.picker.reason.isVisible()
+    assert wizard.next.isEnabled()
+    checks.picker.items["maft"].setCheckState(Qt.CheckState.Checked)
     assert not wizard.next.isEnabled()
 
 
@@ -1035,14 +1056,16 @@ def test_a_repair_after_the_search_is_offered_or_off_with_the_reason(qtbot, wiza
     assert not checks.repair.isChecked()
     checks.repair.click()
     assert wizard.state.repair
-    checks.picker.list.setCurrentItem(checks.picker.items["testsgd"])
+    assert wizard.state.first_runs().runs[-1].method == "repair-aequitas"
+    checks.kinds.cards[PlanKind.CUSTOM].button.click()
+    only(wizard, "testsgd")
     assert checks.repair.isChecked()
     assert METHODS["repair-testsgd"].title in checks.repair_told.text()
-    checks.picker.list.setCurrentItem(checks.picker.items["estimate"])
+    only(wizard, "estimate")
     assert not checks.repair.isEnabled()
     assert not checks.repair.isChecked()
     assert phrases.SEARCH_FOR_EXAMPLES in checks.repair_why.text()
-    checks.picker.list.setCurrentItem(checks.picker.items["quick"])
+    only(wizard, "quick")
     assert checks.repair.isChecked()
     assert not checks.repair_why.isVisible()
     wizard.next.click()
@@ -1055,6 +1078,8 @@ def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loan
     wizard.people.chips["sex"].click()
     wizard.next.click()
     checks = wizard.checks
+    checks.kinds.cards[PlanKind.CUSTOM].button.click()
+    assert wizard.state.chosen == ["groups"]
     assert checks.picker.key == "groups"
     assert not checks.near.isVisible()
     checks.picker.list.setCurrentItem(checks.picker.items["maft"])
@@ -1062,7 +1087,7 @@ def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loan
     checks.picker.list.setCurrentItem(checks.picker.items["groups"])
     wizard.next.click()
     assert wizard.state.step is Step.REVIEW
-    assert wizard.state.plan().run.method == "groups"
+    assert [run.method for run in wizard.state.plan().runs] == ["groups"]
 
 
 def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_path):
@@ -1085,7 +1110,9 @@ def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_
     choose(people.roles["county"], "Protected")
     wizard.next.click()
     checks = wizard.checks
-    assert checks.picker.key == "testsgd"
+    checks.kinds.cards[PlanKind.CUSTOM].button.click()
+    assert wizard.state.chosen == ["groups", "testsgd"]
+    only(wizard, "testsgd")
     assert "“county” has 120 categories" in checks.picker._remark.text()
     assert checks.picker.items["maft"].text() == f"{METHODS['maft'].title} (off)"
     assert checks.rules.isHidden()
@@ -1110,7 +1137,7 @@ def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_
     checks.rules.edges["age"].textEdited.emit("30, 50")
     choose(checks.picker.form.fields["outcome"], "the rate of each decision, in turn")
     wizard.next.click()
-    run = wizard.state.plan().run
+    (run,) = wizard.state.plan().runs
     assert (run.edges, run.options) == ({"age": (30.0, 50.0)}, {"outcome": "each"})
     assert wizard.state.plan().audit.domain.unseen[0].name == "religion"
 

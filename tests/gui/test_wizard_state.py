@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.app.plan import Choice
+from fairdesk.app.standard import PlanKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.sandbox.confinement import Confinement, Hold
 from fairdesk.data.columns.rereading import with_reading
 from fairdesk.data.columns.retyping import retype
@@ -123,6 +125,10 @@ def test_each_missing_answer_is_named():
     assert "protected" in state.blocked(Step.PEOPLE)
     state.choose("sex", Choice(role=Role.PROTECTED))
     assert state.next()
+    assert not state.blocked(Step.CHECKS)
+    state.choose_methods()
+    assert "at least one method" in state.blocked(Step.CHECKS)
+    state.choose_methods("quick")
     state.set_option("rounds", 0)
     assert "rounds" in state.blocked(Step.CHECKS)
     state.set_option("rounds", 2)
@@ -155,7 +161,7 @@ def test_back_and_forth_loses_nothing(answered):
     for _ in range(4):
         assert answered.next()
     assert answered.plan().audit.domain == before.audit.domain
-    assert answered.plan().run == before.run
+    assert answered.plan().runs == before.runs
     assert set(answered.standings().values()) == {Standing.DONE, Standing.OPEN}
 
 
@@ -258,6 +264,12 @@ def test_combinations_are_counted(answered):
     assert answered.combinations() == 20
     # nobody can be invented; groups can be compared all the same
     assert not answered.blocked(Step.PEOPLE)
+    assert not answered.blocked(Step.CHECKS)
+    assert (
+        "make at least one with two or more values variable"
+        in (answered.first_runs().left_out["estimate"])
+    )
+    answered.choose_methods("quick")
     assert "make at least one with two or more values variable" in answered.blocked(Step.CHECKS)
     answered.choose("age", Choice(role=Role.PROTECTED, every_value=True))
     assert answered.combinations() == 82
@@ -272,6 +284,7 @@ def test_the_plan_says_all(answered):
     answered.title = "Loans of May"
     answered.person = "customer"
     answered.seed = 7
+    answered.choose_methods("quick")
     answered.length = Length.QUICK
     answered.set_option("rounds", 5)
     plan = answered.plan()
@@ -281,14 +294,18 @@ def test_the_plan_says_all(answered):
     assert plan.audit.favourable == "yes"
     assert plan.audit.trusted
     assert plan.audit.domain.names == ("sex", "age")
-    assert plan.run.method == "quick"
-    assert plan.run.options == {"rounds": 5}
-    assert plan.run.seed == 7
-    assert plan.run.budget.seconds == 60
+    (run,) = plan.runs
+    assert run.method == "quick"
+    assert run.options == {"rounds": 5}
+    assert run.seed == 7
+    # what is left is for the report
+    assert plan.seconds == 60
+    assert 30 < run.budget.seconds < 60
     assert plan.path == answered.path
     assert msgspec.json.decode(msgspec.json.encode(plan.audit), type=type(plan.audit)) == plan.audit
     answered.length = Length.UNTIL_DONE
-    assert answered.plan().run.budget.seconds is None
+    assert answered.plan().seconds is None
+    assert answered.plan().runs[0].budget.seconds is None
 
 
 @pytest.mark.parametrize(
@@ -296,28 +313,26 @@ def test_the_plan_says_all(answered):
     [("quick", "repair-aequitas"), ("maft", "repair-aequitas"), ("testsgd", "repair-testsgd")],
 )
 def test_what_is_found_is_repaired_afterwards(answered, method, repair):
-    assert answered.plan().runs == (answered.run_spec(),)
-    answered.choose_method(method)
+    answered.choose_methods(method)
+    assert [run.method for run in answered.plan().runs] == [method]
     answered.seed = 3
     answered.repair = True
     first, second = answered.plan().runs
     assert (first.method, second.method, second.seed) == (method, repair, 3)
-    # it takes as long as it has to
-    assert second.budget.seconds is None
-    assert "After the run: " in dict(question(answered))["Mitigation"]
+    assert first.budget.seconds + second.budget.seconds < answered.plan().seconds
+    assert METHODS[repair].sentence in dict(question(answered))["Methods"]
 
 
 @pytest.mark.parametrize("method", ["estimate", "groups"])
 def test_a_repair_needs_something_that_was_found(answered, method):
     answered.repair = True
-    answered.choose_method(method)
+    answered.choose_methods(method)
     assert phrases.SEARCH_FOR_EXAMPLES in answered.repair_off()
     assert "TestSGD" in answered.repair_off()
-    assert answered.plan().repair is None
-    assert "Mitigation" not in dict(question(answered))
+    assert [run.method for run in answered.plan().runs] == [method]
     # another choice, and it is as it was wanted
-    answered.choose_method("quick")
-    assert answered.plan().repair is not None
+    answered.choose_methods("quick")
+    assert answered.plan().runs[-1].method == "repair-aequitas"
 
 
 def test_a_repair_needs_labels_that_the_model_knows(answered):
@@ -327,7 +342,7 @@ def test_a_repair_needs_labels_that_the_model_knows(answered):
     answered.set_mapping(make_mapping())
     answered.repair = True
     assert phrases.TWO_ANSWERS in answered.repair_off()
-    assert answered.repair_spec() is None
+    assert not any(run.method.startswith("repair") for run in answered.first_runs().runs)
 
 
 def test_a_repair_is_no_search_to_choose(answered):
@@ -335,9 +350,9 @@ def test_a_repair_is_no_search_to_choose(answered):
 
 
 def test_options_of_one_method_do_not_reach_another(answered):
+    answered.choose_methods("quick", "uniform")
     answered.set_option("rounds", 5)
-    answered.method = "uniform"
-    assert answered.plan().run.options == {}
+    assert [run.options for run in answered.plan().runs] == [{"rounds": 5}, {}]
     assert not answered.blocked(Step.CHECKS)
 
 
@@ -366,13 +381,18 @@ def test_where_it_is_kept(answered, tmp_path):
 def test_the_question_in_sentences(answered):
     answered.choose("age", Choice(limits=(20.0, 45.0)))
     told = dict(question(answered))
-    assert told["Question"] == "Does the decision change for any applicant when only sex changes?"
+    # every question that the runs answer, each once
+    assert "How do the recorded outcomes and the decisions of applicants" in told["Question"]
+    searched = "Does the decision change for any applicant when only sex changes?"
+    assert told["Question"].count(searched) == 1
+    answered.choose_methods("maft", "quick")
+    assert dict(question(answered))["Question"] == searched
     assert "“people.csv”: 4 applicants" in told["Data"]
     assert "75.0" in told["Model"]
     assert "can run code" in told["Model"]
     assert "sex (each of its 2 values)" in told["Attributes"]
     assert "age to 20–45" in told["Attributes"]
-    assert "10\N{NO-BREAK SPACE}min" in told["Method"]
+    assert "10\N{NO-BREAK SPACE}min" in told["Methods"]
     assert question(WizardState()) == ()
 
 
@@ -495,14 +515,17 @@ def test_without_a_model_groups_are_measured(answered):
     answered.set_proof(PROOF)
     assert answered.attribute_names() == ("sex", "age", "one")
     answered.choose("one", Choice(role=Role.FIXED))
+    answered.choose_methods("quick")
     assert phrases.NO_MODEL in answered.blocked(Step.CHECKS)
-    answered.settle_method()
+    answered.choose_kind(PlanKind.FULL)
+    assert phrases.NO_MODEL in answered.first_runs().left_out["certify"]
     plan = answered.plan()
-    assert plan.run.method == "groups"
+    assert [run.method for run in plan.runs] == ["groups"]
     assert plan.audit.predictions == "shop"
     told_all = dict(question(answered))
     assert "How do the recorded outcomes and the decisions of applicants" in told_all["Question"]
-    assert "Group metrics" in told_all["Method"]
+    assert "Group metrics" in told_all["Methods"]
+    assert "Left out: " in told_all["Methods"]
 
 
 def test_what_the_model_is_not_given_tells_groups_apart_only(answered):
@@ -514,36 +537,34 @@ def test_what_the_model_is_not_given_tells_groups_apart_only(answered):
     domain = answered.domain()
     assert (domain.names, [each.name for each in domain.grouping]) == (("sex", "age"), ["shop"])
     assert phrases.NOT_GIVEN in answered.methods_off()["maft"]
-    answered.settle_method()
-    assert answered.method == "testsgd"
+    assert [run.method for run in answered.first_runs().runs] == ["groups", "testsgd"]
     told_all = dict(question(answered))
     assert "defined by shop" in told_all["Question"]
     assert "the model does not receive it: shop" in told_all["Attributes"]
     assert answered.plan().audit.domain == domain
-    # the usual search is back once it can be made, unless the auditor has chosen this one
+    # all is back once it can be made, unless the auditor has chosen the methods
+    answered.choose_methods("testsgd")
     answered.choose("sex", Choice(role=Role.PROTECTED))
-    answered.settle_method()
-    assert answered.method == "quick"
-    answered.choose_method("testsgd")
-    answered.settle_method()
-    assert answered.method == "testsgd"
+    assert [run.method for run in answered.first_runs().runs] == ["testsgd"]
+    answered.choose_kind(PlanKind.FULL)
+    assert len(answered.first_runs().runs) > 2
 
 
 def test_bins_are_of_protected_numbers_and_rise(answered):
-    answered.choose_method("testsgd")
-    answered.near = 0.1
+    answered.choose_methods("testsgd")
+    answered.max_distance = 0.1
     answered.edges = {"age": (30.0, 45.0)}
-    assert answered.run_spec().edges == {}
+    assert answered.chosen_run("testsgd").edges == {}
     answered.choose("age", Choice(role=Role.PROTECTED))
-    run = answered.run_spec()
+    (run,) = answered.first_runs().runs
     assert (run.edges, run.max_distance) == ({"age": (30.0, 45.0)}, None)
-    assert "Bin boundaries of age: 30, 45." in dict(question(answered))["Method"]
+    assert "Bin boundaries of age: 30, 45." in dict(question(answered))["Methods"]
     answered.edges = {"age": (45.0, 30.0)}
     assert phrases.MUST_RISE in answered.blocked(Step.CHECKS)
-    answered.choose_method("maft")
+    answered.choose_methods("maft")
     answered.choose("age", Choice())
-    assert answered.run_spec().edges == {}
-    assert answered.run_spec().max_distance == 0.1
+    (run,) = answered.first_runs().runs
+    assert (run.edges, run.max_distance) == ({}, 0.1)
 
 
 def test_terms_in_a_text_are_compared_where_nothing_is_protected():
@@ -562,20 +583,21 @@ def test_terms_in_a_text_are_compared_where_nothing_is_protected():
     assert state.next()
     assert not state.blocked(Step.PEOPLE)
     assert state.usable_methods() == ("testsgd",)
-    state.settle_method()
-    assert (state.run_spec().text, state.run_spec().terms) == ("said", {})
+    (run,) = state.first_runs().runs
+    assert (run.method, run.text, run.terms) == ("testsgd", "said", {})
     state.terms = {"gender": ("gay",)}
     assert phrases.TOO_FEW_TERMS in state.blocked(Step.CHECKS)
     state.terms = {"gender": ("gay", "straight")}
     assert not state.blocked(Step.CHECKS)
     told_all = dict(question(state))
     assert "the decision for texts in “said”" in told_all["Question"]
-    assert "gender: gay, straight" in told_all["Method"]
+    assert "gender: gay, straight" in told_all["Methods"]
     # whoever protects a column compares people, unless they ask for the texts
     state.choose("sex", Choice(role=Role.PROTECTED))
-    assert (state.run_spec().text, state.run_spec().terms) == ("", {})
+    run = state.chosen_run("testsgd")
+    assert (run.text, run.terms) == ("", {})
     state.text = "said"
-    assert state.run_spec().text == "said"
+    assert state.chosen_run("testsgd").text == "said"
 
 
 def test_the_review_tells_all_that_was_decided(answered):
@@ -672,3 +694,29 @@ def test_undecided_cells_are_told_at_the_review_and_a_decision_asks_to_look_agai
     answered.set_table(replace(answered.table, source=source))
     assert answered.standings()[Step.MODEL] is Standing.REDO
     assert answered.blocked(Step.DATA) == ""
+
+
+def test_a_custom_plan_begins_as_the_full_one(answered):
+    full = answered.first_runs().runs
+    answered.choose_kind(PlanKind.CUSTOM)
+    assert answered.first_runs().runs == full
+    # and is then the auditor's own
+    answered.take_method("groups", wanted=False)
+    answered.take_method("uniform", wanted=True)
+    answered.take_method("uniform", wanted=True)
+    answered.move_method("uniform", -1)
+    methods = [run.method for run in answered.first_runs().runs]
+    assert methods == [*(run.method for run in full[1:-1]), "uniform", full[-1].method]
+    answered.choose_kind(PlanKind.QUICK)
+    assert answered.limit == 60.0
+    answered.choose_kind(PlanKind.CUSTOM)
+    assert [run.method for run in answered.first_runs().runs] == methods
+
+
+def test_a_method_moves_no_farther_than_the_ends(answered):
+    answered.choose_methods("groups", "maft")
+    answered.move_method("groups", -1)
+    assert answered.chosen == ["groups", "maft"]
+    answered.move_method("groups", 1)
+    answered.move_method("groups", 1)
+    assert answered.chosen == ["maft", "groups"]

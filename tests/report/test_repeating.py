@@ -123,7 +123,8 @@ def test_decisions_in_a_column_are_repeated(files, monkeypatch):
     assert "--predictions said" in command
     # what begins with a dash is no flag
     assert "--model-favourable=-" in command
-    assert "--method" not in command
+    # measured by the plan that a command without a method follows
+    assert "--method groups" in command
     assert same_question(spec, other)
     with Store.open(files / "first" / "audit.fairdesk") as store:
         report = make_report(store)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
 from fairdesk.app.time_limits import SECONDS
 from fairdesk.audit.catalogue.method import PURPOSES, QuestionKind
@@ -24,13 +24,21 @@ QUESTIONS = {
     kind: purpose.title for kind, purpose in PURPOSES.items() if kind is not QuestionKind.REPAIR
 }
 _KEY = Qt.ItemDataRole.UserRole
+_NOT_AVAILABLE = "Not available here"
 
 
 class MethodPicker(QWidget):
-    """Chooses one method and its parameters.
+    """Chooses one method, or several, and their parameters.
+
+    Parameters
+    ----------
+    several : bool
+        Whether methods are ticked, and the current one is only looked at.
 
     Signals
     -------
+    taken : str, bool
+        The auditor ticked the method of this key, or took the tick away.
     chosen : str
         The auditor chose the method of this key; also one that is off, to read why.
     option_set : str, object
@@ -39,14 +47,17 @@ class MethodPicker(QWidget):
         The parameters came in sight.
     """
 
+    taken = Signal(str, bool)
     chosen = Signal(str)
     option_set = Signal(str, object)
     opened = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, *, several: bool = False) -> None:
         super().__init__()
+        self._several = several
         self.form: OptionsForm | None = None
         self.items: dict[str, QListWidgetItem] = {}
+        self._heads: dict[QuestionKind | None, QListWidgetItem] = {}
         self._options: Mapping[str, dict[str, OptionValue]] = {}
         self._off: Mapping[str, str] = {}
         self._remarks: Mapping[str, str] = {}
@@ -60,12 +71,14 @@ class MethodPicker(QWidget):
         self.reason = Words(tone="wrong")
         self._sentence, self._remark = Words(), Words(tone="quiet")
         self._tells, self._cannot, self._paper = Words(), Words(), Words()
-        self._fold = Fold("&Advanced: method parameters")
+        self._fold = Fold("&Advanced: paper and parameters")
         self._fold.opened.connect(self.opened)
         self._lay_out()
         # a list without a current line takes the first one when it gets the keyboard
         self.list.setCurrentItem(next(iter(self.items.values())))
         self.list.currentItemChanged.connect(self._choose)
+        if several:
+            self.list.itemChanged.connect(self._take)
 
     @property
     def key(self) -> str:
@@ -78,6 +91,7 @@ class MethodPicker(QWidget):
         options: Mapping[str, dict[str, OptionValue]],
         off: Mapping[str, str],
         remarks: Mapping[str, str],
+        taken: Collection[str] = (),
     ) -> None:
         """Show which method is chosen, the values of its parameters, and which are off and why.
 
@@ -89,58 +103,82 @@ class MethodPicker(QWidget):
             Per method the parameters that differ from the default.
         off, remarks : mapping
             Per method a sentence why it cannot be used, or what is special about it here.
+        taken : collection of str
+            The methods that are ticked.
         """
         self._options, self._off, self._remarks = options, off, remarks
+        blocker = QSignalBlocker(self.list)
         for key, item in self.items.items():
             title = METHODS[key].title
+            if self._several:
+                ticked = Qt.CheckState.Checked if key in taken else Qt.CheckState.Unchecked
+                item.setCheckState(ticked)
             item.setText(f"{title} (off)" if key in off else title)
             item.setData(Qt.ItemDataRole.ToolTipRole, off.get(key, METHODS[key].sentence))
             colour = QColor(theme.colours().quiet) if key in off else None
             item.setData(Qt.ItemDataRole.ForegroundRole, colour)
+        self._arrange(off)
+        self.list.setCurrentItem(self.items[chosen])
+        blocker.unblock()
+        self._show()
+
+    def look_at(self, method: str) -> None:
+        """Show the page of a method, without telling of it."""
         with QSignalBlocker(self.list):
-            self.list.setCurrentItem(self.items[chosen])
+            self.list.setCurrentItem(self.items[method])
         self._show()
 
     def _fill(self) -> None:
-        for answers, question in QUESTIONS.items():
-            head = QListWidgetItem(question, self.list)
+        for answers, question in [*QUESTIONS.items(), (None, _NOT_AVAILABLE)]:
+            head = QListWidgetItem(question)
             head.setFlags(Qt.ItemFlag.NoItemFlags)
             head.setTextAlignment(Qt.AlignmentFlag.AlignBottom)
             head.setFont(theme.scaled(self.list.font(), 0.9, strong=True))
+            self._heads[answers] = head
             for key, method in METHODS.items():
                 if method.answers is answers:
-                    item = QListWidgetItem(method.title, self.list)
+                    item = QListWidgetItem(method.title)
                     item.setData(_KEY, key)
                     self.items[key] = item
 
-    def _lay_out(self) -> None:
-        lines = self.list.count()
-        for row in range(lines):
-            item = self.list.item(row)
-            # a heading stands off from the methods above it
-            above = theme.GAP if item.data(_KEY) is None and row else 0
-            item.setSizeHint(QSize(0, self.list.fontMetrics().height() + theme.NEAR + above))
-        texts = [f"{self.list.item(row).text()} (off)" for row in range(lines)]
-        widest = max(map(self.list.fontMetrics().horizontalAdvance, texts))
-        self.list.setFixedWidth(widest + theme.PAGE)
-        heights = [self.list.item(row).sizeHint().height() for row in range(lines)]
+    def _arrange(self, off: Collection[str]) -> None:
+        """Put the methods in their order, those that are off at the end."""
+        while self.list.count():
+            self.list.takeItem(0)
+        for answers, head in self._heads.items():
+            below = [
+                item
+                for key, item in self.items.items()
+                if (key in off if answers is None else METHODS[key].answers is answers)
+                and (answers is None or key not in off)
+            ]
+            for item in [head, *below] if below else []:
+                # a heading stands off from the methods above it
+                above = theme.GAP if item is head and self.list.count() else 0
+                height = self.list.fontMetrics().height() + theme.NEAR + above
+                item.setSizeHint(QSize(0, height))
+                self.list.addItem(item)
+        heights = [self.list.item(row).sizeHint().height() for row in range(self.list.count())]
         self.list.setMinimumHeight(sum(heights) + theme.TIGHT)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(theme.WIDE)
-        grid.setVerticalSpacing(theme.GAP)
-        grid.setColumnStretch(1, 1)
-        top = Qt.AlignmentFlag.AlignTop
-        for row, (head, text) in enumerate(
-            (("Shows", self._tells), ("Does not show", self._cannot), ("Source", self._paper))
-        ):
-            grid.addWidget(quiet(head), row, 0, top)
-            grid.addWidget(text, row, 1)
+
+    def _lay_out(self) -> None:
+        self._arrange(())
+        # a box to tick takes as much room as what is said of those that are off
+        beside = "" if self._several else " (off)"
+        texts = [f"{item.text()}{beside}" for item in (*self._heads.values(), *self.items.values())]
+        widest = max(map(self.list.fontMetrics().horizontalAdvance, texts))
+        self.list.setFixedWidth(widest + theme.PAGE + (theme.PAGE if self._several else 0))
+        told = layouts.column(
+            *(quiet("Shows"), self._tells, layouts.gap(theme.NEAR)),
+            *(quiet("Does not show"), self._cannot),
+            spacing=theme.TIGHT,
+        )
         page = layouts.column(
             layouts.row(layouts.grow(self._title), HelpButton("this method")),
             self.reason,
             self._sentence,
             self._remark,
-            grid,
+            told,
             layouts.stretch(),
             spacing=theme.GAP,
         )
@@ -148,12 +186,19 @@ class MethodPicker(QWidget):
         sides = layouts.row(self.list, Hairline(), layouts.grow(page), spacing=theme.WIDE)
         card.body.addLayout(sides)
         card.body.addWidget(self._fold)
+        self._parameters = layouts.column(spacing=0)
+        self._fold.body.addWidget(self._paper)
+        self._fold.body.addLayout(self._parameters)
         layouts.column(card, on=self)
         in_order(self.list, self._fold.button)
 
     def _choose(self) -> None:
         self._show()
         self.chosen.emit(self.key)
+
+    def _take(self, item: QListWidgetItem) -> None:
+        ticked = item.checkState() is Qt.CheckState.Checked
+        self.taken.emit(str(item.data(_KEY)), ticked)
 
     def _show(self) -> None:
         method, off = METHODS[self.key], self._off.get(self.key, "")
@@ -166,12 +211,12 @@ class MethodPicker(QWidget):
         self._sentence.setText(method.sentence)
         self._tells.setText(method.tells)
         self._cannot.setText(method.cannot)
-        self._paper.setText(f"{method.paper}.")
+        self._paper.setText(f"Source: {method.paper}.")
         # how long it may take is asked for all methods alike, elsewhere
         options = tuple(each for each in options_of(method.options) if each.name != SECONDS)
-        self._fold.setVisible(bool(options) and not off)
-        clear(self._fold.body)
+        self._fold.setVisible(not off)
+        clear(self._parameters)
         self.form = OptionsForm(self.key, options, self._options.get(self.key, {}))
         self.form.set_to.connect(self.option_set)
-        self._fold.body.addWidget(self.form)
+        self._parameters.addWidget(self.form)
         self.form.follow(self._fold.button)

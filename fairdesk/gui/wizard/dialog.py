@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
 from fairdesk.app.plan import Choice
+from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
@@ -28,13 +29,13 @@ from fairdesk.gui.kit.parts import (
 )
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.kit.threads.background import in_background
-from fairdesk.gui.wizard.checks_page import ChecksPage
 from fairdesk.gui.wizard.data.page import DataPage
+from fairdesk.gui.wizard.methods.page import ChecksPage
 from fairdesk.gui.wizard.model.page import ModelPage
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people.page import PeoplePage
 from fairdesk.gui.wizard.review_page import ReviewPage
-from fairdesk.gui.wizard.state.first_runs import Length, Plan
+from fairdesk.gui.wizard.state.first_runs import Plan
 from fairdesk.gui.wizard.state.wizard_state import Standing, Step, WizardState
 from fairdesk.gui.wizard.step_list import StepList
 from fairdesk.samples import Sample, SampleModel
@@ -127,7 +128,6 @@ class Wizard(QDialog):
         self._sample = (sample, model)
         self.state.step = Step.REVIEW
         self.state.title = sample.title
-        self.state.length = Length.QUICK
         self._show()
         self.review.busy.say("Reading the sample…")
         self.data.load(sample.data_path)
@@ -239,7 +239,11 @@ class Wizard(QDialog):
         state = self.state
         notes = {}
         if state.standings()[Step.CHECKS] is not Standing.LOCKED:
-            notes[Step.CHECKS] = METHODS[state.method].title
+            notes[Step.CHECKS] = {
+                PlanKind.QUICK: "Quick",
+                PlanKind.FULL: "Full",
+                PlanKind.CUSTOM: ", ".join(METHODS[method].title for method in state.chosen),
+            }[state.kind]
         if state.table is not None:
             notes[Step.DATA] = Path(state.table.source.path).name
         if state.card is not None:

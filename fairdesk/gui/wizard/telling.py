@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
@@ -15,7 +16,6 @@ from fairdesk.data.profiling.outcomes import comparison
 from fairdesk.groups.text.terms import TERMS
 from fairdesk.gui.wizard.state.domain import compared_text
 from fairdesk.gui.wizard.state.examining import rows_sentence
-from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.wording.words import (
     counted,
@@ -48,43 +48,42 @@ def question(state: WizardState) -> tuple[tuple[str, str], ...]:
     """
     if state.table is None or state.card is None or state.mapping is None or state.proof is None:
         return ()
-    return tuple(
-        (head, " ".join(sentences))
-        for head, sentences in (
-            ("Question", _asked(state)),
-            ("Data", _data(state)),
-            ("Model", _model(state)),
-            ("Attributes", _people(state)),
-            ("Method", _search(state)),
-            *((("Mitigation", _repair(state)),) if state.repair_spec() is not None else ()),
-        )
+    return (
+        ("Question", " ".join(_asked(state))),
+        ("Data", " ".join(_data(state))),
+        ("Model", " ".join(_model(state))),
+        ("Attributes", " ".join(_people(state))),
+        ("Methods", "\n".join(_methods(state))),
     )
 
 
 def _asked(state: WizardState) -> Iterator[str]:
-    protected, run = _named(state, Role.PROTECTED), state.run_spec()
+    """Give each question that the runs answer once, in their order."""
+    yield from dict.fromkeys(filter(None, (_asks(state, run) for run in state.first_runs().runs)))
+
+
+def _asks(state: WizardState, run: RunSpec) -> str:
+    """Return the question that a run answers; empty for a mitigation."""
+    protected = _named(state, Role.PROTECTED)
     groups = [*protected, *(each.name for each in state.unseen())]
-    match METHODS[state.method].answers:
+    match METHODS[run.method].answers:
+        case QuestionKind.REPAIR:
+            return ""
         case QuestionKind.RATES:
-            yield (
+            return (
                 f"How do the recorded outcomes and the decisions of {plural(state.person)} differ "
                 f"between groups by {listed(groups)}?"
             )
-            return
         case QuestionKind.GROUPS if run.text:
-            yield (
-                f"Does the decision for texts in “{run.text}” change with another identity term?"
-            )
-            return
+            return f"Does the decision for texts in “{run.text}” change with another identity term?"
         case QuestionKind.GROUPS:
-            yield (
+            return (
                 f"In which subgroups of {plural(state.person)}, defined by {listed(groups)}, do "
                 "decisions differ most from all others?"
             )
-            return
     differ = quoted(protected[0]) if len(protected) == 1 else listed(protected)
     verb = "changes" if len(protected) == 1 else "change"
-    yield (f"Does the decision change for any {state.person} when only {differ} {verb}?")
+    return f"Does the decision change for any {state.person} when only {differ} {verb}?"
 
 
 def outcome_words(state: WizardState) -> str:
@@ -208,39 +207,40 @@ def _people(state: WizardState) -> Iterator[str]:
         yield rows_sentence(examined, state.person)
 
 
-def _search(state: WizardState) -> Iterator[str]:
-    method, run = METHODS[state.method], state.run_spec()
-    limit = (
-        "until completion"
-        if state.length is Length.UNTIL_DONE
-        else f"at most {duration(float(state.length))}"
-    )
-    yield f"{method.title}, {limit}, random seed {state.seed}."
+def _methods(state: WizardState) -> Iterator[str]:
+    """List the runs, each with its time, and what is left out."""
+    made = state.first_runs()
+    limit = "no time limit" if state.limit is None else f"at most {duration(state.limit)}"
+    kind = {PlanKind.QUICK: "Quick", PlanKind.FULL: "Full", PlanKind.CUSTOM: "Custom"}[state.kind]
+    early = "" if state.limit is None else " A run that ends early leaves its time to later ones."
+    yield f"{kind} audit: {limit}, random seed {state.seed}.{early}"
+    for place, run in enumerate(made.runs, 1):
+        seconds = run.budget.seconds
+        time = "" if seconds is None else f", at most {duration(seconds)}"
+        yield " ".join((f"{place}. {METHODS[run.method].title}{time}.", *_settings(state, run)))
+    yield from (f"Left out: {why}" for why in made.left_out.values())
+
+
+def _settings(state: WizardState, run: RunSpec) -> Iterator[str]:
+    """Say what of a run is not by default."""
     if run.max_distance is not None:
         yield (
             f"Tests only instances within Gower distance {run.max_distance:g} of a data row "
             "(0: identical; 1: different in every attribute)."
         )
-    if changed := state.options.get(state.method):
+    changed = state.options.get(run.method) if state.kind is PlanKind.CUSTOM else None
+    if changed:
         set_to = [
             f"{name} = {value if isinstance(value, str) else f'{value:g}'}"
             for name, value in changed.items()
         ]
-        yield f"Parameters set by you: {', '.join(set_to)}."
+        yield f"Parameters set: {', '.join(set_to)}."
     for name, edges in run.edges.items():
         yield f"Bin boundaries of {quoted(name)}: {', '.join(f'{edge:g}' for edge in edges)}."
     if run.text:
         yield _terms(run)
-    yield f"What it does not show: {method.cannot[:1].lower()}{method.cannot[1:]}"
-
-
-def _repair(state: WizardState) -> Iterator[str]:
-    """Say what follows the search."""
-    run = state.repair_spec()
-    if run is not None:
-        method = METHODS[run.method]
-        yield f"After the run: {method.title}. {method.sentence}"
-        yield f"What it does not show: {method.cannot[:1].lower()}{method.cannot[1:]}"
+    if METHODS[run.method].answers is QuestionKind.REPAIR:
+        yield METHODS[run.method].sentence
 
 
 def _terms(run: RunSpec) -> str:

@@ -40,7 +40,7 @@ def test_every_method_has_its_page(picker):
     for key, method in offered.items():
         picker.list.setCurrentItem(picker.items[key])
         assert picker.key == key
-        for text in (method.tells, method.cannot, f"{method.paper}."):
+        for text in (method.tells, method.cannot, f"Source: {method.paper}."):
             assert text in [each.text() for each in (picker._tells, picker._cannot, picker._paper)]
         # how long it may take is asked elsewhere
         assert picker.form.fields.keys() == set(method.options.__struct_fields__) - {SECONDS}
@@ -62,7 +62,25 @@ def test_keys_walk_past_the_headings(picker, qtbot):
     for _ in range(len(picker.items) - 1):
         qtbot.keyClick(picker.list, Qt.Key.Key_Down)
         met.append(picker.key)
-    assert met == list(picker.items)
+    # what is off stands at the end
+    assert met == [*(key for key in picker.items if key != "uniform"), "uniform"]
+
+
+def test_several_methods_are_ticked(qtbot):
+    picker = MethodPicker(several=True)
+    qtbot.addWidget(picker)
+    picker.show_methods("maft", {}, {"uniform": "It is off."}, {}, ("maft", "groups"))
+    ticked = [k for k, item in picker.items.items() if item.checkState() is Qt.CheckState.Checked]
+    assert ticked == ["maft", "groups"]
+    picker.show()
+    picker.list.setFocus()
+    told = []
+    picker.taken.connect(lambda key, wanted: told.append((key, wanted)))
+    # the space bar ticks the method that is looked at
+    qtbot.keyClick(picker.list, Qt.Key.Key_Space)
+    qtbot.keyClick(picker.list, Qt.Key.Key_Down)
+    qtbot.keyClick(picker.list, Qt.Key.Key_Space)
+    assert told == [("maft", False), ("eidig", True)]
 
 
 def test_every_parameter_shows_its_default_and_not_a_rounded_one(picker):

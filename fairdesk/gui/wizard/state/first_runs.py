@@ -10,7 +10,15 @@ from typing import Any
 
 import msgspec
 
-from fairdesk.app.time_limits import timed_run
+from fairdesk.app.standard import (
+    LIMITS,
+    PlanKind,
+    StandardPlan,
+    StandardRuns,
+    mitigation_method,
+    standard_runs,
+)
+from fairdesk.app.time_limits import SECONDS, planned, timed_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
@@ -30,18 +38,16 @@ class Length(IntEnum):
 
 @dataclass(frozen=True)
 class Plan:
-    """What the wizard is for: the audit's question, its first runs, and where it is kept."""
+    """What the wizard is for: the audit's question, its first runs, and where it is kept.
+
+    ``seconds`` is the time limit of all ``runs`` together; ``None`` for none.
+    """
 
     audit: AuditSpec
-    run: RunSpec
+    runs: tuple[RunSpec, ...]
     path: Path
     table: Table
-    repair: RunSpec | None = None
-
-    @property
-    def runs(self) -> tuple[RunSpec, ...]:
-        """The runs, in their order."""
-        return (self.run,) if self.repair is None else (self.run, self.repair)
+    seconds: float | None = None
 
 
 @dataclass
@@ -50,19 +56,27 @@ class RunsPlan(DomainPlan):
 
     Attributes
     ----------
-    method, options, seed, length, max_distance
-        The search.
+    kind : PlanKind
+        A standard audit, or methods that the auditor chooses.
+    chosen : list[str]
+        Of a custom plan: the methods, in their order.
+    method : str
+        The method that the auditor looks at.
+    options, seed, length, max_distance
+        Of a custom plan; the seed of every plan.
     edges : dict[str, tuple[float, ...]]
         For rules about groups: edges of the bins of protected numbers, where the auditor gave any.
     text : str, optional
-        The column with the texts whose terms are compared; empty for groups of people. If none,
-        texts where nothing is protected.
+        Of a custom plan: the column with the texts whose terms are compared; empty for groups of
+        people. If none, texts where nothing is protected.
     terms : dict[str, tuple[str, ...]]
         Per category the terms, where they are not the paper's.
     repair : bool
         Whether what is found is to be repaired afterwards, where it can be.
     """
 
+    kind: PlanKind = PlanKind.FULL
+    chosen: list[str] = field(default_factory=list)
     method: str = "quick"
     options: dict[str, dict[str, OptionValue]] = field(default_factory=dict)
     seed: int = 0
@@ -72,7 +86,6 @@ class RunsPlan(DomainPlan):
     text: str | None = None
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     repair: bool = False
-    _settled: str = ""
     _labels: tuple[Table, tuple[object, ...], str] | None = None
 
     def methods_off(self) -> dict[str, str]:
@@ -97,7 +110,7 @@ class RunsPlan(DomainPlan):
         return {key: said for key, said in remarks.items() if said}
 
     def usable_methods(self) -> tuple[str, ...]:
-        """Return the methods that the model can serve; the first of them is the usual one.
+        """Return the methods that the model can serve.
 
         A repair is none of them: it needs what another one has found.
         """
@@ -108,77 +121,130 @@ class RunsPlan(DomainPlan):
             if key not in off and method.answers is not repairs
         )
 
-    def settle_method(self) -> None:
-        """Choose another method where the chosen one is off, until the usual one can be used."""
-        usable = self.usable_methods()
-        if usable and (self.method not in usable or self.method == self._settled):
-            self.method = self._settled = usable[0]
+    # -- what is chosen -----------------------------------------------------------------------
 
-    def choose_method(self, method: str) -> None:
-        """Take a method that the auditor chose."""
-        self.method, self._settled = method, ""
+    def choose_kind(self, kind: PlanKind) -> None:
+        """Take another kind of plan; a custom one begins as the full one, to be changed."""
+        self.kind = kind
+        if kind is not PlanKind.CUSTOM or self.chosen:
+            return
+        # what is wrong with the people is told on their own page
+        with suppress(SpecError):
+            runs = standard_runs(StandardPlan(), self.spec(), self.data()).runs
+            self.chosen = list(dict.fromkeys(run.method for run in runs))
+            self.options |= {run.method: _without_time(run) for run in runs if run.options}
+            distances = (run.max_distance for run in runs)
+            self.max_distance = next(filter(None, distances), None)
+        self.method = next(iter(self.chosen or self.usable_methods()), self.method)
+
+    def choose_methods(self, *methods: str) -> None:
+        """Make a custom plan of these methods, in their order, and look at the first."""
+        self.kind, self.chosen = PlanKind.CUSTOM, list(methods)
+        self.method = next(iter(methods), self.method)
+
+    def take_method(self, method: str, *, wanted: bool) -> None:
+        """Take a method into a custom plan, at its end, or leave it out."""
+        if wanted and method not in self.chosen:
+            self.chosen.append(method)
+        elif not wanted and method in self.chosen:
+            self.chosen.remove(method)
+
+    def move_method(self, method: str, by: int) -> None:
+        """Move a method of a custom plan towards the end, or the beginning."""
+        place = self.chosen.index(method)
+        self.chosen.insert(max(0, place + by), self.chosen.pop(place))
 
     def set_option(self, name: str, value: OptionValue) -> None:
-        """Give one of the chosen method's parameters."""
+        """Give one of the parameters of the method that the auditor looks at."""
         self.options.setdefault(self.method, {})[name] = value
 
-    def run_spec(self) -> RunSpec:
-        """Return the first run."""
-        seconds = float(self.length) if self.length else None
-        run = RunSpec(
-            method=self.method,
-            options=dict(self.options.get(self.method, {})),
-            seed=self.seed,
-            budget=Budget(seconds=seconds),
-            max_distance=self.max_distance,
-        )
-        return timed_run(msgspec.structs.replace(run, **self._rules()))
+    # -- what it comes to ---------------------------------------------------------------------
 
-    def _rules(self) -> dict[str, Any]:
-        """Return what the method compares, where it is about groups: fields of its `RunSpec`."""
-        method = METHODS[self.method]
-        seen, unseen = self.attribute_names(), self.unseen_names()
+    @property
+    def limit(self) -> float | None:
+        """The time limit of the whole audit in seconds; ``None`` for none."""
+        if self.kind is PlanKind.CUSTOM:
+            return float(self.length) or None
+        return LIMITS[self.kind]
+
+    def first_runs(self) -> StandardRuns:
+        """Return the runs, each with the time that it has if none ends early.
+
+        Raises
+        ------
+        SpecError
+            As `AuditPlan.spec`.
+        """
+        return self.runs_of(self.kind)
+
+    def runs_of(self, kind: PlanKind) -> StandardRuns:
+        """Return what the runs would be with another kind of plan; raises like `first_runs`."""
+        if kind is not PlanKind.CUSTOM:
+            mitigate = self.repair and not self.repair_off(kind)
+            plan = StandardPlan(kind, None, self.seed, mitigate, self._edges(), dict(self.terms))
+            return standard_runs(plan, self.spec(), self.data())
+        runs = [self.chosen_run(method) for method in self.chosen]
+        repair = self.repair_method(kind)
+        if self.repair and not self.repair_off(kind):
+            runs.append(RunSpec(repair, dict(self.options.get(repair, {})), seed=self.seed))
+        return StandardRuns(planned(runs, self.limit), {})
+
+    def chosen_run(self, method: str) -> RunSpec:
+        """Return a method's run of a custom plan, without a time limit.
+
+        Only pairs are kept to those near the data: a share near the data is another figure.
+        """
+        pairs = METHODS[method].answers is QuestionKind.EXAMPLES
+        distance = self.max_distance if pairs else None
+        run = RunSpec(method, dict(self.options.get(method, {})), self.seed, Budget(), distance)
+        return timed_run(msgspec.structs.replace(run, **self._rules(method)))
+
+    def _rules(self, key: str) -> dict[str, Any]:
+        """Return what a method compares, where it is about groups: fields of its `RunSpec`."""
+        method = METHODS[key]
         texts = self.text_names() if method.reads else ()
-        protected = self.protected_names((*seen, *unseen))
+        protected = self._protected()
         text = self.text if self.text in ("", *texts) and protected else None
         if text is None:
             text = "" if protected else next(iter(texts), "")
         if text:
             return {"text": text, "terms": dict(self.terms)}
-        if not method.divides:
-            return {}
-        return {"edges": {name: each for name, each in self.edges.items() if name in protected}}
+        return {"edges": self._edges()} if method.divides else {}
+
+    def _protected(self) -> list[str]:
+        return self.protected_names((*self.attribute_names(), *self.unseen_names()))
+
+    def _edges(self) -> dict[str, tuple[float, ...]]:
+        return {name: each for name, each in self.edges.items() if name in self._protected()}
 
     # -- what follows it --------------------------------------------------------------------
 
-    def repair_method(self) -> str:
-        """Return the method that repairs what the chosen one finds; empty where none does."""
-        if METHODS[self.method].answers is QuestionKind.EXAMPLES:
-            return "repair-aequitas"
-        return "repair-testsgd" if self.method == "testsgd" else ""
+    def repair_method(self, kind: PlanKind | None = None) -> str:
+        """Return the method that repairs what a kind of plan finds; empty where none does."""
+        kind = kind or self.kind
+        if kind is PlanKind.CUSTOM:
+            return mitigation_method(self.chosen)
+        # what is wrong with the people is told on their own page
+        with suppress(SpecError):
+            runs = standard_runs(StandardPlan(kind), self.spec(), self.data()).runs
+            return mitigation_method(run.method for run in runs)
+        return ""
 
-    def repair_off(self) -> str:
+    def repair_off(self, kind: PlanKind | None = None) -> str:
         """Say why nothing can be repaired afterwards; empty where something can."""
         if self.predictions:
             return (
                 "Not available: only the model’s decisions are present, so there is no model to "
                 "retrain."
             )
-        method = self.repair_method()
+        method = self.repair_method(kind)
         if not method:
             return (
-                "Not available: mitigation needs results to work from. Above, choose a search for "
-                "discriminatory pairs, to use its pairs, or “Subgroup discovery (TestSGD)”, to use "
-                "the subgroup with the largest gap."
+                "Not available: mitigation needs results to work from: a search for discriminatory "
+                "pairs, to use its pairs, or “Subgroup discovery (TestSGD)”, to use the subgroup "
+                "with the largest gap."
             )
         return self.methods_off().get(method, "") or self._labels_wrong()
-
-    def repair_spec(self) -> RunSpec | None:
-        """Return the run that repairs what the first one finds; ``None`` where none is wanted."""
-        if not self.repair or self.repair_off():
-            return None
-        method = self.repair_method()
-        return RunSpec(method, dict(self.options.get(method, {})), seed=self.seed)
 
     def _labels_wrong(self) -> str:
         """Say why the model's classes are no labels to train with; empty where they are."""
@@ -198,3 +264,8 @@ class RunsPlan(DomainPlan):
             self._labels = (table, about, wrong)
             return wrong
         return ""
+
+
+def _without_time(run: RunSpec) -> dict[str, OptionValue]:
+    """Return a run's parameters without what its time limit sets."""
+    return {name: value for name, value in run.options.items() if name != SECONDS}

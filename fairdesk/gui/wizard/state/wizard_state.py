@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.app.plan import Choice
+from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.data.profiling.outcomes import favourable_rows
@@ -327,7 +328,7 @@ class WizardState(RunsPlan):
                 raise SpecError("The audit cannot start yet.", why=why)
         if self.path is None:  # for the type checker
             raise SpecError("The audit cannot start yet.")
-        return Plan(self.spec(), self.run_spec(), self.path, self.data(), self.repair_spec())
+        return Plan(self.spec(), self.first_runs().runs, self.path, self.data(), self.limit)
 
     # -- inside -----------------------------------------------------------------------------
 
@@ -381,14 +382,20 @@ class WizardState(RunsPlan):
     def _checks_blocked(self) -> str:
         from fairdesk.audit.runs.run import check_rules  # noqa: PLC0415 - takes long to load
 
-        if off := self.methods_off().get(self.method):
-            return off
+        if self.kind is PlanKind.CUSTOM and not self.chosen:
+            return "Choose at least one method."
+        off = self.methods_off()
         try:
-            parse_options(self.method, self.options.get(self.method, {}))
-            check_rules(self.run_spec(), self.domain())
+            for method in self.chosen if self.kind is PlanKind.CUSTOM else ():
+                if why := off.get(method):
+                    return why
+                parse_options(method, self.options.get(method, {}))
+            made = self.first_runs()
+            for run in made.runs:
+                check_rules(run, self.domain())
         except SpecError as error:
             return str(error)
-        return ""
+        return "" if made.runs else next(iter(made.left_out.values()), "")
 
     def _review_blocked(self) -> str:
         if self.path is None:

@@ -1,4 +1,4 @@
-"""Step 4: the checks. What is looked for, by which method, for how long."""
+"""Step 4: the methods. A standard audit, or methods that the auditor chooses, and a time limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from contextlib import suppress
 from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSpinBox, QWidget
 
-from fairdesk.app.time_limits import takes_distance
+from fairdesk.app.standard import PlanKind
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.errors import SpecError
 from fairdesk.gui.forms.method_picker import MethodPicker
@@ -16,23 +18,22 @@ from fairdesk.gui.forms.rules_form import RulesForm
 from fairdesk.gui.forms.timing import ending
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Card, Words, calm, heading, labelled, quiet, scrolled
+from fairdesk.gui.wizard.methods.cards import KindCards
+from fairdesk.gui.wizard.methods.order import MethodOrder
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.wording.words import plural
 
 _LENGTHS = {
-    Length.QUICK: "&Quick: 1 minute",
-    Length.STANDARD: "&Standard: 10 minutes",
-    Length.THOROUGH: "&Thorough: 1 hour",
+    Length.QUICK: "&1 minute",
+    Length.STANDARD: "10 &minutes",
+    Length.THOROUGH: "1 &hour",
     Length.UNTIL_DONE: "&Until completion",
 }
-
-#: When a repair begins, and where more of it is asked.
+#: What a repair begins with, and where more of it is asked.
 _AFTERWARDS = (
-    "It starts after the run, has no time limit and uses the default parameters; it can be "
-    "stopped at any time. Choose how augmentation rows are labelled, and how many there are, "
-    "on the Mitigation page, where it can be run again."
+    "It comes last and uses the default parameters. Choose how augmentation rows are labelled, "
+    "and how many there are, on the Mitigation page, where it can be run again."
 )
 
 
@@ -40,19 +41,28 @@ class ChecksPage(Page):
     """The fourth page."""
 
     def __init__(self, desk: Desk) -> None:
-        super().__init__(desk, Step.CHECKS, "Methods", "Choose audit methods and a time limit.")
-        self._question = Words()
-        self.picker = MethodPicker()
+        super().__init__(
+            desk, Step.CHECKS, "Methods", "Choose what the audit answers, and how long it may take."
+        )
+        self.kinds = KindCards()
+        self.picker = MethodPicker(several=True)
+        self.order = MethodOrder()
         self.rules = RulesForm()
         self._budget = self._budget_card()
-        self.repair = QCheckBox("Then tr&y a mitigation")
+        self.custom = layouts.panel(
+            self.picker, self.rules, self.order, self._budget, spacing=theme.GAP
+        )
+        self.repair = QCheckBox("And m&itigate what is found")
         self.repair.toggled.connect(self._choose_repair)
+        self._left_out = Card()
+        self._reasons = Words(tone="quiet")
+        self._left_out.body.addWidget(heading("Left out"))
+        self._left_out.body.addWidget(self._reasons)
         inside = layouts.panel(
-            self._question,
-            self.picker,
-            self.rules,
-            self._budget,
+            self.kinds,
+            self.custom,
             self._repair_card(),
+            self._left_out,
             layouts.stretch(),
             margin=(0, 0, theme.GAP, 0),
             spacing=theme.GAP,
@@ -62,8 +72,12 @@ class ChecksPage(Page):
         self.picker.opened.connect(
             lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self.picker))
         )
-        self.picker.chosen.connect(self._choose_method)
+        self.kinds.chosen.connect(self._choose_kind)
+        self.picker.taken.connect(self._take_method)
+        self.picker.chosen.connect(self._look_at)
         self.picker.option_set.connect(self._choose_option)
+        self.order.moved.connect(self._move)
+        self.order.shown.connect(self._look_at)
         self.rules.changed.connect(self._choose_rules)
         self.body.addWidget(area, 1)
 
@@ -71,46 +85,70 @@ class ChecksPage(Page):
         """Show the answers."""
         super().enter()
         state = self.state
-        self._question.setText(
-            "Methods search for discriminatory pairs, estimate how often decisions change, "
-            "certify regions of the input domain, or compare groups "
-            f"of {plural(state.person)}."
-        )
-        state.settle_method()
-        self._show_methods()
         for length, button in self.lengths.items():
             button.setChecked(length is state.length)
-        self.seed.setValue(state.seed)
+        with QSignalBlocker(self.seed):
+            self.seed.setValue(state.seed)
         self.near.show_value(state.max_distance, state.person)
+        self._show_kind()
 
     def first_field(self) -> QWidget:
         """Return what has the keyboard when the page comes on screen."""
-        return self.picker.list
+        return self.kinds.cards[self.state.kind].button
 
-    def _show_methods(self) -> None:
-        """Show which methods the model can serve, and say of the others why they are off."""
-        state, off = self.state, self.state.methods_off()
-        self.picker.show_methods(state.method, state.options, off, state.method_remarks())
-        self._fit_method()
+    # -- showing ------------------------------------------------------------------------------
 
-    def _fit_method(self) -> None:
-        """Say when the method ends, and ask what else it has to know."""
+    def _show_kind(self) -> None:
+        """Show what belongs to the kind of plan."""
+        state = self.state
+        self.custom.setVisible(state.kind is PlanKind.CUSTOM)
+        if state.kind is PlanKind.CUSTOM:
+            off, remarks = state.methods_off(), state.method_remarks()
+            self.picker.show_methods(state.method, state.options, off, remarks, state.chosen)
+            self._fit_method()
+        self._show_runs()
+
+    def _show_runs(self) -> None:
+        """Show what the plan comes to: which questions, which runs, what is left out and why."""
         state = self.state
         self._show_repair()
+        # what is wrong with the people, or a parameter, is told below the page
+        with suppress(SpecError):
+            made = {kind: state.runs_of(kind) for kind in PlanKind}
+            answers = {
+                kind: {METHODS[run.method].answers for run in each.runs}
+                for kind, each in made.items()
+            }
+            self.kinds.show_kinds(state.kind, answers)
+            self.order.show_runs(state.chosen, made[state.kind].runs, state.method)
+            # those of a mitigation stand beside its box
+            reasons = [
+                why
+                for method, why in made[state.kind].left_out.items()
+                if method != state.repair_method()
+            ]
+            self._reasons.setText("\n".join(reasons))
+            self._left_out.setVisible(bool(reasons))
+
+    def _fit_method(self) -> None:
+        """Say when the method that is looked at ends, and ask what else it has to know."""
+        state = self.state
         self._ends.setText(ending(state.method))
-        self.near.setVisible(takes_distance(state.method))
+        self.near.setVisible(
+            any(METHODS[method].answers is QuestionKind.EXAMPLES for method in state.chosen)
+        )
         # what is wrong with the people is told on their own page
         with suppress(SpecError):
             if state.table is not None:
-                columns = state.table.columns
-                self.rules.show_run(state.run_spec(), state.domain(), columns, state.person)
+                columns, run = state.table.columns, state.chosen_run(state.method)
+                self.rules.show_run(run, state.domain(), columns, state.person)
 
     # -- building -----------------------------------------------------------------------------
 
     def _budget_card(self) -> Card:
         card = Card()
         card.body.setSpacing(theme.GAP)
-        card.body.addWidget(heading("Time limit"))
+        card.body.addWidget(heading("Time limit of all methods together"))
         row = layouts.row(spacing=theme.PAGE)
         group = QButtonGroup(self)
         self.lengths: dict[Length, QRadioButton] = {}
@@ -144,15 +182,12 @@ class ChecksPage(Page):
     def _repair_card(self) -> Card:
         card = Card()
         self.repair_told, self.repair_why = quiet(), Words(tone="wrong")
-        for widget in (heading("Mitigation"), self.repair, self.repair_told, self.repair_why):
+        for widget in (self.repair, self.repair_told, self.repair_why):
             card.body.addWidget(widget)
         return card
 
     def _show_repair(self) -> None:
-        """Offer to repair what the chosen method finds, or say why that cannot be."""
-        # the methods bring the numeric libraries with them, which the first paint must not wait for
-        from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415
-
+        """Offer to repair what the plan finds, or say why that cannot be."""
         state, off = self.state, self.state.repair_off()
         method = METHODS.get(state.repair_method())
         sentence = (
@@ -168,19 +203,41 @@ class ChecksPage(Page):
 
     # -- answering ----------------------------------------------------------------------------
 
-    def _choose_repair(self, wanted: bool) -> None:  # noqa: FBT001 - the signal's argument
-        self.state.repair = wanted
+    def _choose_kind(self, kind: PlanKind) -> None:
+        self.state.choose_kind(kind)
+        self.near.show_value(self.state.max_distance, self.state.person)
+        self._show_kind()
         self.changed.emit()
 
-    def _choose_method(self, method: str) -> None:
-        self.state.choose_method(method)
+    def _choose_repair(self, wanted: bool) -> None:  # noqa: FBT001 - the signal's argument
+        self.state.repair = wanted
+        self._show_runs()
+        self.changed.emit()
+
+    def _take_method(self, method: str, wanted: bool) -> None:  # noqa: FBT001 - the signal's
+        self.state.take_method(method, wanted=wanted)
         self._fit_method()
+        self._show_runs()
+        self.changed.emit()
+
+    def _look_at(self, method: str) -> None:
+        self.state.method = method
+        if self.picker.key != method:
+            self.picker.look_at(method)
+        self._fit_method()
+        self._show_runs()
+        self.changed.emit()
+
+    def _move(self, method: str, by: int) -> None:
+        self.state.move_method(method, by)
+        self._show_runs()
         self.changed.emit()
 
     def _choose_length(self) -> None:
         self.state.length = next(
             each for each, button in self.lengths.items() if button.isChecked()
         )
+        self._show_runs()
         self.changed.emit()
 
     def _choose_near(self, near: float | None) -> None:

@@ -1,0 +1,1 @@
+"""Step 4: a standard audit, or methods to choose."""
