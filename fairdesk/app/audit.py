@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, nullcontext
 from pathlib import Path
 from time import monotonic
 
@@ -13,11 +14,12 @@ from fairdesk.app.outputs import AUDIT_FILE, make_folder, make_room, write_outpu
 from fairdesk.app.plan import AuditPlan
 from fairdesk.app.standard import StandardPlan, StandardRuns, standard_runs
 from fairdesk.app.time_limits import LEAST_SECONDS, out_of_time, with_time
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.runs.inspection import Inspection, Subject, inspect
-from fairdesk.audit.runs.plausibility import weigh_findings
+from fairdesk.audit.runs.plausibility import WeighingBeside
 from fairdesk.audit.runs.run import check_run
 from fairdesk.audit.runs.run import run as run_audit
 from fairdesk.audit.store.records import RunRecord, RunState
@@ -128,9 +130,21 @@ def audit(
         When the audit cannot begin. A search that fails is told in the run's record, with what
         was found until then; files that cannot be written are told in `Outcome.trouble`.
     """
-    began = monotonic()
     with concerning("out"):
         make_folder(folder)
+    with closing(WeighingBeside()) if _finds_pairs(question) else nullcontext() as beside:
+        return _audit(worker, beside, question, folder, watch, stopped)
+
+
+def _audit(
+    worker: Worker,
+    beside: WeighingBeside | None,
+    question: Question,
+    folder: Path,
+    watch: Callable[[RunState], None],
+    stopped: Callable[[], bool],
+) -> Outcome:
+    began = monotonic()
     # where no method was asked for, the report still counts groups
     state = RunState(0, "groups", "running", phase="opening the data and the model")
     watch(state)
@@ -147,6 +161,8 @@ def audit(
         if found.proof is not None:
             store.log(inspected.agreement(found), "begun")
         state = RunState(0, "groups", "done")
+        if beside is not None:
+            beside.begin(store.path, spec.domain.people(found.table))
         refused: list[str] = []
         not_begun: list[str] = []
         left = list(runs)
@@ -161,6 +177,8 @@ def audit(
             try:
                 for state in states_of(worker, store, run, stopped):
                     watch(state)
+                    if beside is not None:
+                        beside.take(state)
             except SpecError as error:
                 # a repair may turn out to have nothing to work with; what was found is written
                 log.warning("%s was not begun: %s", run.method, error)
@@ -169,7 +187,7 @@ def audit(
         def doing(phase: str, done: int = 0, total: int = 0) -> None:
             watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
 
-        unweighed = _weigh(worker, store, found, doing)
+        unweighed = _weigh(beside, store, doing, stopped)
         files, trouble, unwritten = write_outputs(
             store, folder, lambda name: doing(f"writing {name}")
         )
@@ -224,15 +242,25 @@ def states_of(
             worker.stop()
 
 
+def _finds_pairs(question: Question) -> bool:
+    """Return whether a run of a question may find pairs."""
+    about_others = (*ABOUT_GROUPS, QuestionKind.REPAIR)
+    methods = [method_named(run.method) for run in question.runs]
+    standard = question.standard is not None and question.subject.model is not None
+    return standard or any(method.answers not in about_others for method in methods)
+
+
 def _weigh(
-    worker: Worker, store: Store, found: Inspection, doing: Callable[[str, int, int], None]
+    beside: WeighingBeside | None,
+    store: Store,
+    doing: Callable[[str, int, int], None],
+    stopped: Callable[[], bool],
 ) -> tuple[str, ...]:
-    """Return how near to real people the findings are; gives a sentence when that was not done."""
-    if not any(run.found for run in store.runs()):
+    """Wait until it is known how near to real people the findings are; say where it is not."""
+    if beside is None or not any(run.found for run in store.runs()):
         return ()
     try:
-        people = store.spec.domain.people(found.table)
-        weigh_findings(worker, store, people, lambda done, total: doing("weighing", done, total))
+        beside.finish(lambda done, total: doing("weighing", done, total), stopped)
     except FairDeskError as error:
         log.warning("findings were not weighed: %s", error)
         return (f"Not all findings were compared with the data rows: {error}",)

@@ -154,8 +154,8 @@ def audited(argv: list[str]) -> int:
     performed = command.audit
 
     @contextmanager
-    def progress() -> Iterator[Callable[[Any], None]]:
-        yield lambda state: begin(_stage(state.phase))
+    def progress(*_: Any) -> Iterator[Callable[[Any], None]]:
+        yield lambda state: begin(_stage(state))
 
     def audit(*given: Any) -> Any:
         begin("opening data and model")
@@ -175,8 +175,11 @@ def audited(argv: list[str]) -> int:
     return code
 
 
-def _stage(phase: str) -> str:
-    """Name the stage that a phase of a run belongs to."""
+def _stage(state: Any) -> str:
+    """Name the stage that a state belongs to."""
+    phase = state.phase
+    if not state.run_id and not phase.startswith(_AFTERWARDS):
+        return "opening data and model"
     return _STAGES.get(phase, phase if phase.startswith(_AFTERWARDS) else "search and storing")
 
 

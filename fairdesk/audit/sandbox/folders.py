@@ -26,6 +26,8 @@ PASSED = frozenset(
 PASSED_PREFIX = "LC_"
 #: Tells a guest not to confine itself, where that was tried and it could not begin.
 UNCONFINED = "--unconfined"
+#: Tells a guest that it compares instances with the data, and so what it makes ready for.
+COMPARING = "--comparing"
 #: Before the interpreter, too old for all that FairDesk does, in which models are to be opened.
 OLDER = "--older-python"
 #: Variables that name a folder; a guest's are in its own.

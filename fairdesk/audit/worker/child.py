@@ -20,6 +20,7 @@ from time import monotonic, sleep
 from typing import IO, BinaryIO
 
 from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import COMPARING
 from fairdesk.audit.sandbox.sandbox import Given, Sandbox, clean_up
 from fairdesk.audit.worker import frames, wire
 from fairdesk.errors import WorkerError
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 #: The process that serves the model, started afresh, so that it shares nothing with the app.
 #: ``-P`` keeps modules that lie in the current folder from being imported.
 GUEST = (sys.executable, "-P", "-m", "fairdesk.audit.worker.guest")
+#: One that compares instances with the data, and opens no model.
+COMPARING_GUEST = (*GUEST, COMPARING)
 #: Frames that wait for their reader; beyond, the child waits.
 WAITING_FRAMES = 16
 #: Lines of a child's standard error that are logged; a model that prints at every call has more.

@@ -36,12 +36,14 @@ def main() -> None:
     layers = () if folders.UNCONFINED in sys.argv else confine(folders.current_sandbox())
     from fairdesk.audit.sandbox.confinement import of_both  # noqa: PLC0415
     from fairdesk.audit.sandbox.probe import try_out  # noqa: PLC0415
-    from fairdesk.audit.worker import frames, wire  # noqa: PLC0415
-    from fairdesk.audit.worker.server import serve  # noqa: PLC0415
+    from fairdesk.audit.worker import frames, server, wire  # noqa: PLC0415
 
     held = try_out(folders.current_sandbox(), layers)
     frames.write(outgoing, 0, wire.Hello(of_both(held, relay.confinement()) if relay else held))
-    serve(incoming, outgoing, relay)
+    comparing = folders.COMPARING in sys.argv
+    server.serve(
+        incoming, outgoing, relay, server.COMPARING_WARM_UP if comparing else server.WARM_UP
+    )
 
 
 def _relay(python: str, *, unconfined: bool) -> Relay:

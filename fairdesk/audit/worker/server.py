@@ -6,7 +6,7 @@ import os
 import queue
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -74,6 +74,15 @@ WARM_UP = (
     "scipy.cluster.vq",
     "pandas",
 )
+#: The same of a guest that compares instances with the data, and opens no model.
+COMPARING_WARM_UP = (
+    "sklearn.ensemble",
+    "fairdesk.individual.engine.kernels",
+    "fairdesk.individual.realism.nearest_kernels",
+    "fairdesk.individual.realism.plausibility",
+)
+#: Seconds after an answer in which the next request often follows: what is loaded would delay it.
+PAUSE_SECONDS = 0.02
 #: Texts of errors are cut here.
 MOST_TEXT = 2_000
 
@@ -424,7 +433,12 @@ def _signs_of_life(send: Send) -> Iterator[None]:
         telling.join()
 
 
-def serve(incoming: BinaryIO, outgoing: BinaryIO, relay: Relay | None = None) -> None:
+def serve(
+    incoming: BinaryIO,
+    outgoing: BinaryIO,
+    relay: Relay | None = None,
+    warm_up: Sequence[str] = WARM_UP,
+) -> None:
     """Answer requests until the app closes the pipe; then end the process.
 
     Parameters
@@ -433,16 +447,19 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, relay: Relay | None = None) ->
         Nobody else reads or writes them.
     relay : Relay, optional
         As of `Guest`.
+    warm_up : sequence of str
+        Modules that are loaded while there is nothing else to do.
     """
     guest = Guest(outgoing, relay)
     requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
     reader = threading.Thread(target=_read, args=(incoming, guest.controls, requests), daemon=True)
     reader.start()
-    idle = iter(WARM_UP)
+    idle, pause = iter(warm_up), 0.0
     while True:
         try:
-            request = requests.get_nowait()
+            request = requests.get(timeout=pause)
         except queue.Empty:
+            pause = 0.0
             if (module := next(idle, None)) is not None:
                 # a library that is missing is told when it is needed
                 with suppress(ImportError):
@@ -450,6 +467,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, relay: Relay | None = None) ->
                 continue
             request = requests.get()
         guest.answer(request)
+        pause = PAUSE_SECONDS
         del request
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +18,8 @@ from fairdesk.results.events import Rows
 
 #: The forest is fitted on, and people are ranked among, at most so many real ones.
 MOST_RANKED = 20_000
+#: Fewer people are not worth a thread.
+LEAST_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,11 @@ def score_plausibility(domain: Domain, people: Rows, rows: Rows) -> Plausibility
         When there are no people.
     """
     real = _real(domain, people.tobytes())
-    distance, nearest = real.nearest.find(rows)
-    return Plausibility(distance, nearest, real.rank(rows))
+    # compiled loops and trees hold no interpreter: there is a thread for each processor
+    parts = np.array_split(rows, max(1, min(os.cpu_count() or 1, len(rows) // LEAST_ROWS)))
+    with ThreadPoolExecutor(len(parts)) as pool:
+        weighed = list(pool.map(real.weigh, parts))
+    return Plausibility(*map(np.concatenate, zip(*weighed, strict=True)))
 
 
 class _Real:
@@ -82,6 +89,10 @@ class _Real:
         }
         self._forest = IsolationForest(random_state=0).fit(self._features(some))
         self._usual = np.sort(self._forest.score_samples(self._features(some)))
+
+    def weigh(self, rows: Rows) -> tuple[Rows, NDArray[np.intp], Rows]:
+        """Return distance, nearest and score of `Plausibility`, ``(n,)`` each."""
+        return *self.nearest.find(rows), self.rank(rows)
 
     def rank(self, rows: Rows) -> NDArray[np.float64]:
         """Return the share of real people who are no more usual, ``(n,)``."""

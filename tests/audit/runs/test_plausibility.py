@@ -1,9 +1,13 @@
+import threading
+from contextlib import closing
+from time import monotonic, sleep
+
 import numpy as np
 import pytest
 
 from fairdesk.audit.runs import plausibility as weighing
-from fairdesk.audit.runs.plausibility import is_weighed, weigh_findings
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.runs.plausibility import WeighingBeside, is_weighed, weigh_findings
+from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.profiling.nearest import gower
 from fairdesk.errors import WorkerError
@@ -21,10 +25,32 @@ class Scales:
         if len(self.sizes) == self.last:
             raise WorkerError("The process was closed.")
         self.sizes.append(len(rows))
-        distances = np.array([gower(domain, people, row) for row in rows])
+        distances = np.array([gower(domain, people, row) for row in rows]).reshape(-1, len(people))
         return Plausibility(
             distances.min(axis=1), distances.argmin(axis=1), 1 - distances.min(axis=1)
         )
+
+
+class Closing:
+    """Scales that can be closed, and held up."""
+
+    def __init__(self, scales):
+        self.scales, self.closed, self.go = scales, False, threading.Event()
+        self.go.set()
+
+    def weigh(self, domain, people, rows):
+        self.go.wait()
+        return self.scales.weigh(domain, people, rows)
+
+    def close(self):
+        self.closed = True
+
+
+def wait_until(happened):
+    until = monotonic() + 60
+    while not happened():
+        assert monotonic() < until
+        sleep(0.01)
 
 
 @pytest.fixture
@@ -94,3 +120,49 @@ def test_a_guest_weighs_them_without_a_model(store, people, monkeypatch):
 def test_pairs_are_found_by_their_numbers(store):
     assert [pair.id for pair in store.pairs(PairQuery(among=(7, 3)), 0, 5)] == [3, 7]
     assert store.count(PairQuery(among=())) == 0
+
+
+def test_full_batches_are_weighed_while_runs_go_on(store, people):
+    scales, told = Scales(), []
+    found = store.count(PairQuery())
+    log_before = len(store.log_entries())
+    with closing(WeighingBeside(Closing(scales))) as beside:
+        beside.begin(store.path, people)
+        beside.take(RunState(1, "uniform", "running", found=39))
+        beside.take(RunState(1, "uniform", "running", found=85))
+        # the first is of nobody: it makes ready what does not depend on the findings
+        wait_until(lambda: scales.sizes == [0, 40, 40])
+        assert store.count(PairQuery(within=1.0)) == 80
+        beside.finish(lambda *counts: told.append(counts), lambda: False)
+    assert is_weighed(store, 1)
+    assert sum(scales.sizes) == found
+    assert max(scales.sizes) == 40
+    # as many entries as batches, as if they had been weighed in the end
+    assert len(store.log_entries()) - log_before == -(-found // 40)
+
+
+def test_weighing_beside_tells_why_it_ended_and_keeps_what_there_is(store, people):
+    with closing(WeighingBeside(Closing(Scales(last=2)))) as beside:
+        beside.begin(store.path, people)
+        beside.take(RunState(1, "uniform", "running", found=40))
+        with pytest.raises(WorkerError, match="closed"):
+            beside.finish(lambda *_: None, lambda: False)
+    assert store.count(PairQuery(within=1.0)) == 40
+
+
+def test_weighing_beside_is_ended_by_whoever_stops_it(store, people):
+    stopped = []
+    scales = Closing(Scales())
+    scales.stop = lambda: scales.go.set() or setattr(scales.scales, "last", 0)
+    scales.go.clear()
+    with closing(WeighingBeside(scales)) as beside:
+        beside.begin(store.path, people)
+        with pytest.raises(WorkerError):
+            beside.finish(lambda *_: stopped.append(True), lambda: len(stopped) > 1)
+    assert not is_weighed(store, 1)
+
+
+def test_weighing_beside_that_is_not_begun_is_closed_with_its_process():
+    worker = Closing(Scales())
+    WeighingBeside(worker).close()
+    assert worker.closed

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from fairdesk.audit.runs.plausibility import weigh_findings
 from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError, WorkerError
 from fairdesk.gui.kit.threads.background import in_background
@@ -145,7 +146,7 @@ class _Work:
 
     def _start(self) -> Worker | None:
         with self._lock:
-            self._worker = None if self._stopped else Worker()
+            self._worker = None if self._stopped else Worker(command=COMPARING_GUEST)
             return self._worker
 
     def _watch(self, done: int, total: int) -> None:
