@@ -178,7 +178,7 @@ def audited(argv: list[str]) -> int:
 def _stage(state: Any) -> str:
     """Name the stage that a state belongs to."""
     phase = state.phase
-    if not state.run_id and not phase.startswith(_AFTERWARDS):
+    if not state.id and not phase.startswith(_AFTERWARDS):
         return "opening data and model"
     return _STAGES.get(phase, phase if phase.startswith(_AFTERWARDS) else "search and storing")
 

@@ -95,7 +95,7 @@ class WeighingBeside:
 
     def take(self, state: RunState) -> None:
         """Take note of how many findings a run has by now."""
-        self._found[state.run_id] = state.found
+        self._found[state.id] = state.found
         while sum(self._found.values()) >= self._called + BATCH:
             self._called += BATCH
             self._calls.put("batch")
