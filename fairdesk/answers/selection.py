@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from fairdesk.answers import pictures
 from fairdesk.answers.answer import ANSWERING, Answer, Drawable, Question
@@ -32,6 +33,7 @@ from fairdesk.wording.proofs import (
 from fairdesk.wording.statements import Statement, unmeasured
 
 Run = RunRecord | RunState
+_Run = TypeVar("_Run", bound=Run)
 #: What shares are of, in the order in which they are shown: individuals before combinations.
 _WHOM = ("data", "domain", "perturbed")
 
@@ -106,17 +108,65 @@ def best_shares(runs: Sequence[Run]) -> tuple[tuple[Run, Share], ...]:
     It is of most attributes together, then exhaustive rather than estimated, then from the larger
     sample, then newer. Runs that were kept near the data say nothing of the whole domain.
     """
-    whole = [
-        run
-        for run in runs
-        if not (isinstance(run, RunRecord) and run.spec.max_distance is not None)
-    ]
+    whole = [run for run in runs if not _near_data(run)]
     found = [(run, share) for run in whole for share in main_shares(run.figures)]
     most = max((len(share.attributes) for _, share in found), default=0)
     found = [each for each in found if len(each[1].attributes) == most]
     found.sort(key=lambda each: (each[1].exact, each[1].exhaustive, each[1].people))
     best = {share.whom: (run, share) for run, share in found}
     return tuple(best[whom] for whom in _WHOM if whom in best)
+
+
+def searches(runs: Sequence[_Run]) -> tuple[_Run, ...]:
+    """Return the searches for pairs: those that can be compared."""
+    return tuple(run for run in runs if method_named(run.method).answers is QuestionKind.EXAMPLES)
+
+
+def pairs_found(runs: Sequence[Run]) -> int:
+    """Count the pairs that all runs found, whatever they looked for."""
+    return sum(run.found for run in runs)
+
+
+def best_run(question: Question, runs: Sequence[Run]) -> Run | None:
+    """Return the run with the best evidence on a question, never merely the newest.
+
+    Of searches one near the data, whose pairs are realistic, then the one that found most; of
+    estimates as `best_shares`, of certifications the one that left least undecided. Of all others
+    the newest that measured something: it replaces those before.
+    """
+    tried = _among(runs, question)
+    match question:
+        case Question.EXAMPLE:
+            return max(
+                reversed(tried),
+                key=lambda run: (bool(run.found) and _near_data(run), run.found, run.tried),
+                default=None,
+            )
+        case Question.SHARE:
+            shown = _shown_shares(runs)
+            if shown:
+                return shown[0][0]
+            repeated = [run for run in runs if _of_kind(run, ExcessChange)]
+            return next(reversed(repeated or tried), None)
+        case Question.CERTAIN:
+            proven = [(run, each) for run in tried if (each := proven_of(run.figures)) is not None]
+            if proven:
+                return min(reversed(proven), key=lambda each: proven_fractions(each[1])[2])[0]
+    return next((run for run in reversed(tried) if run.figures), tried[-1] if tried else None)
+
+
+def _near_data(run: Run) -> bool:
+    return isinstance(run, RunRecord) and run.spec.max_distance is not None
+
+
+def _of_kind(run: Run, kind: type[Metric]) -> bool:
+    return any(isinstance(each, kind) for each in run.figures)
+
+
+def _shown_shares(runs: Sequence[Run]) -> list[tuple[Run, Share]]:
+    """Return the best shares of rows and domain; those of perturbed rows if there are no others."""
+    best = best_shares(runs)
+    return [each for each in best if each[1].whom != "perturbed"] or list(best)
 
 
 def _unanswered(spec: AuditSpec, question: Question) -> Answer:
@@ -142,7 +192,7 @@ def _answer(
 
 def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> Answer:
     """Compare groups by the model's decisions if measured, and by the recorded outcomes."""
-    rated = [run for run in _among(runs, Question.GROUPS) if _tables(run.figures)]
+    rated = [run for run in _among(runs, Question.GROUPS) if _of_kind(run, GroupTable)]
     by_data = [_lowest(each.outcomes) for each in seen]
     of_data = [table for table in by_data if table is not None]
     if rated:
@@ -192,11 +242,11 @@ def _lowest(tables: Sequence[GroupTable]) -> GroupTable | None:
 
 def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     """Say for which share the decision changes: of the rows of the data first, then the domain."""
-    best = best_shares(runs)
+    best = _shown_shares(runs)
     if best:
-        (run, share), *rest = [each for each in best if each[1].whom != "perturbed"] or best
+        (run, share), *rest = best
         details = [figures.share_line(spec, each) for _, each in rest]
-        telling = [each for each in runs if any(isinstance(one, Share) for one in each.figures)]
+        telling = [each for each in runs if _of_kind(each, Share)]
         said = figures.share_statement(spec, share)
         chart = pictures.shares(spec, [share, *(each for _, each in rest)])
         return _answer(Question.SHARE, said, details, run, telling, chart)
@@ -218,7 +268,7 @@ def _example(
     searched = [run for run in _among(runs, Question.EXAMPLE) if run.tried]
     if not searched:
         return Answer(Question.EXAMPLE, unmeasured(""))
-    most = max(searched, key=lambda run: (run.found, run.tried))
+    most = best_run(Question.EXAMPLE, searched) or searched[-1]
     if pair is None:
         return _answer(Question.EXAMPLE, words.headline(spec, most), (), most, searched, None)
     of = next((run for run in searched if run.id == pair.run), most)
@@ -271,9 +321,9 @@ def pair_statement(
 def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     """Say what is certified, falsified and undecided; or what an exhaustive count shows."""
     tried = _among(runs, Question.CERTAIN)
-    proven = [(run, each) for run in tried if (each := proven_of(run.figures)) is not None]
-    if proven:
-        run, best = min(reversed(proven), key=lambda each: proven_fractions(each[1])[2])
+    run = best_run(Question.CERTAIN, tried)
+    best = None if run is None else proven_of(run.figures)
+    if run is not None and best is not None:
         weighted = proven_of(run.figures, "population")
         details = [
             say(

@@ -6,8 +6,9 @@ import pytest
 
 from fairdesk.answers.answer import Question
 from fairdesk.answers.example import clearest
+from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed
-from fairdesk.answers.selection import answers
+from fairdesk.answers.selection import answers, best_run, pairs_found, searches
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.individual.realism.plausibility import Plausibility
@@ -131,6 +132,44 @@ def test_of_several_shares_the_best_evidence_answers_and_the_others_are_named(
     assert (answer.run, answer.others) == (wanted, (3 - wanted,))
     assert answer.said == alone.said
     assert answer.chart is not None
+
+
+def test_a_page_shows_the_run_with_the_best_evidence_not_the_newest(spec):
+    found = run(1, "maft", tried=900, found=400)
+    near = run(2, "maft", max_distance=0.1, tried=90, found=40)
+    newest = run(3, "uniform", tried=3000, found=8)
+    assert best_run(Question.EXAMPLE, (found, newest)) is found
+    # pairs near the data are the realistic ones, if there are any
+    assert best_run(Question.EXAMPLE, (found, near, newest)) is near
+    assert best_run(Question.EXAMPLE, (found, replace(near, found=0), newest)) is found
+    exact, sampled = run(4, "enumerate", ROWS), run(5, "estimate", LARGER)
+    assert best_run(Question.SHARE, (exact, sampled)) is exact
+    worse = replace(PROVEN, undecided=0.5, certified=0.431)
+    proven, less = run(6, "certify", PROVEN), run(7, "certify", worse)
+    assert best_run(Question.CERTAIN, (proven, less)) is proven
+    # one that measured nothing replaces none that did
+    tables = run(8, "groups", TABLE)
+    assert best_run(Question.GROUPS, (tables, run(9, "groups"))) is tables
+    assert best_run(Question.MITIGATION, (found, tables)) is None
+    assert pairs_found((found, near, newest)) == 448
+    assert searches((found, sampled, newest)) == (found, newest)
+
+
+def test_the_headline_counts_individuals_in_the_data(spec):
+    def told(*runs):
+        return headline(spec, runs, answers(spec, runs))
+
+    assert told().value == ""
+    shown = told(run(1, "estimate", LARGER, ROWS))
+    assert plain(shown.value) == "3 of 200 applicants, 1.50 %"
+    assert shown.evidence == "observed"
+    assert shown.sentence == answered(spec, Question.SHARE, run(1, "estimate", ROWS)).said.sentence
+    # without them the best that there is
+    assert (
+        told(run(1, "estimate", LARGER)).value
+        == answered(spec, Question.SHARE, run(1, "estimate", LARGER)).said.value
+    )
+    assert told(run(1, "groups", TABLE)).evidence == "observed"
 
 
 def test_the_domain_is_told_after_the_rows_of_the_data(spec):

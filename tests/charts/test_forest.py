@@ -50,6 +50,13 @@ def test_unknown_groups_stand_apart_below_the_others():
     assert tops[3] - tops[2] > 1.2 * (tops[2] - tops[1])
 
 
+def test_the_texts_of_a_narrow_axis_do_not_touch():
+    drawn = laid(Ratios([Ratio(each, (0.5, 0.9)) for each in RACE.lines]), 262)
+    axis = sorted((each.x, each.text) for each in shapes(drawn, Words) if each.text[1:2] == ".")
+    axis = [(x, text) for x, text in axis if len(text) == 3]
+    assert [text for _, text in axis] == ["0.0", "0.5", "1.0"]
+
+
 def test_small_groups_are_marked_as_left_out_of_the_comparison():
     counted = table({**BOSTON, ("Asian",): (9, 9)})
     assert describe(counted.lines[3], "applicant").endswith("; too small to be compared")

@@ -40,6 +40,8 @@ _TONES: Mapping[str, str] = {
     "apart": "undecided",
     "outside": "undecided",
 }
+#: An axis with room for so many long texts has room for more short ones.
+_ROOMY = 5
 #: By the height of a line of type: half the size of a group's mark and of an interval's ends, the
 #: width of its line, and the arrow of an interval that reaches beyond the chart.
 _MARK, _END, _THICK, _ARROW = 0.33, 0.25, 0.12, 0.33
@@ -311,9 +313,10 @@ def percents(reach: float, about: int) -> Sequence[tuple[float, str]]:
     return [(value / 100, text) for value, text in axis]
 
 
-def tenths(reach: float, _about: int) -> Sequence[tuple[float, str]]:
+def tenths(reach: float, about: int) -> Sequence[tuple[float, str]]:
     """Write an axis of ratios or scores."""
-    return [(value, words.number(value, 1)) for value in ticks(reach, 8, 0.1)]
+    most = 8 if about >= _ROOMY else about
+    return [(value, words.number(value, 1)) for value in ticks(reach, most, 0.1)]
 
 
 class _Layout:

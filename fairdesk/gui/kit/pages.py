@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QStyle, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QStackedWidget, QStyle, QWidget
 
 
 class Pages(QScrollArea):
@@ -73,7 +73,8 @@ class Pages(QScrollArea):
 def _needed(page: QWidget, width: int) -> int:
     """Return the least height of a page at a width, at which some of its texts take more lines."""
     height = max(page.minimumSizeHint().height(), page.minimumHeight())
-    inside = page.layout()
-    if inside is not None and inside.hasHeightForWidth():
-        height = max(height, inside.minimumHeightForWidth(width))
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    for text in page.findChildren(QLabel, options=direct):
+        if text.wordWrap() and not text.isHidden():
+            height += max(0, text.heightForWidth(width) - text.minimumSizeHint().height())
     return height

@@ -10,6 +10,7 @@ from math import ceil, floor, log10
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
+from fairdesk.answers.answer import Question
 from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
@@ -121,7 +122,7 @@ class ProofPage(RunPage):
     show_examples = Signal(int, object)
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, proves, "Run whose certification is shown")
+        super().__init__(session, proves, "Run whose certification is shown", Question.CERTAIN)
         self._headline, self._estimate = Statement(), Statement()
         self._notes = parts.quiet()
         self.bars, self.alone = (DrawnChart(Spaces(), size=1.12) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Which of the runs a page tells of: the newest, unless the auditor chose another."""
+"""Which of the runs a page tells of: the best, unless another was chosen."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox
 
+from fairdesk.answers.answer import Question
+from fairdesk.answers.selection import best_run
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit.threads.soon import Soon
@@ -25,6 +27,8 @@ class RunChoice(QComboBox):
         Says of a run whether the page tells of it.
     name : str
         Names it for all readers.
+    question : Question
+        What the page answers: of several runs the best is shown.
 
     Signals
     -------
@@ -35,14 +39,19 @@ class RunChoice(QComboBox):
 
     run_changed = Signal(object)
 
-    def __init__(self, session: Session, belongs: Callable[[Run], bool], name: str) -> None:
+    def __init__(
+        self, session: Session, belongs: Callable[[Run], bool], name: str, question: Question
+    ) -> None:
         super().__init__()
-        self._session, self._belongs = session, belongs
+        self._session, self._belongs, self._question = session, belongs, question
         self._latest: Run | None = None
+        #: The run that the auditor wants to see.
+        self._wanted: int | None = None
         self.setAccessibleName(name)
         self.hide()
         self._redraw = Soon(self, self._tell)
         self.currentIndexChanged.connect(self._choose)
+        self.activated.connect(self._want)
         session.runs_changed.connect(self.take_runs)
         session.live_changed.connect(self.follow)
 
@@ -55,15 +64,18 @@ class RunChoice(QComboBox):
         """Show a run by its number."""
         position = self.findData(number)
         if position >= 0:
+            self._wanted = number
             self.setCurrentIndex(position)
 
     def take_runs(self) -> None:
-        """List the runs; the newest is shown unless the auditor chose another."""
+        """List the runs; the best is shown unless the auditor chose another."""
         runs = [run for run in self._session.runs if self._belongs(run)]
         if not runs:
             return
-        newest_shown = self._latest is None or self.currentIndex() == self.count() - 1
-        wanted = runs[-1].id if newest_shown else self.shown
+        best = best_run(self._question, runs)
+        wanted = self._wanted
+        if all(run.id != wanted for run in runs):
+            wanted = runs[-1].id if best is None else best.id
         with QSignalBlocker(self):
             self.clear()
             for run in runs:
@@ -77,6 +89,7 @@ class RunChoice(QComboBox):
         if not state.id or not self._belongs(state):
             return
         if self.findData(state.id) < 0:
+            self._wanted = None
             with QSignalBlocker(self):
                 self.addItem(f"Run {state.id}: {method_named(state.method).title}", state.id)
                 self.setCurrentIndex(self.count() - 1)
@@ -84,6 +97,9 @@ class RunChoice(QComboBox):
         elif self.currentData() == state.id:
             self._latest = state
             self._redraw.ask()
+
+    def _want(self) -> None:
+        self._wanted = self.currentData()
 
     def _choose(self) -> None:
         number = self.currentData()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.gui.kit import layouts, parts
 from fairdesk.gui.workspace.common.answering import Run
@@ -29,6 +30,8 @@ class RunPage(QWidget):
         Says of a run whether the page tells of it.
     name : str
         Names the choice of the run for all readers.
+    question : Question
+        What the page answers.
 
     Attributes
     ----------
@@ -36,11 +39,13 @@ class RunPage(QWidget):
         Which run is shown.
     """
 
-    def __init__(self, session: Session, belongs: Callable[[Run], bool], name: str) -> None:
+    def __init__(
+        self, session: Session, belongs: Callable[[Run], bool], name: str, question: Question
+    ) -> None:
         super().__init__()
         self._session = session
         self._told: Run | None = None
-        self.runs = RunChoice(session, belongs, name)
+        self.runs = RunChoice(session, belongs, name, question)
         self.runs.run_changed.connect(self._take)
         self._standing = parts.quiet()
         self._banner = parts.Banner()

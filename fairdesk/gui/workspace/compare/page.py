@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.answers.selection import all_off
+from fairdesk.answers.selection import all_off, searches
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunRecord, RunState
@@ -31,7 +31,6 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.tables import Padded, head_columns, read_only
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import answering
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.compare.comparing import (
@@ -241,7 +240,7 @@ class RunsView(QWidget):
 
     def _take_runs(self) -> None:
         """List the runs that are over; the newest of each method are compared at first."""
-        runs = answering(self._session.runs, QuestionKind.EXAMPLES)
+        runs = searches(self._session.runs)
         self._list.show_runs(runs)
         if not self._by_hand:
             newest = {run.spec.method: run.id for run in runs}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from fairdesk.answers.answer import Question
 from fairdesk.answers.selection import all_off, main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
@@ -169,7 +170,7 @@ class SharePage(RunPage):
     estimate = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, measured, "Run whose estimates are shown")
+        super().__init__(session, measured, "Run whose estimates are shown", Question.SHARE)
         self._statements: list[Statement] = []
         self._drawn: list[Share] = []
         self._bars = Picture(ShareBars())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
@@ -61,7 +62,7 @@ class GroupTables(RunPage):
     measure_wanted = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, measures, "Run whose group metrics are shown")
+        super().__init__(session, measures, "Run whose group metrics are shown", Question.GROUPS)
         self._tables: tuple[GroupTable, ...] = ()
         self._kinds: tuple[tuple[str, str], ...] = ()
         self._groups: tuple[tuple[str, ...], ...] = ((),)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QProgressBar, QWidget
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
@@ -125,7 +126,9 @@ class RepairPage(QWidget):
         #: Why nothing can be repaired here at all; ``None`` until it is known.
         self._wrong: str | None = None
         self.outdated = ""
-        self._runs = RunChoice(session, repairs, "Run whose mitigation is shown")
+        self._runs = RunChoice(
+            session, repairs, "Run whose mitigation is shown", Question.MITIGATION
+        )
         self._runs.run_changed.connect(self._take)
         self._standing = parts.quiet()
         self._banner, self._old = parts.Banner(), parts.Banner()

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.answers.selection import all_off
+from fairdesk.answers.answer import Question
+from fairdesk.answers.selection import all_off, best_run, pairs_found
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec
@@ -32,7 +33,6 @@ from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.answering import answering
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
@@ -101,7 +101,8 @@ class ExamplesPage(QWidget):
         super().__init__()
         self._session = session
         self._shown: int | None = None
-        self._newest: int | None = None
+        #: The run that the auditor wants to see.
+        self._wanted: int | None = None
         self._curves: dict[int, Curve] = {}
         self._headline = parts.Words(size=1.25, strong=True)
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -110,6 +111,7 @@ class ExamplesPage(QWidget):
         self._runs = QComboBox()
         self._runs.setAccessibleName("Run whose pairs are shown")
         self._runs.currentIndexChanged.connect(self._choose_run)
+        self._runs.activated.connect(self._want)
         self._banner = parts.Banner()
         self._trouble = parts.Banner()
         self.chart = LineChart()
@@ -141,6 +143,7 @@ class ExamplesPage(QWidget):
         """Show a run by its number."""
         position = self._runs.findData(number)
         if position >= 0:
+            self._wanted = number
             self._runs.setCurrentIndex(position)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
@@ -159,6 +162,8 @@ class ExamplesPage(QWidget):
         """Make what is shown once there is a run: sentence, chart, people."""
         split = QSplitter(Qt.Orientation.Vertical)
         self._watching = self._make_watching()
+        # where there is no room for it, it goes: it asks for none
+        self._watching.setMinimumHeight(1)
         split.addWidget(self._watching)
         split.addWidget(people)
         split.setStretchFactor(0, 0)
@@ -195,7 +200,7 @@ class ExamplesPage(QWidget):
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.WIDE)
         split.setSizes([520, 480])
-        self.detail.setMinimumSize(320, 262)
+        self.detail.setMinimumSize(320, 320)
         self.pairs.setMinimumHeight(160)
         return layouts.panel(self.pairs.filters, layouts.grow(split), spacing=theme.NEAR)
 
@@ -284,21 +289,22 @@ class ExamplesPage(QWidget):
             again()
 
     def _take_runs(self) -> None:
-        """List the runs; the newest is shown unless the auditor chose another."""
+        """List the runs; the best is shown unless the auditor chose another."""
         runs = self._with_examples()
         if not runs:
             return
-        newest = (answering(runs, QuestionKind.EXAMPLES) or runs)[-1].id
-        newest_shown = self._shown in (None, self._newest)
-        self._newest = newest
+        best = best_run(Question.EXAMPLE, runs) or runs[-1]
+        wanted = self._wanted if self._record(self._wanted or 0) in runs else best.id
         with QSignalBlocker(self._runs):
             self._runs.clear()
             for record in runs:
                 self._runs.addItem(run_name(record.id, record.spec), record.id)
-            wanted = newest if newest_shown else self._shown
             self._runs.setCurrentIndex(self._runs.findData(wanted))
         self._runs.setVisible(len(runs) > 1)
         self._choose_run()
+
+    def _want(self) -> None:
+        self._wanted = self._runs.currentData()
 
     def _choose_run(self) -> None:
         number = self._runs.currentData()
@@ -352,7 +358,7 @@ class ExamplesPage(QWidget):
             self._runs.addItem(run_name(state.id, run), state.id)
             self._runs.setCurrentIndex(self._runs.count() - 1)
         self._runs.setVisible(self._runs.count() > 1)
-        self._shown = self._newest = state.id
+        self._shown, self._wanted = state.id, None
         self._stack.setCurrentIndex(1)
         self.pairs.show_run(state.id)
 
@@ -361,9 +367,8 @@ class ExamplesPage(QWidget):
         spec = self._session.spec
         self._headline.setText(self._session.headline(run, ending=False))
         sign = OF_STATE[run.state].value
-        self._effort.setText(
-            f"{sign} {words.state_word(run.state).capitalize()}: {words.effort(run)}"
-        )
+        state = words.state_word(run.state).capitalize()
+        self._effort.setText(f"{sign} {state}: {words.effort(run)}{self._pooled()}")
         names = words.protected_names(spec.domain)
         counts = (
             tuple(zip(names, run.sufficient_alone, strict=False)) if run.sufficient_alone else ()
@@ -378,6 +383,14 @@ class ExamplesPage(QWidget):
             )
         else:
             self._banner.clear()
+
+    def _pooled(self) -> str:
+        """Say how many pairs all runs found, where there are several."""
+        runs = self._with_examples()
+        if len(runs) < 2:
+            return ""
+        total = words.counted(pairs_found(runs), "pair")
+        return f". In all {words.number(len(runs))} runs: {total}."
 
     def _draw(self) -> None:
         if not self.isVisible() or self._shown is None:

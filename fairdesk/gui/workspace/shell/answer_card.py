@@ -1,16 +1,19 @@
-"""A question of the overview with its answer: number, sentence, a small chart, a way to more."""
+"""The overview's answers: one large figure, and a tile for each question."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from fairdesk.answers.answer import Answer, Drawable
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.wording.statements import Statement, unmeasured
 
 #: The mark and the word of each type of evidence.
 MARKS = {
@@ -20,6 +23,10 @@ MARKS = {
     "example": "◆ example",
     "": "",
 }
+
+
+#: Cards in a row, and the least width of one.
+_MOST_ACROSS, _LEAST_WIDTH = 3, 290
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,65 @@ class _Shown:
     def lay_out(self, paper: Paper, _marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put everything in its place."""
         return self.drawing.lay_out(paper) if self.drawing is not None else Laid(0.0, ())
+
+
+class Headline(parts.Card):
+    """The figure that stands for the audit, with its evidence and one sentence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said = unmeasured("")
+        self._evidence = parts.Words(tone="accent", strong=True)
+        self._value = parts.Words(size=2.4, strong=True)
+        self._sentence = parts.Words(size=1.08)
+        for words in (self._evidence, self._value, self._sentence):
+            words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self.body.addWidget(words)
+
+    def show_statement(self, said: Statement) -> None:
+        """Show a figure; hidden without one."""
+        self.said = said
+        self._evidence.setText(f"{MARKS[said.evidence]}: {said.label[:1].lower()}{said.label[1:]}")
+        self._value.setText(said.value)
+        self._sentence.setText(said.sentence)
+        self.setAccessibleName(f"{said.value}. {said.sentence}")
+        self.setVisible(bool(said.value))
+
+
+class Tiles(QWidget):
+    """Cards side by side, as many as there is room for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(theme.GAP)
+        self._cards: list[QWidget] = []
+        self._across = 0
+
+    def show_cards(self, cards: Sequence[QWidget]) -> None:
+        """Show these cards, in their order."""
+        if self._cards != list(cards):
+            for card in self._cards:
+                card.setVisible(card in cards)
+            self._cards, self._across = list(cards), 0
+            self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Put as many in a row as fit."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        across = max(1, min(_MOST_ACROSS, self.width() // _LEAST_WIDTH, len(self._cards)))
+        if across == self._across:
+            return
+        self._across = across
+        for place, card in enumerate(self._cards):
+            self._grid.addWidget(card, place // across, place % across)
+            card.show()
+        for column in range(_MOST_ACROSS):
+            self._grid.setColumnStretch(column, int(column < across))
 
 
 class AnswerCard(parts.Card):
@@ -68,8 +134,8 @@ class AnswerCard(parts.Card):
         super().__init__()
         self.answer: Answer | None = None
         self._question = parts.heading("")
-        self._evidence = parts.Words(tone="accent", strong=True, wrap=False)
-        self._number = parts.Words(size=1.9, strong=True)
+        self._evidence = parts.Words(tone="accent", strong=True, wrap=False, size=0.92)
+        self._number = parts.Words(size=1.6, strong=True)
         self._label = parts.Words(strong=True)
         self._sentence = parts.Words()
         self._more = parts.quiet()
@@ -80,9 +146,15 @@ class AnswerCard(parts.Card):
         self._link.setFlat(True)
         self._link.setAccessibleName(f"Open the page {page}")
         self._link.clicked.connect(lambda: self.opened.emit(page))
-        head = layouts.row(layouts.grow(self._question), self._evidence, spacing=theme.NEAR)
-        self.body.addLayout(head)
-        for widget in (self._number, self._label, self._sentence, self._more, self._chart):
+        for widget in (
+            self._evidence,
+            self._question,
+            self._number,
+            self._label,
+            self._sentence,
+            self._more,
+            self._chart,
+        ):
             self.body.addWidget(widget)
         self.body.addStretch(1)
         self.body.addLayout(layouts.row(layouts.stretch(), self._link))
@@ -92,7 +164,6 @@ class AnswerCard(parts.Card):
         said, self.answer = answer.said, answer
         self._question.setText(answer.question.title)
         self._evidence.setText(MARKS[answer.evidence])
-        self._evidence.setVisible(bool(answer.evidence))
         for words, text in (
             (self._number, said.value),
             (self._label, said.label),

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.example import clearest
+from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed, observed
-from fairdesk.answers.selection import all_off, answers
+from fairdesk.answers.selection import all_off, answers, best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
@@ -23,7 +24,7 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import Run, with_examples
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.shell.answer_card import AnswerCard
+from fairdesk.gui.workspace.shell.answer_card import AnswerCard, Headline, Tiles
 from fairdesk.gui.workspace.shell.next_step import ESTIMATE, FIND_GROUPS, PROVE, next_step
 from fairdesk.gui.workspace.shell.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.standings import EXAMPLES, GROUPS, PROOF, REPAIR, SHARE
@@ -101,6 +102,8 @@ class OverviewPage(QWidget):
         self.cards = {each: AnswerCard(page) for each, page in _PAGES.items()}
         for card in self.cards.values():
             card.opened.connect(self.go)
+        self.headline = Headline()
+        self._tiles = Tiles()
         self._next_words, self._next_button = parts.Words(), QPushButton()
         self._next_button.clicked.connect(self._press)
         self._following: Callable[[], None] = self.start.emit
@@ -118,7 +121,8 @@ class OverviewPage(QWidget):
             parts.quiet(f"{question(spec)} {favourable}"),
             layouts.gap(theme.NEAR),
             self._next_step(),
-            self._answers(),
+            self.headline,
+            self._tiles,
             parts.quiet(_not_covered(spec)),
             layouts.gap(theme.NEAR),
             self._runs_title,
@@ -139,18 +143,6 @@ class OverviewPage(QWidget):
         """Show what has changed while the page was hidden."""
         super().showEvent(event)
         self._show()
-
-    def _answers(self) -> QWidget:
-        """Place the cards in two columns; without a model there is one question only."""
-        asked = [Question.GROUPS] if self._session.spec.predictions else list(self.cards)
-        inside = QWidget()
-        grid = QGridLayout(inside)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(theme.GAP)
-        for place, each in enumerate(asked):
-            grid.addWidget(self.cards[each], place // 2, place % 2)
-            grid.setColumnStretch(place % 2, 1)
-        return inside
 
     def _next_step(self) -> QWidget:
         card = parts.Card(tone="tint")
@@ -223,8 +215,17 @@ class OverviewPage(QWidget):
             answer.question: answer
             for answer in answers(session.spec, runs, self._data.seen, self._data.pair)
         }
+        self.headline.show_statement(headline(session.spec, runs, tuple(found.values())))
         for asked, answer in found.items():
             self.cards[asked].show_answer(answer)
+        # a mitigation follows the five questions once there is one
+        self._tiles.show_cards(
+            [
+                self.cards[asked]
+                for asked, answer in found.items()
+                if answer.known or asked is not Question.MITIGATION
+            ]
+        )
         self._runs.show_runs(session.runs)
         self._runs.show_idle(idle=session.live is None)
         for widget in (self._runs, self._runs_title, self._acts):
@@ -267,8 +268,10 @@ class OverviewPage(QWidget):
         live = self._session.live
         if live is not None and method_named(live.method).answers is QuestionKind.EXAMPLES:
             return live
-        searches = with_examples(self._session.runs)
-        return max(reversed(searches), key=lambda run: run.found, default=None)
+        found = with_examples(self._session.runs)
+        return best_run(Question.EXAMPLE, found) or max(
+            reversed(found), key=lambda run: run.found, default=None
+        )
 
     def _press(self) -> None:
         self._following()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdesk.answers.selection import all_off, best_shares
+from fairdesk.answers.answer import Question
+from fairdesk.answers.selection import all_off, best_run, best_shares, pairs_found, searches
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
@@ -104,15 +105,15 @@ def _examples(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
     examples = with_examples(runs)
     if not examples:
         return _lacking(spec, QuestionKind.EXAMPLES, "not run")
-    found, last = sum(run.found for run in examples), examples[-1].state
+    found, last = pairs_found(examples), examples[-1].state
     word = "stopped" if last == "stopped" else words.state_word(last)
     return Standing(f"{word}, {words.number(found)}", OF_STATE[last])
 
 
 def _compare(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
-    examples = with_examples(runs)
-    if len(examples) > 1:
-        return Standing(words.counted(len(examples), "run"), Sign.DONE)
+    compared = searches(runs)
+    if len(compared) > 1:
+        return Standing(words.counted(len(compared), "run"), Sign.DONE)
     if answering(runs, QuestionKind.DIAGNOSIS):
         return Standing("diagnostic done", Sign.DONE)
     return _lacking(spec, QuestionKind.EXAMPLES, "needs two runs")
@@ -128,7 +129,7 @@ def _share(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
 def _proof(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
     proofs = answering(runs, QuestionKind.PROOF)
     if proofs:
-        return _proof_of(proofs[-1])
+        return _proof_of(best_run(Question.CERTAIN, proofs) or proofs[-1])
     return Standing("not available" if off(spec) else "not run", Sign.NOT_YET)
 
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
@@ -83,7 +84,7 @@ class FindingsView(RunPage):
     compare = Signal(str)
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, mines, "Run whose subgroups are shown")
+        super().__init__(session, mines, "Run whose subgroups are shown", Question.SUBGROUPS)
         self._findings: tuple[Finding, ...] = ()
         self._figures: tuple[Metric, ...] = ()
         self._latest: tuple[Finding, ...] = ()

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
@@ -72,7 +73,7 @@ class WordsView(RunPage):
     compare_words = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, self._reads, "Run whose terms are shown")
+        super().__init__(session, self._reads, "Run whose terms are shown", Question.SUBGROUPS)
         self._terms: tuple[TermRate, ...] = ()
         self._headline = Statement()
         self._category = parts.bounded(QComboBox())

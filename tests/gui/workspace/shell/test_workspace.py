@@ -36,17 +36,21 @@ from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.data_page import model_facts
 from fairdesk.gui.workspace.shell.next_step import next_step
 from fairdesk.gui.workspace.shell.run_bar import budget_used
-from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES
+from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import Companion
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.results.proofs import Proven
 from tests import phrases
-from tests.gui.auditing import FakeWorker, make_audit, said_of
+from tests.gui.auditing import PROTECTED, FakeWorker, make_audit, said_of
 from tests.gui.group_figures import rule_set
 from tests.gui.workspace.certification.test_page import EXACT
-from tests.report.building import spec_of, write_people
+from tests.report.building import run_into, spec_of, write_people
+from tests.wording.test_figures import SHARE
 
+ROWS = msgspec.structs.replace(
+    SHARE, attributes=PROTECTED, whom="data", people=200, hits=3, estimate=0.015, exhaustive=True
+)
 RUN = RunSpec("uniform", {"samples": 3000}, seed=5)
 
 
@@ -210,6 +214,41 @@ def test_undo_reaches_the_dismissal_from_the_field_for_its_reason(qtbot, reading
     assert detail.pair.mark == "dismissed"
     qtbot.keyClick(detail._note, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: not detail.pair.mark, timeout=10_000)
+
+
+def test_all_pages_tell_of_the_best_run_and_totals_agree(qtbot, opened, tmp_path):
+    path = make_audit(tmp_path)
+    with Store.open(path) as store:
+        run_into(store, "uniform", seed=1, options={"samples": 20})
+        runs = store.runs()
+    assert runs[0].found > runs[1].found > 0
+    workspace = opened(path)
+    workspace.show_page(EXAMPLES)
+    assert workspace.examples._runs.currentData() == runs[0].id
+    total = sum(run.found for run in runs)
+    assert standing(workspace, EXAMPLES).endswith(f" {total:,}")
+    assert f"{total:,} pairs" in workspace.examples._effort.text()
+    assert standing(workspace, COMPARE).endswith("2 runs")
+    # a choice stays until there is another run
+    workspace.examples.open_run(runs[1].id)
+    workspace._session.runs_changed.emit()
+    assert workspace.examples._runs.currentData() == runs[1].id
+
+
+def test_the_overview_has_one_figure_and_five_tiles(qtbot, opened, path):
+    with Store.open(path) as store:
+        number = store.begin_run(RunSpec("estimate"))
+        store.measure(number, (ROWS,))
+        store.end_run(number, "done")
+    overview = opened(path).overview
+    assert overview.headline.isVisible()
+    assert overview.headline._value.text().startswith("3 of 200 applicants")
+    tiles = [each for each, card in overview.cards.items() if card.isVisible()]
+    assert tiles == [each for each in Question if each is not Question.MITIGATION]
+    corners = [overview.cards[each].pos() for each in tiles]
+    assert corners[0].y() == corners[1].y() < corners[-1].y()
+    overview.window().resize(800, 500)
+    qtbot.waitUntil(lambda: overview.cards[tiles[1]].y() > overview.cards[tiles[0]].y())
 
 
 def test_a_note_is_kept_when_the_audit_is_closed(qtbot, reading, path):
