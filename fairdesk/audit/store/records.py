@@ -98,6 +98,24 @@ class RunState(msgspec.Struct, frozen=True):
     figures: tuple[Metric, ...] = ()
 
 
+class WaitingRun(msgspec.Struct, frozen=True):
+    """A run that waits for others.
+
+    Attributes
+    ----------
+    run : RunSpec
+        What to run.
+    batch : int
+        Those of the same number were asked for together.
+    seconds : float, optional
+        What is left of the time limit that these share; ``None`` where each has its own.
+    """
+
+    run: RunSpec
+    batch: int = 0
+    seconds: float | None = None
+
+
 class ModelFile(msgspec.Struct, frozen=True):
     """A file of a retrained model: how it was checked, or why there is none, and its bytes."""
 

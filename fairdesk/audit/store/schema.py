@@ -97,10 +97,10 @@ _TABLES = {
         facts TEXT NOT NULL,
         link TEXT NOT NULL
     """,
-    # what the auditor says of the report: a document for each name
+    # what the auditor says of the report, and the runs that wait: a document for each name
     "documents": "name TEXT PRIMARY KEY, document TEXT NOT NULL",
 }
-_DOCUMENT_NAMES = frozenset(("details", "choice", "manifest"))
+_DOCUMENT_NAMES = frozenset(("details", "choice", "manifest", "queue"))
 #: So often a file that changes while it is copied is copied anew.
 _COPIES = 5
 #: Seconds to wait while another thread or program writes.

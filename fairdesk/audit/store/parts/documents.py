@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from fairdesk.audit.store.file import AuditFile, json_text
 from fairdesk.audit.store.records import (
     Exported,
     ExportedFile,
+    WaitingRun,
 )
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
@@ -99,6 +100,18 @@ class Documents(AuditFile):
         """Return the manifest that was kept when something was exported last; empty for none."""
         rows = self._all("SELECT document FROM documents WHERE name = 'manifest'")
         return self._fitting(rows[0][0], str) if rows else ""
+
+    def waiting_runs(self) -> tuple[WaitingRun, ...]:
+        """Return the runs that waited for others when the audit was closed, in their order."""
+        return self._kept("queue", tuple[WaitingRun, ...]) or ()
+
+    def write_waiting_runs(self, waiting: Sequence[WaitingRun]) -> None:
+        """Keep the runs that wait. No report tells of them, and so the log does not either."""
+        with self._writing():
+            if waiting:
+                self._put("queue", json_text(tuple(waiting)))
+            else:
+                self._connection.execute("DELETE FROM documents WHERE name = 'queue'")
 
     def _kept(self, name: str, kind: type[T]) -> T | None:
         rows = self._all("SELECT document FROM documents WHERE name = ?", name)
