@@ -174,7 +174,7 @@ class MainWindow(QMainWindow):
         if workspace is None:
             return True
         if workspace.busy:
-            if not self._agreed_to_stop():
+            if not self._agreed_to_stop(len(workspace.queue.waiting)):
                 return False
             workspace.stop_and_keep()
         self.workspace = None
@@ -386,11 +386,13 @@ class MainWindow(QMainWindow):
     def _recents(self) -> list[Path]:
         return [Path(text) for text in self.settings.recents]
 
-    def _agreed_to_stop(self) -> bool:
+    def _agreed_to_stop(self, waiting: int) -> bool:
+        runs = "run in the queue is" if waiting == 1 else f"{waiting} runs in the queue are"
         return asked(
             self,
             "A run is still in progress.",
-            "Its results so far are kept and marked as stopped by you.",
+            "Its results so far are kept and marked as stopped by you."
+            + (f" The {runs} offered when you open the audit again." if waiting else ""),
             yes="&Stop and keep results",
             no="&Let it continue",
         )

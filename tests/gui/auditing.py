@@ -101,6 +101,9 @@ class FakeWorker:
         self._stopped = threading.Event()
 
     def search(self, mapping, domain, inputs, run):
+        if not self.closed:
+            # a stop is for one run
+            self._stopped.clear()
         return Searching(self._events(domain, inputs.people, run))
 
     def _events(self, domain, people, run):

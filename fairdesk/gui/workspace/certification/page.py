@@ -259,8 +259,9 @@ class ProofPage(RunPage):
     def _offer(self) -> None:
         """Offer to go on with the run that is shown, or to stop it, as it can be."""
         run, live = self._told, self._session.live
-        self._more.setVisible(run is not None and live is None and can_go_on(run))
-        self._stop.setVisible(run is not None and live is not None and live.id == run.id)
+        is_live = run is not None and live is not None and live.id == run.id
+        self._more.setVisible(run is not None and not is_live and can_go_on(run))
+        self._stop.setVisible(is_live)
 
     def _take(self, run: Run) -> None:
         super()._take(run)

@@ -32,9 +32,18 @@ class CompareDialog(QDialog):
         Says which methods are off for its model and domain, and why.
     seed : int
         Offered first.
+    queued : bool
+        Whether they wait until others are over.
     """
 
-    def __init__(self, spec: AuditSpec, seed: int = 0, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        spec: AuditSpec,
+        seed: int = 0,
+        parent: QWidget | None = None,
+        *,
+        queued: bool = False,
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Compare methods")
         self.setMinimumWidth(560)
@@ -53,7 +62,8 @@ class CompareDialog(QDialog):
         self._by_seconds = QRadioButton("Se&conds")
         self._by_rows = QRadioButton("&Queries")
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self._start = self._buttons.addButton("S&tart runs", QDialogButtonBox.ButtonRole.AcceptRole)
+        start = "Add &to queue" if queued else "S&tart runs"
+        self._start = self._buttons.addButton(start, QDialogButtonBox.ButtonRole.AcceptRole)
         self._buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
         self._start.setDefault(True)
         self._buttons.accepted.connect(self.accept)

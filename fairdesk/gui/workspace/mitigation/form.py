@@ -171,7 +171,7 @@ class RepairForm(QWidget):
         self._offer = Offer()
         self._rules: tuple[Rule, ...] = ()
         self._values: dict[str, dict[str, OptionValue]] = {PAIRS: {}, RULES: {}}
-        self._busy = self._lacks = ""
+        self._lacks = ""
         self.form: OptionsForm | None = None
         self._shown = ""
         self.all = QRadioButton("A&ll pairs found")
@@ -227,11 +227,9 @@ class RepairForm(QWidget):
             self.group.setChecked(True)
         self._fit()
 
-    def show_busy(self, why: str) -> None:
-        """Say why nothing can begin just now; empty when it can."""
-        if why != self._busy:
-            self._busy = why
-            self._allow()
+    def show_busy(self, *, busy: bool) -> None:
+        """Say whether it waits in the queue until another run has ended."""
+        self.button.setText("Add &to queue" if busy else "S&tart mitigation")
 
     def choose_seed(self, seed: int) -> None:
         """Offer a seed."""
@@ -281,8 +279,8 @@ class RepairForm(QWidget):
     def _reason(self) -> str:
         """Say why it cannot begin; empty when it can."""
         offer = self._offer
-        if self._busy or offer.wrong:
-            return self._busy or offer.wrong
+        if offer.wrong:
+            return offer.wrong
         if self.method == RULES:
             return "" if self._rules else "No subgroup discovery has found a subgroup yet."
         if not offer.pairs:
@@ -487,13 +485,12 @@ class RepairForm(QWidget):
         self.button.setEnabled(not reason)
         self.button.setAccessibleDescription(reason)
         self.why.setText(reason)
-        why = "" if self._busy else reason
-        if why == self._lacks:
+        if reason == self._lacks:
             return
-        self._lacks = why
-        if not why or self._offer.wrong:
-            self.lacking.say("Mitigation is not available here." if why else "", why)
+        self._lacks = reason
+        if not reason or self._offer.wrong:
+            self.lacking.say("Mitigation is not available here." if reason else "", reason)
         elif self._offer.pairs:
-            self.lacking.say(why, "", (("Show the pairs", self.show_examples.emit),))
+            self.lacking.say(reason, "", (("Show the pairs", self.show_examples.emit),))
         else:
-            self.lacking.say(why, _FIRST, (("R&un a search…", self.search_wanted.emit),))
+            self.lacking.say(reason, _FIRST, (("R&un a search…", self.search_wanted.emit),))

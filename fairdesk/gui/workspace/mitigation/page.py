@@ -300,7 +300,7 @@ class RepairPage(QWidget):
 
     def _tell_busy(self) -> None:
         live = self._session.live
-        self.form.show_busy("A run is in progress: wait until it ends, or stop it." if live else "")
+        self.form.show_busy(busy=live is not None)
 
     def _follow(self, _state: RunState) -> None:
         if self.isVisible():

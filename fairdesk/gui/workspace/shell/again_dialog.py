@@ -47,6 +47,8 @@ class AgainDialog(QDialog):
         The run before: the same is offered, with the next seed.
     method : str
         Offer this method, and not that of the run before.
+    queued : bool
+        Whether it waits until others are over.
     """
 
     def __init__(
@@ -56,13 +58,14 @@ class AgainDialog(QDialog):
         parent: QWidget | None = None,
         *,
         method: str = "",
+        queued: bool = False,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("New run")
         before = (
             RunSpec("quick", seed=-1, budget=Budget(seconds=60.0)) if last is None else last.spec
         )
-        self._last, self._audit = last, audit
+        self._last, self._audit, self._queued = last, audit, queued
         #: What methods about groups compare, as far as was said.
         self._rules = before
         self._options = {before.method: dict(before.options)}
@@ -168,7 +171,7 @@ class AgainDialog(QDialog):
             spacing=theme.GAP,
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self._start = QPushButton("S&tart run")
+        self._start = QPushButton("Add &to queue" if self._queued else "S&tart run")
         buttons.addButton(self._start, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
         self._start.setDefault(True)

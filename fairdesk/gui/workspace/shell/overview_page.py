@@ -227,7 +227,6 @@ class OverviewPage(QWidget):
             ]
         )
         self._runs.show_runs(session.runs)
-        self._runs.show_idle(idle=session.live is None)
         for widget in (self._runs, self._runs_title, self._acts):
             widget.setVisible(bool(session.runs))
         self._show_next(runs, found)

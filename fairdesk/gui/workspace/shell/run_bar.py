@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from fairdesk.answers.selection import main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
+from fairdesk.audit.catalogue.stages import COMPILING, stage
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.verdicts import MARKS, proven_texts
@@ -16,6 +17,8 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, fall, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.estimates.page import kind, short
+from fairdesk.gui.workspace.queue.clock import RunClock, ticking
+from fairdesk.gui.workspace.queue.strip import QueueStrip
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
@@ -24,6 +27,8 @@ from fairdesk.wording import words
 
 #: From this width on the bar has room for all figures.
 _WIDE = 900
+#: Milliseconds between two looks at the clock.
+_TICK = 250
 _STOPPING = "stopping…"
 
 
@@ -50,7 +55,7 @@ def budget_used(
     """
     used = []
     if budget.seconds:
-        text = f"{words.duration(elapsed)} of {words.duration(budget.seconds)}"
+        text = f"{ticking(elapsed)} of {words.duration(budget.seconds)}"
         used.append((elapsed / budget.seconds, text))
     if budget.queries:
         text = f"{words.number(queries)} of {words.number(budget.queries)} queries"
@@ -84,6 +89,15 @@ class _Figure(QWidget):
 
 class RunBar(parts.Card):
     """A run and its state.
+
+    Its time ticks here, whatever the worker says: one that is silent for minutes is not dead.
+
+    Attributes
+    ----------
+    queue : QueueStrip
+        What waits for it.
+    clock : RunClock
+        Counts the run's seconds, or those of what comes before it.
 
     Signals
     -------
@@ -145,6 +159,17 @@ class RunBar(parts.Card):
         )
         self.body.addLayout(row)
         self._stopping = self._priced = False
+        self.queue = QueueStrip()
+        self.queue.setContentsMargins(theme.GAP, 0, theme.GAP, theme.NEAR)
+        self.body.addWidget(self.queue)
+        self.body.setSpacing(0)
+        self.clock = RunClock()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK)
+        self._timer.timeout.connect(self._tick)
+        self._stage = ""
+        self._run: RunSpec | None = None
+        self._last: RunState | None = None
         self.show_nothing()
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
@@ -160,31 +185,38 @@ class RunBar(parts.Card):
 
     def show_nothing(self, what: str = "discriminatory pairs") -> None:
         """Show that no run was made, and what one could find."""
+        self._rest()
         self._stand(Sign.NOT_YET, "No run yet", f"Start one to find {what}")
         self._again.setText(f"&Find {what}…")
         self._offer(running=False)
 
     def show_opening(self, what: str) -> None:
-        """Show that the model is being opened, or the search about to begin."""
-        self._stand(Sign.RUNNING, what, "one moment")
-        self._offer(running=True)
+        """Show what comes before a run, such as that the model is being opened."""
+        self._begin(what, None)
+        self._standing.setText("before the run")
         for widget in (self._hold, self._bar, self._used):
             widget.hide()
 
+    def show_beginning(self, run: RunSpec) -> None:
+        """Show a run of which nothing was heard yet; its time counts from now on."""
+        self._begin(METHODS[run.method].title, run)
+        self._say_stage("")
+
     def show_live(self, state: RunState, run: RunSpec) -> None:
         """Show a run that is under way."""
-        phase = f"{words.state_word(state.state)}, {state.phase}" if state.phase else state.state
-        if self._stopping:
-            phase = _STOPPING
-        self._stand(OF_STATE[state.state], METHODS[state.method].title, phase)
+        if not self.clock.begun or self._run is not run:
+            self._begin(METHODS[state.method].title, run)
+            self.clock.start(state.elapsed)
+        if self._stage == COMPILING != state.phase:
+            # what is made once on a computer is no part of a run
+            self.clock.start(state.elapsed)
+        self._last = state
+        self.clock.hold(held=state.state == "paused")
+        self._sign.setText(OF_STATE[state.state].value)
+        self._say_stage(state.phase, paused=state.state == "paused")
         self._count(state)
-        share, text = budget_used(run.budget, state.elapsed, state.queries, state.done, state.total)
-        self._bar.setValue(round(1000 * share))
-        self._bar.setAccessibleDescription(text)
-        self._used.setText(text)
         self._hold.setText("&Resume" if state.state == "paused" else "&Pause")
-        if not self._stopping:
-            self._offer(running=True)
+        self._tick()
 
     def show_stopping(self) -> None:
         """Show that the run was asked to stop."""
@@ -195,6 +227,7 @@ class RunBar(parts.Card):
 
     def show_record(self, record: RunRecord) -> None:
         """Show the last run, which is over."""
+        self._rest()
         title = METHODS[record.spec.method].title
         self._stand(OF_STATE[record.state], title, words.state_word(record.state))
         again = (
@@ -204,7 +237,52 @@ class RunBar(parts.Card):
         )
         self._again.setText(again)
         self._count(record)
+        self._elapsed.show_number(words.duration(record.elapsed), "elapsed")
         self._offer(running=False)
+
+    def _begin(self, title: str, run: RunSpec | None) -> None:
+        """Let the time count from now on."""
+        self._run, self._last = run, None
+        self._stand(Sign.RUNNING, title, "")
+        self.clock.start()
+        self._timer.start()
+        self._offer(running=True)
+        self._tick()
+
+    def _rest(self) -> None:
+        """Let the time stand: nothing is under way."""
+        self.clock.end()
+        self._timer.stop()
+        self._run = self._last = None
+
+    def _say_stage(self, phase: str, *, paused: bool = False) -> None:
+        """Say what the run is doing just now."""
+        self._stage = phase
+        text = f"{words.state_word('paused' if paused else 'running')}, {stage(phase)}"
+        if self._stopping:
+            text = _STOPPING
+        if text != self._standing.text():
+            self._standing.setText(text)
+            self.setAccessibleDescription(f"{self._method.text()}: {text}")
+
+    def _tick(self) -> None:
+        """Show the time, and how much of the budget is used."""
+        elapsed = self.clock.elapsed
+        compiles = self._stage == COMPILING
+        self._elapsed.show_number(ticking(elapsed), "compiling" if compiles else "elapsed")
+        run, last = self._run, self._last
+        if run is None:
+            return
+        queries, done, total = (last.queries, last.done, last.total) if last else (0, 0, 0)
+        spent = 0.0 if compiles else elapsed
+        share, text = budget_used(run.budget, spent, queries, done, total)
+        self._bar.setValue(round(1000 * share))
+        self._bar.setAccessibleDescription(text)
+        self._used.setText(text)
+        limit = run.budget.seconds
+        left = None if limit is None else max(limit - spent, 0.0)
+        paused = last is not None and last.state == "paused"
+        self.queue.tick(spent, left, paused=paused)
 
     def _stand(self, sign: Sign, title: str, standing: str) -> None:
         self._sign.setText(sign.value)
@@ -235,7 +313,6 @@ class RunBar(parts.Card):
         )
         self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))
-        self._elapsed.show_number(words.duration(run.elapsed))
         if answers in ABOUT_GROUPS:
             self._count_groups(run)
             return

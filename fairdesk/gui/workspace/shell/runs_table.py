@@ -62,7 +62,6 @@ class RunsTable(QTableWidget):
         )
         head_columns(self, _HEADER, _NUMBERS)
         self._runs: tuple[RunRecord, ...] = ()
-        self._idle = True
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         head = self.horizontalHeader()
         head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
@@ -89,7 +88,7 @@ class RunsTable(QTableWidget):
     @property
     def can_repeat(self) -> bool:
         """Whether the chosen run can be made again now."""
-        return self._idle and self.chosen_run is not None
+        return self.chosen_run is not None
 
     @property
     def can_go_on(self) -> bool:
@@ -119,12 +118,6 @@ class RunsTable(QTableWidget):
         """Ask to compare the chosen run."""
         if (run := self.chosen_run) is not None and self.can_compare:
             self.compare.emit(run.id)
-
-    def show_idle(self, *, idle: bool) -> None:
-        """Say whether another run could begin."""
-        if idle != self._idle:
-            self._idle = idle
-            self.chosen.emit()
 
     def _show_menu(self, where: QPoint) -> None:
         run = self.chosen_run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -13,12 +12,13 @@ from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QWidget
 
 from fairdesk.answers.selection import all_off
+from fairdesk.app.run_queue import OVER, QueuedRun, RunQueue
 from fairdesk.app.time_limits import timed_run
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.reopening import MovedError, reopen
-from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.store.records import RunRecord, RunState, WaitingRun
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
@@ -36,6 +36,7 @@ from fairdesk.gui.workspace.estimates.page import SharePage
 from fairdesk.gui.workspace.groups.page import GroupsPage
 from fairdesk.gui.workspace.mitigation.page import RepairPage, repairs
 from fairdesk.gui.workspace.pairs.page import ExamplesPage
+from fairdesk.gui.workspace.queue.naming import waiting_text
 from fairdesk.gui.workspace.report.exports import Export
 from fairdesk.gui.workspace.report.page import ReportPage
 from fairdesk.gui.workspace.session.session import Session
@@ -93,12 +94,11 @@ class Workspace(QWidget):
         self._store = store
         self._worker: Worker | None = None
         self._opening: Worker | None = None
-        # several runs that were asked for together: those that wait, and how many there are
-        self._queue: deque[RunSpec] = deque()
-        self._queued = 0
-        #: Whether they are searches that are to be compared.
-        self._comparing = False
-        self._queue_runs: list[int] = []
+        self.queue = RunQueue()
+        #: What the audit file keeps of it.
+        self._kept: tuple[WaitingRun, ...] = ()
+        #: Whether nothing begins any more.
+        self._closing = False
         self._session = Session(store, self)
         self._places = self._session.study.places
         self.steps = Steps(NAMES)
@@ -133,6 +133,7 @@ class Workspace(QWidget):
             self.bar.hide()
         self._tell()
         self._session.load()
+        self._session.store.ask(lambda store: store.waiting_runs(), self._offer_kept)
 
     def _listen(self) -> None:
         """Do what pages, bar and runs ask for."""
@@ -168,12 +169,26 @@ class Workspace(QWidget):
         self.bar.pause.connect(self._session.driver.pause)
         self.bar.resume.connect(self._session.driver.resume)
         self.bar.stop.connect(self._stop)
+        self._listen_to_queue()
         self._session.said.connect(self.said)
         self._session.report_wanted.connect(self.show_in_report)
         self._session.failed.connect(self._banner.tell)
         self._session.runs_changed.connect(self._tell)
         self._session.live_changed.connect(self._go_on)
         self._session.driver.ended.connect(self._end)
+
+    def _listen_to_queue(self) -> None:
+        """Do what is asked for in the list of runs."""
+        strip = self.bar.queue
+        strip.opened.connect(self._open_queued)
+        strip.placed.connect(lambda number, place: self._changed(self.queue.move(number, place)))
+        strip.dropped.connect(lambda number: self._changed(self.queue.drop(number)))
+        strip.restored.connect(lambda number: self._changed(self.queue.restore(number)))
+        strip.stopped.connect(lambda _number: self._stop())
+        strip.add.connect(self.run_again)
+        strip.stop_all.connect(self.stop_all)
+        strip.go_on.connect(self._advance)
+        strip.report.connect(partial(self.show_page, REPORT))
 
     @property
     def title(self) -> str:
@@ -216,7 +231,9 @@ class Workspace(QWidget):
         """
         self.start_runs(worker, (run,))
 
-    def start_runs(self, worker: Worker, runs: Sequence[RunSpec]) -> None:
+    def start_runs(
+        self, worker: Worker, runs: Sequence[RunSpec], seconds: float | None = None
+    ) -> None:
         """Begin runs, one after the other; of several searches the comparison is shown.
 
         Parameters
@@ -225,27 +242,17 @@ class Workspace(QWidget):
             As of `start_run`.
         runs : sequence of RunSpec
             At least one.
+        seconds : float, optional
+            A time limit that they share.
         """
         if self._worker is not None and self._worker is not worker:
             self._worker.close()
         self._worker = worker
-        first, *others = runs
-        self._queue, self._queued = deque(others), len(runs)
-        self._queue_runs = []
-        searches = all(METHODS[run.method].answers is QuestionKind.EXAMPLES for run in runs)
-        self._comparing = searches and bool(others)
-        self._begin(worker, first)
-        if self._comparing:
-            self.show_page(COMPARE)
-            self.compare.show_runs()
-            self._tell_queue()
-        else:
-            self._show_answer(first)
+        self._ask(runs, seconds)
 
     def _begin(self, worker: Worker, run: RunSpec) -> None:
-        self._banner.clear()
         self._session.start(worker, run)
-        self.bar.show_opening(METHODS[run.method].title)
+        self.bar.show_beginning(run)
         self.said.emit("The run has started.")
         self.run_started.emit()
 
@@ -297,12 +304,9 @@ class Workspace(QWidget):
 
     def measure_groups(self) -> None:
         """Count how groups fare; no model is needed for that."""
-        run = self._anew("groups", None)
-        if not self.asks_nobody:
-            self._ask((run,))
-        elif not self.busy:
-            self.bar.show()
-            self.start_run(self._worker or Worker(), run)
+        if self.asks_nobody and self._worker is None:
+            self._worker = Worker()
+        self._ask((self._anew("groups", None),))
 
     def diagnose(self) -> None:
         """Check whether the search's own estimates hold."""
@@ -333,10 +337,10 @@ class Workspace(QWidget):
 
     def compare_methods(self) -> None:
         """Ask for runs of several methods, and begin them once the model is open."""
-        if self.busy or self._opening is not None or self.asks_nobody:
+        if self.asks_nobody:
             return
-        seed = max((run.spec.seed for run in self._session.runs), default=-1) + 1
-        dialog = CompareDialog(self._session.spec, seed, self)
+        seed = max((run.seed for run in self._made()), default=-1) + 1
+        dialog = CompareDialog(self._session.spec, seed, self, queued=not self._idle)
         dialog.accepted.connect(lambda: self._ask(dialog.runs()))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # not modal to the help
@@ -344,14 +348,15 @@ class Workspace(QWidget):
 
     def run_again(self) -> None:
         """Ask for another run, and begin it once the model is open."""
-        if self.busy or self._opening is not None or self.asks_nobody:
+        if self.asks_nobody:
             return
         # a repair is asked for on its own page
         runs = [run for run in self._session.runs if not repairs(run)]
         spec = self._session.spec
         # what is offered first must be possible
         first = METHOD if not runs and all_off(spec, QuestionKind.EXAMPLES) else ""
-        dialog = AgainDialog(spec, runs[-1] if runs else None, self, method=first)
+        last = runs[-1] if runs else None
+        dialog = AgainDialog(spec, last, self, method=first, queued=not self._idle)
         dialog.accepted.connect(lambda: self._ask((dialog.run(),)))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # not modal to the help
@@ -367,7 +372,7 @@ class Workspace(QWidget):
 
     def stop_and_keep(self) -> None:
         """Stop the run; returns when what it found is safe in the file."""
-        self._queue.clear()
+        self._closing = True
         self.bar.show_stopping()
         self._session.driver.stop_and_wait()
 
@@ -394,7 +399,7 @@ class Workspace(QWidget):
     def close_audit(self) -> None:
         """Stop what runs, write what waits, close the model and the file."""
         self.report.keep()
-        self._queue.clear()
+        self._closing = True
         self._session.close()
         for worker in (self._worker, self._opening):
             if worker is not None:
@@ -437,16 +442,38 @@ class Workspace(QWidget):
 
     # What happens
 
-    def _ask(self, runs: Sequence[RunSpec]) -> None:
-        """Begin runs, unless something runs already or nobody can be asked."""
-        if not (self.busy or self._opening is not None or self.asks_nobody):
-            self._run(*runs)
+    @property
+    def _idle(self) -> bool:
+        """Whether a run that is asked for begins at once."""
+        return not self.busy and self._opening is None and not self.queue.waiting
 
-    def _run(self, *runs: RunSpec) -> None:
-        """Begin runs with the model that is open, else open it again first."""
-        if self._worker is not None:
-            self.start_runs(self._worker, runs)
+    def _ask(self, runs: Sequence[RunSpec], seconds: float | None = None) -> None:
+        """Begin runs, or let them wait until what was asked for before is over."""
+        idle = self._idle
+        added = self.queue.add(runs, seconds)
+        if idle:
+            self._banner.clear()
+            self._show_queued(added[0])
+        else:
+            waiting = words.counted(len(self.queue.waiting), "run")
+            self.said.emit(f"Added to the queue, in which {waiting} wait.")
+        self._changed()
+        self._advance()
+
+    def _advance(self) -> None:
+        """Begin the next run with the model that is open, else open it again first."""
+        if self.busy or self._opening is not None or self._closing or not self.queue.waiting:
             return
+        if self._worker is None:
+            self._open_model()
+            return
+        begun = self.queue.begin()
+        if begun is not None:
+            self._begin(self._worker, begun.spec)
+        self._changed()
+
+    def _open_model(self) -> None:
+        """Open the model for the runs that wait."""
         spec, places = self._session.spec, dict(self._places)
         self._banner.clear()
         self.bar.show_opening("Opening the model")
@@ -454,48 +481,110 @@ class Workspace(QWidget):
         in_background(
             self,
             lambda: reopen(spec, places, worker),
-            lambda _none: self._opened(worker, runs),
-            lambda error: self._not_open(worker, error, runs),
+            lambda _none: self._opened(worker),
+            lambda error: self._not_open(worker, error),
         )
+        self._changed()
 
-    def _opened(self, worker: Worker, runs: Sequence[RunSpec]) -> None:
+    def _opened(self, worker: Worker) -> None:
         if worker is self._opening:  # else nobody waits for it any more, and it is closed
-            self._opening = None
-            self.start_runs(worker, runs)
+            self._opening, self._worker = None, worker
+            self._advance()
 
-    def _not_open(self, worker: Worker, error: FairDeskError, runs: Sequence[RunSpec]) -> None:
+    def _not_open(self, worker: Worker, error: FairDeskError) -> None:
         if worker is not self._opening:
             return
         self._opening = None
         worker.close()
         self._tell()
+        self._changed()
         if isinstance(error, MovedError):
             lost = error.lost
-            self._banner.tell(error, (("Locate the file…", lambda: self._locate(runs, lost)),))
+            self._banner.tell(error, (("Locate the file…", lambda: self._locate(lost)),))
         else:
-            self._banner.tell(error, (("Try again", lambda: self._run(*runs)),))
+            self._banner.tell(error, (("Try again", self._advance),))
 
     def _stop(self) -> None:
-        """Stop the run and those that wait, or the opening of the model for them."""
-        if self._opening is None:
-            if self._queue:
-                waiting = words.counted(len(self._queue), "run")
-                self.said.emit(f"Stopping; {waiting} in the queue will not start.")
-            self._queue.clear()
+        """Stop the run: the next one begins. Or the opening of the model, and all that wait."""
+        if self._opening is not None:
+            self.stop_all()
+        else:
             self._session.driver.stop()
-            return
-        self._opening.close()
-        self._opening = None
-        self._tell()
-        self.said.emit("Stopped before the run had started.")
 
-    def _locate(self, runs: Sequence[RunSpec], lost: Path) -> None:
+    def stop_all(self) -> None:
+        """Stop the run, or the opening of the model, and drop the runs that wait."""
+        dropped = self.queue.drop_waiting()
+        if self._opening is None:
+            if dropped:
+                waiting = words.counted(len(dropped), "run")
+                self.said.emit(f"Stopping; {waiting} in the queue will not start.")
+            self.bar.show_stopping()
+            self._session.driver.stop()
+        else:
+            self._opening.close()
+            self._opening = None
+            self._tell()
+            self.said.emit("Stopped before the run had started.")
+        self._changed()
+
+    def _locate(self, lost: Path) -> None:
         name, _kind = QFileDialog.getOpenFileName(
             self, f"Locate “{lost.name}” of this audit", str(self.path.parent)
         )
         if name:
             self._places[lost] = Path(name)
-            self._run(*runs)
+            self._advance()
+
+    def _changed(self, really: bool = True) -> None:  # noqa: FBT001, FBT002 - whether it is another
+        """Show the queue, and keep in the file what waits."""
+        if not really:
+            return
+        self.bar.queue.show_queue(self.queue, opening=self._opening is not None)
+        self._tell_queue()
+        kept = self.queue.kept()
+        if kept != self._kept:
+            self._kept = kept
+            self._session.store.ask(lambda store: store.write_waiting_runs(kept))
+
+    def _offer_kept(self, kept: tuple[WaitingRun, ...]) -> None:
+        """Offer the runs that waited when the audit was closed."""
+        if not kept or not self.queue.idle or self._closing:
+            return
+        self.queue.take_up(kept)
+        self._kept = kept
+        self._changed()
+        waiting = self.queue.waiting
+        self._banner.say(
+            f"{words.counted(len(waiting), 'run').capitalize()} did not start before this audit "
+            "was closed.",
+            f"Waiting: {waiting_text(waiting)}.",
+            (("Start now", self._go_on_with_kept), ("Drop", self._drop_kept)),
+        )
+
+    def _go_on_with_kept(self) -> None:
+        self._banner.clear()
+        self._advance()
+
+    def _drop_kept(self) -> None:
+        self._banner.clear()
+        self.queue.drop_waiting()
+        self._changed()
+
+    def _open_queued(self, number: int) -> None:
+        """Show the page of a run of the queue."""
+        run = self.queue.find(number)
+        if run is not None and run.run_id and self._record(run.run_id) is not None:
+            self._open_run(run.run_id)
+        elif run is not None:
+            self._show_queued(run)
+
+    def _show_queued(self, run: QueuedRun) -> None:
+        """Show what a run answers; of searches that were asked for together their comparison."""
+        if run.batch.compares:
+            self.show_page(COMPARE)
+            self.compare.show_runs()
+        else:
+            self._show_answer(run.spec)
 
     def _open_run(self, number: int) -> None:
         """Show what a run answered."""
@@ -532,19 +621,31 @@ class Workspace(QWidget):
 
     def _next_seed(self, run: RunSpec) -> int:
         """Return a seed that no run of the method has used, the first above all of them."""
-        used = [each.spec.seed for each in self._session.runs if each.spec.method == run.method]
+        used = [each.seed for each in self._made() if each.method == run.method]
         return max(used, default=-1) + 1
 
+    def _made(self) -> tuple[RunSpec, ...]:
+        """Return what was asked of all runs, those included that wait."""
+        queued = tuple(each.spec for each in self.queue.runs)
+        return (*(each.spec for each in self._session.runs), *queued)
+
+    def _compared(self) -> tuple[int, tuple[QueuedRun, ...]]:
+        """Return which of several searches to compare is under way, and all of them; else 0."""
+        running = self.queue.running
+        if running is None or not running.batch.compares:
+            return 0, ()
+        runs = tuple(each for each in self.queue.of(running.batch) if each.stands != "dropped")
+        return runs.index(running) + 1, runs
+
     def _tell_queue(self) -> None:
-        """Say which of several runs is under way."""
-        run = self._session.live_spec
-        if not self._comparing or run is None:
+        """Say on the page that compares searches which of them is under way."""
+        at, runs = self._compared()
+        if not at:
             self.compare.runs.say_queue("")
             return
-        at = self._queued - len(self._queue)
         self.compare.runs.say_queue(
-            f"● Run {at} of {self._queued} in progress: {METHODS[run.method].title}. "
-            "Stop ends it and the runs in the queue."
+            f"● Run {at} of {len(runs)} in progress: {METHODS[runs[at - 1].spec.method].title}. "
+            "Stop ends this run only; Stop all ends the runs in the queue too."
         )
 
     def _go_on(self, state: RunState) -> None:
@@ -559,31 +660,33 @@ class Workspace(QWidget):
 
     def _stand_live(self, state: RunState, answers: QuestionKind) -> None:
         """Say at its step how a run goes."""
-        if self._comparing:
-            at = self._queued - len(self._queue)
-            going = Standing(f"run {at} of {self._queued}", OF_STATE[state.state])
+        at, runs = self._compared()
+        if at:
+            going = Standing(f"run {at} of {len(runs)}", OF_STATE[state.state])
             self.steps.stand(NAMES.index(COMPARE), going)
         self.steps.stand(NAMES.index(PAGES[answers]), standings.of_live(state, answers))
 
     def _end(self, state: RunState) -> None:
-        if state.id:
-            self._queue_runs.append(state.id)
-        waited = len(self._queue)
-        if state.state == "stopped" or not state.id:
-            self._queue.clear()
-        self.said.emit(_ended(state, waited))
+        ended = self.queue.running
+        stands = state.state if state.state in OVER else "stopped"
+        self.queue.end(
+            stands,
+            run_id=state.id,
+            elapsed=self.bar.clock.elapsed,
+            why=state.message if stands == "failed" else "",
+        )
+        self.said.emit(_ended(state))
         if not state.id:
             # it ended before it could be written down as a run
             self._banner.say("The run could not be started.", state.message)
-        if self._queue and self._worker is not None:
-            self._begin(self._worker, self._queue.popleft())
-            self._tell_queue()
-            return
-        if self._comparing:
-            self.compare.runs.choose(self._queue_runs)
-        self._queued, self._comparing = 0, False
-        self.compare.runs.say_queue("")
-        self.run_finished.emit()
+        if ended is not None and ended.batch.compares:
+            batch = self.queue.of(ended.batch)
+            if not any(each.stands == "waiting" for each in batch):
+                self.compare.runs.choose([each.run_id for each in batch if each.run_id])
+        self._changed()
+        self._advance()
+        if not self.busy:
+            self.run_finished.emit()
 
     def _tell(self) -> None:
         """Say how every step stands."""
@@ -599,15 +702,17 @@ class Workspace(QWidget):
         for name, standing in stands.items():
             self.steps.stand(NAMES.index(name), standing)
         if self.asks_nobody:
-            self.bar.setVisible(busy)
-        elif session.runs and not busy:
+            self.bar.setVisible(busy or bool(self.queue.runs))
+        elif busy or self._opening is not None:
+            pass  # it says itself how it goes
+        elif session.runs:
             self.bar.show_record(session.runs[-1])
-        elif not busy:
+        else:
             nothing = all_off(session.spec, QuestionKind.EXAMPLES)
             self.bar.show_nothing("subgroups" if nothing else "discriminatory pairs")
 
 
-def _ended(state: RunState, waited: int) -> str:
+def _ended(state: RunState) -> str:
     """Say for the status bar how a run ended."""
     if not state.id:
         return "The run could not be started."
@@ -615,10 +720,7 @@ def _ended(state: RunState, waited: int) -> str:
         if METHODS[state.method].answers is QuestionKind.EXAMPLES:
             return f"The search is complete: {words.counted(state.found, 'pair')} found."
         return "The run is complete."
-    ending = {
+    return {
         "stopped": "The run was stopped; the results so far are kept.",
         "failed": "The run failed; the results so far are kept.",
     }[state.state]
-    if waited and state.state == "stopped":
-        return f"{ending} {words.counted(waited, 'run').capitalize()} in the queue did not start."
-    return ending

@@ -249,7 +249,7 @@ class FindingsView(RunPage):
         )
         self.supports.setVisible(summary is not None and not going)
         if summary is not None and not going:
-            self.supports.show_mined(summary, idle=self._session.live is None)
+            self.supports.show_mined(summary)
 
     def _show_newer(self) -> None:
         self._show_findings(self._latest)
@@ -338,7 +338,7 @@ class FindingsView(RunPage):
         about = [run for run in runs if method_named(run.method).answers is QuestionKind.GROUPS]
         self._stack.setCurrentIndex(1 if about or self._told is not None else 0)
         if self.isVisible():
-            self.others.show_runs(about, idle=live is None)
+            self.others.show_runs(about)
 
     def _say(self, run: Run) -> None:
         """Say how the run stands, and what came of it, the number first."""

@@ -87,11 +87,11 @@ class OtherMethods(QWidget):
             row = layouts.row(self._buttons[method], layouts.stretch())
             column.addLayout(row)
 
-    def show_runs(self, runs: Sequence[Run], *, idle: bool) -> None:
-        """Show the newest run of each; ``idle`` when another could begin."""
+    def show_runs(self, runs: Sequence[Run]) -> None:
+        """Show the newest run of each."""
         for method in BASELINES:
             run = next((each for each in reversed(runs) if each.method == method), None)
-            self._buttons[method].setEnabled(idle and not self._why_off(method))
+            self._buttons[method].setEnabled(not self._why_off(method))
             shown = (run.id, run.state, len(run.figures)) if run is not None else None
             if run is None or shown is None or self._told.get(method) == shown:
                 continue

@@ -97,9 +97,8 @@ class SupportsView(QWidget):
             spacing=theme.GAP,
         )
 
-    def show_mined(self, mined: RuleSearchSummary, *, idle: bool) -> None:
-        """Show what a run found by the support asked for; ``idle`` when another could begin."""
-        self._button.setEnabled(idle)
+    def show_mined(self, mined: RuleSearchSummary) -> None:
+        """Show what a run found by the support asked for."""
         if mined == self._mined:
             return
         self._mined = mined

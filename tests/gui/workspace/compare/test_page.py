@@ -237,7 +237,7 @@ def test_runs_follow_one_another_and_are_compared(qtbot, opened, tmp_path):
     )
 
 
-def test_stop_ends_those_that_wait_too(qtbot, opened, tmp_path):
+def test_stop_all_ends_those_that_wait_too(qtbot, opened, tmp_path):
     path = make_audit(tmp_path, runs=0)
     workspace = opened(path)
     said = []
@@ -246,10 +246,24 @@ def test_stop_ends_those_that_wait_too(qtbot, opened, tmp_path):
         workspace.start_runs(FakeWorker(hold=threading.Event()), [RUN, RUN, RUN])
         qtbot.waitUntil(workspace.bar._stop.isVisible, timeout=10_000)
         qtbot.waitUntil(lambda: workspace._session.driver.state is not None, timeout=10_000)
-        workspace.bar._stop.click()
+        workspace.bar.queue.end.click()
     assert any("2 runs in the queue will not start" in text for text in said)
     with Store.open(path) as store:
         assert [run.state for run in store.runs()] == ["stopped"]
+
+
+def test_stop_ends_one_and_the_next_begins(qtbot, opened, tmp_path):
+    path = make_audit(tmp_path, runs=0)
+    workspace = opened(path)
+    worker = FakeWorker(hold=threading.Event())
+    with qtbot.waitSignal(workspace.run_finished, timeout=30_000):
+        workspace.start_runs(worker, [RUN, RUN])
+        qtbot.waitUntil(lambda: workspace._session.driver.state is not None, timeout=10_000)
+        workspace.bar._stop.click()
+        qtbot.waitUntil(lambda: not workspace.queue.waiting, timeout=10_000)
+        worker.hold.set()
+    with Store.open(path) as store:
+        assert [run.state for run in store.runs()] == ["stopped", "done"]
 
 
 def test_a_run_is_repeated_gone_on_with_and_compared_by_keys(qtbot, opened, tmp_path, monkeypatch):

@@ -409,7 +409,7 @@ def test_a_moved_or_changed_model_is_not_opened(path, tmp_path):
 
 
 def test_run_again_asks_for_the_model_when_it_was_moved(qtbot, reading):
-    reading._run(RUN)
+    reading._ask((RUN,))
     qtbot.waitUntil(reading._banner.isVisible, timeout=10_000)
     assert phrases.SHOW_WHERE in [each.text() for each in reading._banner.findChildren(QPushButton)]
     assert reading.bar._again.isVisible()
@@ -499,7 +499,7 @@ def test_where_a_file_is_now_is_asked_and_kept(qtbot, reading, monkeypatch, tmp_
     there = tmp_path / "there.pkl"
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(there), ""))
     with qtbot.waitSignal(reading.run_finished, timeout=30_000):
-        reading._run(RUN)
+        reading._ask((RUN,))
         for number in (1, 2):
             qtbot.waitUntil(lambda wanted=number: len(asked) == wanted, timeout=10_000)
             qtbot.waitUntil(reading._banner.isVisible, timeout=10_000)
@@ -604,7 +604,7 @@ def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
     monkeypatch.setattr(workspace, "Worker", lambda: worker)
     monkeypatch.setattr(workspace, "reopen", lambda *_: None)
     with qtbot.waitSignal(reading.run_finished, timeout=20_000):
-        reading._run(RUN)
+        reading._ask((RUN,))
     with Store.open(path) as store:
         assert [run.state for run in store.runs()] == ["done", "done"]
     qtbot.waitUntil(lambda: reading.examples._runs.count() == 2, timeout=10_000)
@@ -616,16 +616,20 @@ def test_a_model_that_does_not_open_can_be_stopped(qtbot, reading, monkeypatch):
     worker, hangs = FakeWorker(), threading.Event()
     monkeypatch.setattr(workspace, "Worker", lambda: worker)
     monkeypatch.setattr(workspace, "reopen", lambda *_: hangs.wait(10))
-    reading._run(RUN)
+    reading._ask((RUN,))
     assert reading.bar._stop.isVisible()
+    # another run can be asked for meanwhile, and waits
     reading.run_again()
-    assert not reading.findChildren(AgainDialog)
+    (dialog,) = reading.findChildren(AgainDialog)
+    dialog.accept()
+    assert len(reading.queue.waiting) == 2
     qtbot.mouseClick(reading.bar._stop, Qt.MouseButton.LeftButton)
     assert worker.closed
     assert reading.bar._again.isVisible()
     hangs.set()
     qtbot.wait(100)
     assert not reading.busy
+    assert reading.queue.idle
 
 
 def test_a_stop_is_shown_until_it_has_stopped(qtbot, reading):

@@ -1,0 +1,52 @@
+"""What a run is doing, in words: for the keys by which methods name their phases."""
+
+from __future__ import annotations
+
+#: Compiled once on a computer and kept: no part of any run's time.
+COMPILING = "compiling"
+#: What a run does before its method has anything to report.
+LOADING, PREPARING = "loading", "preparing"
+
+_STAGES = {
+    "": "starting",
+    LOADING: "loading the method",
+    COMPILING: "compiling, once on this computer",
+    PREPARING: "preparing the data",
+    "preliminary": "checking the model on data rows",
+    # searches for pairs
+    "global": "searching from data rows",
+    "local": "searching near the pairs found",
+    "uniform": "sampling",
+    "directed": "following decision paths",
+    "seeds": "searching from data rows",
+    "undirected": "following other decision paths",
+    "sizes": "comparing gradient estimates",
+    # shares
+    "random": "sampling",
+    "exhaustive": "counting all combinations",
+    # certification
+    "looking": "reading the model’s structure",
+    "rows": "querying the data rows",
+    "certify": "bounding regions",
+    "dividing": "dividing regions",
+    "counting": "counting combinations",
+    "attributes": "certifying single attributes",
+    "examples": "looking for examples",
+    "estimating": "estimating the undecided rest",
+    "writing": "writing the proof certificate",
+    "fairquant": "bounding regions",
+    "smt": "solving",
+    # groups
+    "asking": "querying the model",
+    "reading": "reading the texts",
+    "confirming": "re-querying the model",
+    "fitting": "fitting subgroups",
+    "samples": "sampling",
+    "data": "querying the data rows",
+    "rules": "listing subgroups",
+}
+
+
+def stage(phase: str) -> str:
+    """Return in words what a run is doing; a phase that has no words of its own as it is."""
+    return _STAGES.get(phase, phase)

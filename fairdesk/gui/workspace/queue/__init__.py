@@ -1,0 +1,1 @@
+"""The runs that wait, run and have ended, at the bottom of the window."""
