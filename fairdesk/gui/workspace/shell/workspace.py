@@ -449,6 +449,10 @@ class Workspace(QWidget):
 
     def _ask(self, runs: Sequence[RunSpec], seconds: float | None = None) -> None:
         """Begin runs, or let them wait until what was asked for before is over."""
+        if self.asks_nobody and any(
+            METHODS[run.method].answers is not QuestionKind.RATES for run in runs
+        ):
+            return
         idle = self._idle
         added = self.queue.add(runs, seconds)
         if idle:

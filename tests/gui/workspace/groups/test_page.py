@@ -674,7 +674,7 @@ def test_measuring_the_groups_of_decisions_opens_no_model(opened, path, spec, tm
     workspace = opened(decided)
     assert workspace.groups.tabs.currentWidget() is workspace.groups.tables
     begun = []
-    workspace.start_run = lambda worker, run: begun.append((worker, run))
+    workspace._begin = lambda worker, run: begun.append((worker, run))
     workspace.measure_groups()
     workspace.find_groups()
     ((worker, run),) = begun
