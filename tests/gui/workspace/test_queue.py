@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from fairdesk.app.run_queue import RunQueue
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
@@ -277,4 +278,4 @@ def test_runs_of_one_kind_are_called_by_their_methods():
     queue = RunQueue()
     queue.add((RUN, RunSpec("maft"), RATES))
     called = list(names(queue.runs).values())
-    assert called == ["Random sampling (baseline)", "MAFT", "Group metrics"]
+    assert called == [METHODS["uniform"].title, "MAFT", "Group metrics"]

@@ -133,7 +133,7 @@ class Workspace(QWidget):
             self.bar.hide()
         self._tell()
         self._session.load()
-        self._session.store.ask(lambda store: store.waiting_runs(), self._offer_kept)
+        self._offer_kept(store.waiting_runs())
 
     def _listen(self) -> None:
         """Do what pages, bar and runs ask for."""
