@@ -91,6 +91,30 @@ class Replayed:
     replaced: list[str] = field(default_factory=list)
 
 
+class Running:
+    """The fingerprint of rows, made while they are written: as that of `found`, without a look.
+
+    Attributes
+    ----------
+    count : int
+        Rows so far.
+    """
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+        self.count = 0
+
+    def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Take the next rows, as they will be read."""
+        self._digest.update(b"".join(map(_packer.encode, rows)))
+        self.count += len(rows)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all rows so far."""
+        return self._digest.hexdigest()
+
+
 # Of what the audit holds
 
 

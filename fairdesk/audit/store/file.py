@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.digests import Running
 from fairdesk.audit.store.records import (
     LogKind,
 )
@@ -53,6 +54,8 @@ class AuditFile:
         self.path = path
         self.spec = spec
         self._connection = connection
+        #: Per run the fingerprint of its findings, as far as they were written here.
+        self._running: dict[int, Running] = {}
 
     @classmethod
     def create(cls, path: Path, spec: AuditSpec, table: Table) -> Self:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import (
@@ -32,6 +31,10 @@ AFTERWARDS = frozenset(WEIGHED | MARKED)
 _ORDERS = frozenset(name for name in FIELDS if orderable(name))
 _BITS, _DECISIONS = of_kind("attributes"), of_kind("decision")
 _HINTS = get_type_hints(Pair, include_extras=True)
+_DTYPES = {
+    name: np.int64 if each.column.startswith("INTEGER") else np.float64
+    for name, each in FOUND.items()
+}
 #: What a column of each field holds; attributes as bits.
 _COLUMN_TYPES = {name: list[Count] if name in _BITS else list[_HINTS[name]] for name in FIELDS}  # type: ignore[valid-type]
 
@@ -92,16 +95,20 @@ class FindingTable:
 
     @property
     def insertion(self) -> str:
-        """The statement that writes one finding: its run, its phase, and `values`."""
-        names = ["run", "phase", *self._codes, *FOUND]
+        """The statement that writes one finding: its number, run and phase, then `values`."""
+        names = ["id", "run", "phase", *self._codes, *FOUND]
         places = ", ".join("?" * len(names))
         return f"INSERT INTO finding ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - ours
 
-    def values(self, found: Found) -> NDArray[np.float64]:
-        """Return the columns of findings side by side, ``(n, columns)``."""
+    def values(self, found: Found) -> list[list[float]]:
+        """Return ``n`` findings column by column, each value as it will be read."""
         values = found_values(found, self._spec.mapping.favourable_class)
-        partners = found.partners[:, self._domain.protected]
-        return np.column_stack((found.rows, partners, *values.values()))
+        codes = np.column_stack((found.rows, found.partners[:, self._domain.protected]))
+        # a file keeps no sign of 0.0
+        return [
+            *(codes + 0.0).T.tolist(),
+            *((each.astype(_DTYPES[name]) + 0).tolist() for name, each in values.items()),
+        ]
 
     # how they are read
 

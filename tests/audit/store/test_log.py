@@ -12,6 +12,7 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import weigh_findings
 from fairdesk.audit.store import digests, hash_chain
 from fairdesk.audit.store.details import Categories, Choice, Details, Signer
+from fairdesk.audit.store.parts import pairs as pairs_module
 from fairdesk.audit.store.records import Learned, LogEntry, PairQuery, Weighed
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.record import CHAIN, check_record
@@ -313,3 +314,42 @@ def test_a_clock_that_was_set_back_is_mentioned_and_is_no_tampering(store, monke
     assert not any(each.failed for each in found.values())
     (said,) = (each for each in found[CHAIN].remarks if phrases.CLOCK_SET_BACK in each)
     assert "2031-05-05T09:30:00+00:00 after 2031-05-05T10:00:00+00:00" in said
+
+
+def test_a_run_is_bound_by_what_was_written_as_by_what_is_read(store, findings, monkeypatch):
+    many, few = findings(2 * pairs_module.CHUNK + 7), findings(5, seed=1, phase="global")
+    # a file keeps no sign of 0.0
+    many.rows[:3, 2] = -0.0
+    run = store.begin_run(RunSpec("maft"))
+    store.add(run, many)
+    store.add(run, few)
+    reading = []
+    read = digests.found
+    monkeypatch.setattr(digests, "found", lambda *told: reading.append(told) or read(*told))
+    store.end_run(run, "done")
+    assert not reading
+    log_state = said(store)
+    assert log_state.ended[run] == store.run_fingerprints(run)
+
+
+def test_a_run_whose_findings_others_wrote_is_read_again(store, findings):
+    run = store.begin_run(RunSpec("maft"))
+    with Store.open(store.path) as other:
+        other.add(run, findings(20))
+    store.add(run, findings(30, seed=1))
+    store.end_run(run, "done")
+    log_state = said(store)
+    assert log_state.ended[run] == store.run_fingerprints(run)
+
+
+def test_findings_that_did_not_fit_leave_a_run_bound_to_those_that_did(store, findings):
+    run = store.begin_run(RunSpec("maft"))
+    store.add(run, findings(30))
+    broken = findings(2 * pairs_module.CHUNK)
+    broken.rows[-1, 0] = np.nan
+    with pytest.raises(StoreError):
+        store.add(run, broken)
+    store.end_run(run, "failed")
+    log_state = said(store)
+    assert log_state.ended[run] == store.run_fingerprints(run)
+    assert store.runs()[0].found == 30 + pairs_module.CHUNK

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import count, repeat
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -52,11 +53,14 @@ class Pairs(AuditFile):
 
     def add(self, run_id: int, found: Found) -> None:
         """Keep findings of a run, in transactions of at most `CHUNK`."""
-        values, insert = self._findings.values(found), self._findings.insertion
-        for start in range(0, len(values), CHUNK):
-            chunk = values[start : start + CHUNK].tolist()
+        columns = self._findings.values(found)
+        running = self._running.pop(run_id, None) or digests.Running()
+        for start in range(0, len(found.rows), CHUNK):
+            some = [column[start : start + CHUNK] for column in columns]
             with self._writing():
-                self._connection.executemany(insert, [[run_id, found.phase, *row] for row in chunk])
+                (last,) = self._one("SELECT coalesce(max(id), 0) FROM finding")
+                chunk = list(zip(count(last + 1), repeat(run_id), repeat(found.phase), *some))
+                self._connection.executemany(self._findings.insertion, chunk)
                 (text,) = self._one("SELECT sufficient_alone FROM run WHERE id = ?", run_id)
                 sufficient_alone = np.add(
                     msgspec.json.decode(text),
@@ -66,6 +70,9 @@ class Pairs(AuditFile):
                     "UPDATE run SET found = found + ?, sufficient_alone = ? WHERE id = ?",
                     (len(chunk), json_text(sufficient_alone.tolist()), run_id),
                 )
+            running.add(chunk)
+        # only once all of them are in the file: otherwise it is read again when the run ends
+        self._running[run_id] = running
 
     def count(self, query: PairQuery) -> int:
         """Count the pairs of a query."""

@@ -86,7 +86,12 @@ class Runs(AuditFile):
         """
         with sqlite_errors_as_store_errors(self.path):
             # outside the transaction: nobody else writes findings of this run
-            found = digests.found(self._connection, run_id)
+            running, kept = self._running.pop(run_id, None), self._found(run_id)
+            found = (
+                running.fingerprint
+                if running is not None and running.count == kept
+                else digests.found(self._connection, run_id)
+            )
         with self._writing():
             self._connection.execute(
                 "UPDATE run SET state = ?, message = ?, ended = ? WHERE id = ?",
@@ -94,6 +99,10 @@ class Runs(AuditFile):
             )
             ended = digests.ended(self._connection, run_id, found)
             self._write_log(f"Run {run_id} ended: {state}. {message}".strip(), "ran", ended)
+
+    def _found(self, run_id: int) -> int:
+        (count,) = self._one("SELECT found FROM run WHERE id = ?", run_id)
+        return int(count)
 
     def close_interrupted_runs(self) -> None:
         """Mark runs that were cut off when FairDesk itself ended. Call it while nothing runs.
