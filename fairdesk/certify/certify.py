@@ -165,6 +165,8 @@ class _Proof:
         layout: Layout,
     ) -> None:
         self._started = perf_counter()
+        #: What is done just now.
+        self._phase = "certify"
         self._context, self._people = context, people
         self._options, self._rng, self._layout = options, rng, layout
         names = context.domain.names
@@ -180,9 +182,11 @@ class _Proof:
 
     def run(self) -> Iterator[Event]:
         """Prove, and tell."""
+        self._phase = "rows"
         for figure in rows_asked(self._context, self._people):
             self._rows = () if figure is None else (figure,)
             yield self._progress()
+        self._phase = "certify"
         yield from self._look()
         yield from self._tell(force=True)
         yield from self._divide()
@@ -244,6 +248,7 @@ class _Proof:
     def _count(self) -> Iterator[Event]:
         """Count everybody that is left, one by one: then the whole of the time is for that."""
         until = self._options.seconds or np.inf
+        self._phase = "counting"
         for _ in self._refinery.count(self._counter):
             yield from self._tell()
             if self._over(until):
@@ -251,6 +256,7 @@ class _Proof:
 
     def _look_aside(self) -> Iterator[Event]:
         """Look at single attributes and at pairs of values, where there are several."""
+        self._phase = "attributes"
         begun, most = self._seconds, self._options.seconds - self._seconds_for_boxes
         if not most or self._layout.unused:
             return
@@ -296,7 +302,7 @@ class _Proof:
         refinery, limit = self._refinery, self._options.seconds
         decided = 1.0 - refinery.undecided / max(refinery.space.total, 1)
         spent = min(1.0, self._seconds / limit) if limit else 0.0
-        progress = self._context.progress("certify", int(_WHOLE * max(decided, spent)), _WHOLE)
+        progress = self._context.progress(self._phase, int(_WHOLE * max(decided, spent)), _WHOLE)
         queries = progress.queries + refinery.queries
         return msgspec.structs.replace(progress, tried=refinery.boxes, queries=queries)
 
@@ -364,14 +370,17 @@ class _Proof:
     def _finish(self) -> Iterator[Event]:
         """Yield the last figures and the certificate."""
         refinery, tree = self._refinery, self._refinery.tree
+        self._phase = "examples"
         yield self._progress()
         yield from self._more_examples()
+        self._phase = "estimating"
         yield self._progress()
         estimated = remainder(refinery, self._layout.fed, self._rng) if refinery.undecided else None
         # of a small rest in large boxes so few people cannot say anything
         if estimated and estimated.low <= 0.0 and estimated.high >= 1.0:
             estimated = None
         figures = self._figures(estimated, ended=True)
+        self._phase = "writing"
         yield self._progress()
         sums = Sums.of(tree)
         details: tuple[Metric, ...] = (*regions(tree, sums), refinement(tree, sums))

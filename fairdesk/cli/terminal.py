@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import ReportError, WorkerError, system_errors
@@ -102,12 +103,12 @@ def progress_bar(limit: float | None = None) -> Iterator[Callable[[RunState], No
         task = progress.add_task("starting", total=None, standing="")
 
         def show(state: RunState) -> None:
-            stage = state.phase or "starting"
+            doing = stage(state.phase)
             runs = state.id and state.state in ("running", "paused")
             progress.update(
                 task,
                 # before the first run there is nothing found yet
-                description=f"{METHODS[state.method].title}: {stage}" if runs else stage,
+                description=f"{METHODS[state.method].title}: {doing}" if runs else doing,
                 completed=state.done,
                 total=state.total or None,
                 standing=figures.standing(state) if state.id else "",

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
+from fairdesk.audit.catalogue.stages import stage
 from fairdesk.certify import certify
 from fairdesk.certify import pairwise as aside
 from fairdesk.certify.certify import CertifyOptions, _Gain, search
@@ -23,7 +24,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import labels
 from fairdesk.models.structure.types import structure_of
-from fairdesk.results.events import Certificate, Event, Found, Measured
+from fairdesk.results.events import Certificate, Event, Found, Measured, Progress
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
 from tests.certify.networks import RELU, Small, everywhere, names, number, small
@@ -67,6 +68,17 @@ def counted(made: Small) -> tuple[int, int]:
 
 def told(events: Iterator[Event], kind: type) -> list:
     return [event for event in events if isinstance(event, kind)]
+
+
+def test_each_step_of_a_proof_has_a_name():
+    made = question(3, values=3, rules=RULES, second=True)
+    options = CertifyOptions(seconds=20)
+    events = list(search(made.context, made.people, options, np.random.default_rng(0)))
+    phases = dict.fromkeys(each.phase for each in told(events, Progress))
+    assert list(phases)[:3] == ["looking", "rows", "certify"]
+    assert list(phases)[-3:] == ["examples", "estimating", "writing"]
+    # in words, and not as its key
+    assert all(stage(phase) != phase for phase in phases)
 
 
 def measured(events: list[Event]) -> tuple:

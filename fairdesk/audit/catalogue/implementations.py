@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -71,6 +73,26 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
     "repair-aequitas": Implementation("fairdesk.mitigate.methods.aequitas"),
     "repair-testsgd": Implementation("fairdesk.mitigate.methods.testsgd"),
 }
+
+
+#: Compiled loops that every search needs.
+_SHARED = ("fairdesk.individual.engine.kernels",)
+
+
+def is_compiled(method: str, kept: Path) -> bool:
+    """Return whether a method's loops need not be compiled: they are loaded, or in a folder.
+
+    Parameters
+    ----------
+    method : str
+        A key of `IMPLEMENTATIONS`.
+    kept : Path
+        Where numba keeps what it has compiled.
+    """
+    return all(
+        module in sys.modules or any(kept.glob(f"*/{module.rpartition('.')[2]}.*.nbi"))
+        for module in (*_SHARED, *IMPLEMENTATIONS[method].loops)
+    )
 
 
 def load(method: str) -> Search:

@@ -5,7 +5,7 @@ from __future__ import annotations
 #: Compiled once on a computer and kept: no part of any run's time.
 COMPILING = "compiling"
 #: What a run does before its method has anything to report.
-LOADING, PREPARING = "loading", "preparing"
+LOADING, PREPARING = "starting", "preparing"
 
 _STAGES = {
     "": "starting",
@@ -37,6 +37,9 @@ _STAGES = {
     "fairquant": "bounding regions",
     "smt": "solving",
     # groups
+    "labels": "counting recorded outcomes",
+    "answers": "querying the model",
+    "decisions": "counting decisions",
     "asking": "querying the model",
     "reading": "reading the texts",
     "confirming": "re-querying the model",

@@ -22,6 +22,7 @@ from fairdesk.audit.catalogue import implementations
 from fairdesk.audit.catalogue.implementations import Search
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, parse_options, unrepeatable
+from fairdesk.audit.catalogue.stages import COMPILING, LOADING, PREPARING
 from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, SearchInputs
 from fairdesk.audit.plan.spec import Budget
 from fairdesk.audit.worker import frames, wire
@@ -262,8 +263,14 @@ class Guest:
         """Run a method on what it is given."""
         # compiled loops and libraries are loaded now, unless they were before
         asked_at = perf_counter()
-        with _signs_of_life(send):
+        kept = os.environ.get("NUMBA_CACHE_DIR")
+        compiled = kept is None or implementations.is_compiled(asked.run.method, Path(kept))
+        with _signs_of_life(send, LOADING if compiled else COMPILING):
             search = implementations.load(asked.run.method)
+        if not compiled:
+            # made once on a computer, and kept: no part of a run
+            asked_at = perf_counter()
+        send(_nothing_yet(PREPARING))
         running = partial(drive, controls=self.controls, call=call, send=send, asked_at=asked_at)
         match asked.inputs:
             case SearchInputs() as inputs:
@@ -413,16 +420,19 @@ def _queried_again(
     yield Progress("preliminary", 1, 1, tried=0, found=0, queries=working.queries)
 
 
+def _nothing_yet(phase: str) -> Progress:
+    return Progress(phase, done=0, total=0, tried=0, found=0, queries=0)
+
+
 @contextmanager
-def _signs_of_life(send: Send) -> Iterator[None]:
+def _signs_of_life(send: Send, phase: str) -> Iterator[None]:
     """Tell now and then that something is under way that has nothing to tell itself."""
     over = threading.Event()
 
     def tell() -> None:
-        starting = Progress("starting", done=0, total=0, tried=0, found=0, queries=0)
-        send(starting)
+        send(_nothing_yet(phase))
         while not over.wait(LIFE_SECONDS):
-            send(starting)
+            send(_nothing_yet(phase))
 
     telling = threading.Thread(target=tell, daemon=True)
     telling.start()

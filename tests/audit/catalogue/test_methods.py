@@ -7,7 +7,7 @@ from typing import get_type_hints
 import msgspec
 import pytest
 
-from fairdesk.audit.catalogue.implementations import IMPLEMENTATIONS
+from fairdesk.audit.catalogue.implementations import IMPLEMENTATIONS, is_compiled
 from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.errors import SpecError
@@ -117,3 +117,18 @@ def test_every_method_is_implemented():
         assert issubclass(method.options, get_type_hints(search)["options"]), key
         # to load them would compile them
         assert all(map(find_spec, made.loops)), key
+
+
+def test_a_method_is_compiled_when_each_of_its_loops_was_kept(tmp_path, monkeypatch):
+    for module in [name for name in sys.modules if name.endswith("kernels")]:
+        monkeypatch.delitem(sys.modules, module)
+    assert not is_compiled("certify", tmp_path)
+    loops = ("fairdesk.individual.engine.kernels", *IMPLEMENTATIONS["certify"].loops)
+    for module in loops:
+        assert not is_compiled("certify", tmp_path)
+        *_, folder, name = module.split(".")
+        (tmp_path / f"{folder}_1234").mkdir(exist_ok=True)
+        (tmp_path / f"{folder}_1234" / f"{name}.loop-10.py311.nbi").touch()
+    assert is_compiled("certify", tmp_path)
+    # a method without loops of its own needs those that all share
+    assert is_compiled("uniform", tmp_path)

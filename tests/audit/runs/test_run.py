@@ -11,14 +11,17 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.stages import COMPILING
 from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.runs import run as runs
 from fairdesk.audit.runs.run import check_run, run
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.worker.client import Worker
+from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import SpecError, StoreError
 from fairdesk.models.inputs import predictions
+from fairdesk.results.events import Progress
 from fairdesk.results.subgroups import RuleSet
 from tests import phrases
 from tests.audit import fake_guest, making
@@ -103,6 +106,49 @@ def test_a_stopped_run_keeps_what_it_found(prepared):
     assert states[-1].state == "stopped"
     assert states[-1].found == store.count(PairQuery()) > 0
     assert store.runs()[0].state == "stopped"
+
+
+def told_by(phases, store, monkeypatch):
+    """Run a method that takes so many seconds before each phase; gives phase and elapsed."""
+    now = [1000.0]
+    monkeypatch.setattr(runs, "monotonic", lambda: now[0])
+
+    class Silent:
+        paused = False
+
+        def search(self, *_):
+            def events():
+                for seconds, phase in phases:
+                    now[0] += seconds
+                    yield Progress(phase, 0, 0, tried=0, found=0, queries=0)
+                return "done"
+
+            return Searching(events())
+
+    states = list(run(Silent(), store, RunSpec("uniform")))
+    assert states[-1].state == "done", states[-1].message
+    return [(state.phase, state.elapsed) for state in states]
+
+
+def test_what_prepares_a_run_counts_as_its_time(prepared, monkeypatch):
+    _worker, store = prepared()
+    phases = ((3.0, "starting"), (4.0, "preparing"), (5.0, "uniform"))
+    told = told_by(phases, store, monkeypatch)
+    assert told == [
+        ("", 0.0),
+        ("starting", 3.0),
+        ("preparing", 7.0),
+        ("uniform", 12.0),
+        ("uniform", 12.0),
+    ]
+
+
+def test_what_is_compiled_once_on_a_computer_does_not(prepared, monkeypatch):
+    _worker, store = prepared()
+    phases = ((1.0, COMPILING), (99.0, COMPILING), (1.0, "preparing"), (2.0, "uniform"))
+    told = told_by(phases, store, monkeypatch)
+    assert told[1:3] == [(COMPILING, 0.0), (COMPILING, 0.0)]
+    assert told[-1] == ("uniform", 2.0)
 
 
 def test_a_paused_run_says_so_and_its_clock_stands(prepared):
