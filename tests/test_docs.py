@@ -136,7 +136,7 @@ def window_texts() -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "page", [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))], ids=name
+    "page", [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md*"))], ids=name
 )
 def test_names_in_bold_are_on_screen(page):
     bold = set(re.findall(r"\*\*([^*]+)\*\*", page.read_text("utf-8"))) - {"bold"}

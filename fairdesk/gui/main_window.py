@@ -197,6 +197,14 @@ class MainWindow(QMainWindow):
     def _ask_help(self) -> None:
         ask_help(self.focusWidget() or self)
 
+    def _choose_figure(self) -> None:
+        # the catalogue comes with it
+        from fairdesk.gui.help.choice_dialog import ChoiceDialog  # noqa: PLC0415
+
+        dialog = ChoiceDialog(self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
     def _offer_help(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Let the key open the help in a dialog of this window, too."""
         dialog = now.window() if now is not None else None
@@ -240,6 +248,7 @@ class MainWindow(QMainWindow):
         about_menu = bar.addMenu("&Help")
         about_menu.addAction(action(self, "&Help", self._ask_help, _KEYS.HelpContents))
         about_menu.addAction(action(self, "&Glossary", lambda: self.show_help(TERMS)))
+        about_menu.addAction(action(self, "&Which figure do I need?", self._choose_figure))
         about_menu.addSeparator()
         about_menu.addAction(action(self, "Copy &diagnostics", about.copy_diagnostics))
         about_menu.addAction(action(self, "Open &log folder", about.open_log_folder))

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fairdesk.files import documentation
+from fairdesk.manual import choosing
 from fairdesk.manual.contents import CONTENTS
+from fairdesk.manual.places import CHOICE
 from fairdesk.manual.reference import figures, files, methods
 from fairdesk.report.render.formulas import formula
 
@@ -22,6 +24,7 @@ def pages(commands: str, draw: Callable[[str, str], str] = formula) -> dict[str,
         Draws a formula, given its key and what it says in words; MathML unless given.
     """
     made = {
+        CHOICE: {"questions": choosing.questions_page(), "sources": choosing.sources_page()},
         "reference/methods.md": {"overview": methods.overview(), "methods": methods.methods()},
         "reference/figures.md": {"figures": figures.figures(draw)},
         "reference/limits.md": {"limits": figures.limits()},

@@ -29,6 +29,7 @@ TOPICS = {
     "AttributeDialog": "how-to/own-data.md#limit-the-input-domain",
     "CellsDialog": "how-to/own-data.md#check-how-the-table-was-read",
     "CheckDialog": "how-to/verify-and-reproduce.md#verify",
+    "ChoiceDialog": CHOICE,
     "CompareDialog": "reference/methods.md#what-a-method-costs",
     "ContentsDialog": "how-to/report.md",
     "ExportDialog": "how-to/mitigation.md#what-you-get",

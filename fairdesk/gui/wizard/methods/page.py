@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from PySide6.QtCore import QSignalBlocker, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSpinBox, QWidget
 
 from fairdesk.app.standard import PlanKind
@@ -16,8 +16,18 @@ from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.near_field import NearField
 from fairdesk.gui.forms.rules_form import RulesForm
 from fairdesk.gui.forms.timing import ending
+from fairdesk.gui.help.choice_dialog import ChoiceDialog
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Card, Words, calm, heading, labelled, quiet, scrolled
+from fairdesk.gui.kit.parts import (
+    Card,
+    Words,
+    calm,
+    heading,
+    labelled,
+    push_button,
+    quiet,
+    scrolled,
+)
 from fairdesk.gui.wizard.methods.cards import KindCards
 from fairdesk.gui.wizard.methods.order import MethodOrder
 from fairdesk.gui.wizard.page import Desk, Page
@@ -44,6 +54,8 @@ class ChecksPage(Page):
         super().__init__(
             desk, Step.CHECKS, "Methods", "Choose what the audit answers, and how long it may take."
         )
+        self.figure = push_button("&Which figure do I need?", self._ask_figure, auto_default=False)
+        self.beside_title.insertWidget(1, self.figure)
         self.kinds = KindCards()
         self.picker = MethodPicker(several=True)
         self.order = MethodOrder()
@@ -206,6 +218,23 @@ class ChecksPage(Page):
     def _choose_kind(self, kind: PlanKind) -> None:
         self.state.choose_kind(kind)
         self.near.show_value(self.state.max_distance, self.state.person)
+        self._show_kind()
+        self.changed.emit()
+
+    def _ask_figure(self) -> None:
+        """Ask what is to be shown, and offer to take the method for it."""
+        dialog = ChoiceDialog(self, self.state.methods_off())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.method_chosen.connect(self.choose_method)
+        dialog.open()
+
+    def choose_method(self, method: str) -> None:
+        """Take a method into a custom plan, which has no other one if it was not custom before."""
+        if self.state.kind is PlanKind.CUSTOM:
+            self.state.take_method(method, wanted=True)
+            self.state.method = method
+        else:
+            self.state.choose_methods(method)
         self._show_kind()
         self.changed.emit()
 
