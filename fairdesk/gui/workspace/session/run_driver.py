@@ -1,4 +1,4 @@
-"""A run, seen from the window: driven in a thread, told about ten times a second."""
+"""A run, seen from the window: driven in a thread, told a few times a second."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from fairdesk.gui.kit.threads.background import unexpected
 _log = logging.getLogger(__name__)
 #: Milliseconds between two looks at how far the run is.
 PERIOD = 100
+#: So many looks pass before counts that have only grown are told again: all pages are painted anew.
+GROWING = 3
 #: Points of the run's curve beyond this are thinned out; a chart draws fewer still.
 _MOST_POINTS = 4_000
 #: Seconds for which a thread may hold the interpreter: Python's own, and while a run goes on.
@@ -53,8 +55,8 @@ class RunDriver(QObject):
     """Drives one run at a time and tells the newest state, in the window's thread.
 
     The thread leaves its newest state where a timer of the window picks it up: whatever the run
-    yields, the window hears of it at most every `PERIOD` milliseconds, and nothing of Qt is
-    touched from the thread.
+    yields, the window hears of what is new at most every `PERIOD` milliseconds, of counts that
+    have only grown at every third look (`GROWING`), and nothing of Qt is touched from the thread.
 
     Signals
     -------
@@ -75,6 +77,7 @@ class RunDriver(QObject):
         self._newest: RunState | None = None
         self._points: list[tuple[float, float, float, float]] = []
         self._told: RunState | None = None
+        self._waited = 0
         self._stopping = False
         self._timer = QTimer(self)
         self._timer.setInterval(PERIOD)
@@ -115,6 +118,7 @@ class RunDriver(QObject):
         if self.busy:
             raise RuntimeError("a run is under way")
         self._worker, self._newest, self._told, self._points = worker, None, None, []
+        self._waited = 0
         self._stopping = False
         self._thread = threading.Thread(
             target=self._work, args=(worker, path, run), name="fairdesk-run", daemon=True
@@ -201,8 +205,9 @@ class RunDriver(QObject):
             self._worker.stop()
         with self._lock:
             newest = self._newest
-        if newest is not None and newest is not self._told:
-            self._told = newest
+        self._waited += 1
+        if newest is not None and newest is not self._told and (over or self._is_news(newest)):
+            self._told, self._waited = newest, 0
             self.changed.emit(newest)
         if over:
             self._timer.stop()
@@ -210,3 +215,13 @@ class RunDriver(QObject):
             _make_way(for_window=False)
             if newest is not None:
                 self.ended.emit(newest)
+
+    def _is_news(self, newest: RunState) -> bool:
+        """Return whether a state differs in more than its counts, or these were not told lately."""
+        told = self._told
+        return (
+            told is None
+            or self._waited >= GROWING
+            or (newest.state, newest.phase) != (told.state, told.phase)
+            or not (told.found and newest.found)
+        )

@@ -1,10 +1,11 @@
 import threading
 import time
 
+import msgspec
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.workspace.session.run_driver import RunDriver
 from tests import phrases
@@ -127,3 +128,23 @@ def test_stop_and_wait_returns_with_everything_written(qtbot, driver, path):
     assert not driver.busy
     with Store.open(path) as store:
         assert [run.state for run in store.runs()] == ["stopped"]
+
+
+def test_counts_that_only_grow_are_told_at_every_third_look(qtbot, driver):
+    told = []
+    driver.changed.connect(told.append)
+    state = RunState(1, "maft", "running", phase="global", found=1)
+
+    def look(newest):
+        driver._newest = newest
+        driver._look()
+        return len(told)
+
+    grown = [msgspec.structs.replace(state, found=found) for found in range(2, 9)]
+    assert look(state) == 1
+    assert [look(each) for each in grown[:4]] == [1, 1, 2, 2]
+    # another phase, and a pause, are told at once
+    local = msgspec.structs.replace(grown[4], phase="local")
+    assert look(local) == 3
+    assert look(msgspec.structs.replace(local, state="paused")) == 4
+    assert told[-1].state == "paused"
