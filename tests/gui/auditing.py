@@ -44,7 +44,7 @@ class Scales:
         Wait for it before each answer.
     """
 
-    def __init__(self, hold=None):
+    def __init__(self, hold=None, command=()):
         self.hold, self.calls, self.closed = hold, 0, False
 
     def weigh(self, domain, people, rows):

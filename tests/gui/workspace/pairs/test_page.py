@@ -25,7 +25,7 @@ LONG = 20_000
 def held(monkeypatch):
     """Comparing waits until it is let go."""
     hold = threading.Event()
-    monkeypatch.setattr(weighing, "Worker", lambda: Scales(hold))
+    monkeypatch.setattr(weighing, "Worker", lambda command: Scales(hold))
     yield hold
     hold.set()
 
