@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,19 @@ def test_locks_hold_what_pyproject_asks_for():
     names = {re.match(r"[A-Za-z0-9-]+", requirement)[0].lower() for requirement in asked}
     held = [locked(f"requirements-{lock}.txt") for lock in ("test", "built")]
     assert names <= {requirement.split("==")[0] for lock in held for requirement in lock}
+
+
+def test_an_installed_package_holds_the_pages_of_the_help(tmp_path):
+    built = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path]
+    subprocess.run(built, cwd=HOUSE, check=True, capture_output=True)
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as held:
+        names = set(held.namelist())
+    docs = HOUSE / "docs"
+    pages = {each.relative_to(docs).as_posix() for each in docs.rglob("*.*") if each.is_file()}
+    assert {f"fairdesk/_docs/{page}" for page in pages} <= names
+    assert "fairdesk/_docs/terms.md" in names
+    assert "fairdesk/manual/choosing.toml" in names
 
 
 def test_packaging_is_no_package():

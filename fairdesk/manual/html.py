@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from fairdesk.manual.marks import ANCHOR, DEFINITION
+
 #: What MkDocs is told about a page, above its title.
 _ABOUT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-#: An anchor that a heading or a term names itself: ``{ #name }``.
-ANCHOR = re.compile(r"\s*\{ *#([\w.-]+) *\}\s*$")
-#: A term and what it means, as python-markdown reads them.
-DEFINITION = re.compile(r"^(?![ #>|`-])(\S.*)\n:   (.*(?:\n(?: {4}.*\S.*))*)\n", re.MULTILINE)
 #: A remark with a title.
 _REMARK = re.compile(r'^!!! \w+ "([^"]*)"\n((?:(?: {4}.*)?\n)+)', re.MULTILINE)
 _TERM = re.compile(r'<dt><a name="([^"]+)"></a>(.*?)</dt><dd>(.*)</dd>')

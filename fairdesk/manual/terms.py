@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from fairdesk.files import documentation
-from fairdesk.manual.html import ANCHOR, DEFINITION
+from fairdesk.manual.marks import ANCHOR, DEFINITION
 from fairdesk.manual.places import TERMS
 
 

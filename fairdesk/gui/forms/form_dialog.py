@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
 from fairdesk.gui.kit import layouts, theme
@@ -24,6 +25,8 @@ class FormDialog(QDialog):
     def __init__(self, title: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
+        # the help can be read meanwhile
+        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.body = layouts.column(on=self, margin=theme.WIDE, spacing=theme.GAP)
         self._wrong = Words(tone="wrong")
         self._buttons = QDialogButtonBox(

@@ -4,14 +4,15 @@ import importlib
 import pkgutil
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QTextDocument
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 import fairdesk.gui
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.cli.reference import commands_page
+from fairdesk.gui.forms.form_dialog import FormDialog
 from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.help.manual import make_manual
 from fairdesk.gui.help.topics import TOPICS, place_of
@@ -122,8 +123,43 @@ def test_the_button_opens_the_page_of_the_workspace_on_screen(qtbot, window, tmp
         assert topic_of(page.findChild(QWidget)) == name
 
 
+def test_the_button_covers_nothing_of_any_page(qtbot, window, tmp_path):
+    window.open_audit(make_audit(tmp_path))
+    workspace = window.workspace
+    qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
+    for name, page in zip(NAMES, page_widgets(workspace), strict=True):
+        workspace.show_page(name)
+        QCoreApplication.processEvents()
+        place = on(window, workspace.help)
+        shown = [each for each in page.findChildren(QWidget) if each.isVisible()]
+        leaves = [each for each in shown if not each.findChildren(QWidget)]
+        assert len(leaves) > 2
+        assert [each for each in leaves if on(window, each).intersects(place)] == [], name
+
+
+def on(window, widget):
+    return QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
+
+
 def page_widgets(workspace):
     return [workspace._pages.widget(at) for at in range(workspace._pages.count())]
+
+
+def test_a_form_that_waits_for_its_answer_leaves_the_help_alone(qtbot, window):
+    form = FormDialog("Form", window)
+    form._add_buttons()
+    seen = []
+
+    def look():
+        seen.append(QApplication.activeModalWidget().windowModality())
+        form.reject()
+
+    QTimer.singleShot(0, look)
+    form.exec()
+    # a window without a parent is blocked by what is modal to the whole application only
+    assert seen == [Qt.WindowModality.WindowModal]
+    window.show_help(TERMS)
+    assert window.help.parentWidget() is None
 
 
 def test_a_part_without_a_helper_above_it_asks_in_vain(qtbot):

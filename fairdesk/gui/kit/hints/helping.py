@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QDialog, QToolButton, QWidget
 
 from fairdesk.gui.kit import theme
@@ -65,7 +65,8 @@ class HelpButton(QToolButton):
         self.setText("?")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFixedSize(QSize(1, 1) * (self.fontMetrics().height() + theme.NEAR))
-        self.setToolTip("Help (F1)")
+        key = QKeySequence(QKeySequence.StandardKey.HelpContents)
+        self.setToolTip(f"Help ({key.toString(QKeySequence.SequenceFormat.NativeText)})")
         self.setAccessibleName(f"Help: {about}")
         if topic:
             set_topic(self, topic)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QLayout, QWidget
 
 from fairdesk.answers.selection import all_off
 from fairdesk.app.run_queue import OVER, QueuedRun, RunQueue
@@ -122,7 +122,7 @@ class Workspace(QWidget):
             set_topic(page, name)
         held = Pages(*pages)
         self._pages = held.stack
-        self._lay_out(self._helped(held))
+        self._lay_out(held)
 
         self._listen()
         for number, name in enumerate(NAMES, start=1):
@@ -411,11 +411,13 @@ class Workspace(QWidget):
 
     def _lay_out(self, pages: QWidget) -> None:
         line = parts.Hairline()
-        warning = layouts.column(self._banner, margin=(theme.WIDE, theme.GAP, theme.WIDE, 0))
+        beside = theme.WIDE + theme.PAGE
+        warning = layouts.column(self._banner, margin=(theme.WIDE, theme.GAP, beside, 0))
+        middle = layouts.column(warning, layouts.grow(pages), spacing=0)
         upper = layouts.row(
             layouts.column(self.steps, margin=(0, theme.GAP, 0, 0)),
             line,
-            layouts.grow(layouts.column(warning, layouts.grow(pages), spacing=0)),
+            layouts.grow(self._helped(middle)),
             spacing=0,
         )
         layouts.column(
@@ -425,7 +427,7 @@ class Workspace(QWidget):
             spacing=0,
         )
 
-    def _helped(self, pages: QWidget) -> QWidget:
+    def _helped(self, pages: QLayout) -> QWidget:
         """Return the pages with a “?” in their corner, which is that of the page on screen."""
         self.help = HelpButton("this page")
         self._pages.currentChanged.connect(lambda at: set_topic(self.help, NAMES[at]))
@@ -434,8 +436,8 @@ class Workspace(QWidget):
         both = QWidget()
         grid = QGridLayout(both)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.addWidget(pages, 0, 0)
-        # in the margin that every page leaves, beside a scroll bar
+        grid.addLayout(pages, 0, 0)
+        # in the margin above every page, beside a scroll bar
         grid.addLayout(layouts.row(self.help, margin=(0, 0, theme.WIDE, 0)), 0, 0, corner)
         self.help.raise_()
         return both
