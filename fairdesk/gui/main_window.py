@@ -365,7 +365,7 @@ class MainWindow(QMainWindow):
         if self.workspace is None:
             model.close()
         else:
-            self.workspace.start_runs(model, plan.runs)
+            self.workspace.start_runs(model, plan.runs, plan.seconds)
 
     # -- the open audit ---------------------------------------------------------------------------
 

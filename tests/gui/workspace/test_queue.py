@@ -16,7 +16,7 @@ from fairdesk.gui.workspace.queue.naming import names, seconds_left
 from fairdesk.gui.workspace.shell import workspace as workspace_module
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.standings import GROUPS, NAMES, REPORT
+from fairdesk.gui.workspace.shell.standings import GROUPS, NAMES, OVERVIEW, REPORT
 from tests.gui.auditing import FakeWorker, make_audit
 
 RUN = RunSpec("uniform", {"samples": 300}, budget=Budget(seconds=60.0))
@@ -192,6 +192,43 @@ def test_what_waited_can_be_dropped(qtbot, opened, tmp_path):
     workspace.close_audit()
     with Store.open(path) as store:
         assert store.waiting_runs() == ()
+
+
+def test_a_run_with_a_long_name_leaves_the_window_small(qtbot, themed):
+    bar = RunBar()
+    qtbot.addWidget(bar)
+    bar.resize(784, 80)
+    bar.show()
+    longest = max(METHODS.values(), key=lambda method: len(method.title))
+    run = RunSpec(longest.key, budget=Budget(seconds=60.0))
+    bar.show_beginning(run)
+    state = RunState(1, longest.key, "running", phase="compiling", found=9, tried=10, queries=12)
+    bar.show_live(state, run)
+    queue = RunQueue()
+    queue.add((run,) * 20)
+    queue.begin()
+    bar.queue.show_queue(queue)
+    assert bar.minimumSizeHint().width() <= 784
+    # the name is whole for those who hear it
+    assert longest.title in bar.accessibleDescription()
+    # and of the runs at least the one under way is shown
+    assert bar.queue.chips.buttons[1].isVisible()
+    assert not bar.queue.chips.buttons[20].isVisible()
+    assert "more" in bar.queue.chips._more.text()
+
+
+def test_the_runs_of_a_plan_share_its_time_and_begin_with_the_overview(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    hold = threading.Event()
+    with qtbot.waitSignal(workspace.run_finished, timeout=30_000):
+        workspace.start_runs(FakeWorker(hold=hold), (RUN, RUN), 50.0)
+        assert workspace.steps.currentRow() == NAMES.index(OVERVIEW)
+        assert workspace.queue.running.spec.budget.seconds < 50.0
+        hold.set()
+    with Store.open(workspace.path) as store:
+        first, second = (run.spec.budget.seconds for run in store.runs())
+    # what the first left over is there for the second
+    assert first < second < 50.0
 
 
 # The clock

@@ -16,6 +16,8 @@ from fairdesk.gui.workspace.queue.listing import QueueList
 from fairdesk.gui.workspace.queue.naming import SIGNS, names, seconds_left, standing
 
 _PAUSED = "‖"
+#: From this width on there is room for the time that all take.
+_WIDE = 1000
 
 
 class _Chips(QWidget):
@@ -225,7 +227,7 @@ class QueueStrip(QWidget):
         text = "" if left is None else f"all in {ticking(ceil(left))} at most"
         if self.total.text() != text:
             self.total.setText(text)
-        self.total.setVisible(bool(text))
+        self.total.setVisible(bool(text) and self.width() >= _WIDE)
 
     def _turn(self) -> None:
         self.list.setVisible(self.list.isHidden())

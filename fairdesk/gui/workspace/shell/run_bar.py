@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from fairdesk.answers.selection import main_shares
@@ -25,8 +25,10 @@ from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 
-#: From this width on the bar has room for all figures.
-_WIDE = 900
+#: From these widths on the bar has room for the queries, and for the price of a pair too.
+_ROOMY, _WIDE = 940, 1060
+#: The least room for the name of a method.
+_LEAST_NAME = 110
 #: Milliseconds between two looks at the clock.
 _TICK = 250
 _STOPPING = "stopping…"
@@ -87,6 +89,27 @@ class _Figure(QWidget):
         self._number.setAccessibleName(f"{self._caption}: {text}")
 
 
+class _Line(parts.Words):
+    """One line that is cut at its end where the room is short."""
+
+    def __init__(
+        self, text: str = "", *, tone: str = "", size: float = 1.0, strong: bool = False
+    ) -> None:
+        super().__init__(text, tone=tone, size=size, strong=strong, wrap=False)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Ask for room for two words or so."""
+        least = super().minimumSizeHint()
+        return QSize(min(least.width(), _LEAST_NAME), least.height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw as much of the text as there is room for."""
+        side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        end = Qt.TextElideMode.ElideRight
+        text = self.fontMetrics().elidedText(self.text(), end, self.width())
+        QPainter(self).drawText(self.rect(), side, text)
+
+
 class RunBar(parts.Card):
     """A run and its state.
 
@@ -114,8 +137,8 @@ class RunBar(parts.Card):
         super().__init__(margin=0)
         self.setAccessibleName("Run")
         self._sign = parts.Words(Sign.NOT_YET.value, size=1.3, wrap=False)
-        self._method = parts.Words("No run yet", strong=True, wrap=False)
-        self._standing = parts.Words(tone="quiet", size=0.85, wrap=False)
+        self._method = _Line("No run yet", strong=True)
+        self._standing = _Line(tone="quiet", size=0.85)
         self._found = _Figure("pairs found", 72)
         self._tried = _Figure("instances tested", 72)
         self._rows = _Figure("queries", 84)
@@ -158,7 +181,7 @@ class RunBar(parts.Card):
             spacing=theme.GAP,
         )
         self.body.addLayout(row)
-        self._stopping = self._priced = False
+        self._stopping = self._priced = self._queried = False
         self.queue = QueueStrip()
         self.queue.setContentsMargins(theme.GAP, 0, theme.GAP, theme.NEAR)
         self.body.addWidget(self.queue)
@@ -173,9 +196,12 @@ class RunBar(parts.Card):
         self.show_nothing()
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Return the least size: where there is little room, the price of a pair gives way."""
+        """Return the least size: where there is little room, some figures give way."""
         least = super().minimumSizeHint()
-        spare = 0 if self._price.isHidden() else self._price.sizeHint().width() + theme.GAP
+        spare = sum(
+            0 if each.isHidden() else max(each.sizeHint().width(), each.minimumWidth()) + theme.GAP
+            for each in (self._price, self._rows)
+        )
         return QSize(least.width() - spare, least.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
@@ -299,7 +325,6 @@ class RunBar(parts.Card):
         answers = method_named(run.method).answers
         self._found.setVisible(answers is QuestionKind.EXAMPLES)
         self._priced = answers is QuestionKind.EXAMPLES
-        self._offer_price()
         self._share.setVisible(
             answers not in (QuestionKind.EXAMPLES, QuestionKind.DIAGNOSIS, QuestionKind.RATES)
         )
@@ -307,7 +332,8 @@ class RunBar(parts.Card):
         self._found.show_number(words.number(run.found))
         proves = answers is QuestionKind.PROOF
         # there is no room for all of it in a small window, and boxes tell more of a proof
-        self._rows.setVisible(not proves)
+        self._queried = not proves
+        self._offer_price()
         self._tried.show_number(
             words.number(run.tried), "regions" if proves else "instances tested"
         )
@@ -336,7 +362,8 @@ class RunBar(parts.Card):
         self._share.show_number(short(share), f"{kind(share)}{of}")
 
     def _offer_price(self) -> None:
-        """Show the price of a pair where there is one, and room for it."""
+        """Show the queries and the price of a pair where there are such, and room for them."""
+        self._rows.setVisible(self._queried and self.width() >= _ROOMY)
         self._price.setVisible(self._priced and self.width() >= _WIDE)
 
     def _count_groups(self, run: Run) -> None:

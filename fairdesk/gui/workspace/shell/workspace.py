@@ -582,11 +582,13 @@ class Workspace(QWidget):
         if run is not None and run.run_id and self._record(run.run_id) is not None:
             self._open_run(run.run_id)
         elif run is not None:
-            self._show_queued(run)
+            self._show_answer(run.spec)
 
     def _show_queued(self, run: QueuedRun) -> None:
-        """Show what a run answers; of searches that were asked for together their comparison."""
-        if run.batch.compares:
+        """Show what a run answers; of several that were asked for together what they share."""
+        if run.batch.seconds is not None and len(self.queue.of(run.batch)) > 1:
+            self.show_page(OVERVIEW)
+        elif run.batch.compares:
             self.show_page(COMPARE)
             self.compare.show_runs()
         else:
