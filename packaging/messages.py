@@ -186,7 +186,7 @@ def _of_rules() -> Iterator[str]:
 
 def _of_methods() -> Iterator[str]:
     for method in METHODS.values():
-        yield from (method.title, method.sentence, method.tells, method.cannot)
+        yield from (method.title, method.short_title, method.sentence, method.tells, method.cannot)
         for option in options_of(method.options):
             yield from (option.title, option.help)
 

@@ -153,6 +153,21 @@ RIGHT = {
 }
 
 
+#: A straight apostrophe inside or at the end of a word.
+STRAIGHT = re.compile(r"\w'(s|t|re|ve|ll|d)?\b")
+
+
+def test_apostrophes_in_sentences_are_curly():
+    straight = [
+        f"{path.relative_to(ROOT)}:{line}: {text}"
+        for path, line, text in texts_of_the_product()
+        # several lines are code
+        if words(text) >= FEWEST and "\n" not in text and STRAIGHT.search(text)
+    ]
+    assert straight == []
+    assert STRAIGHT.search("The model's inputs")
+
+
 def banned():
     """Return each banned pattern, compiled, with the better word."""
     return [

@@ -304,7 +304,7 @@ def pair_statement(
     steps = [f"{before} → {after}" for _, before, after in changed]
     sentence = say(
         "Changing {changes}, with everything else equal, changes the decision from {before} to "
-        "{after} (score {row} to {partner}; finding {number}).",
+        "{after} (score {row} to {partner}; pair {number}).",
         changes=words.joined(changes),
         before=words.decision_word(spec, pair.row_class),
         after=words.decision_word(spec, pair.partner_class),

@@ -39,7 +39,7 @@ from fairdesk.wording.words import digits_of, interval, plural, shown_percent
 #: What a phase of a search for groups counts, where that is neither rule sets nor people.
 _STEPS = fixed(
     {
-        "data": "{done} of {total} rows queried",
+        "data": "{done} of {total} data rows queried",
         "rules": "{done} of {total} candidate subgroups counted",
         "fitting": "{done} of {total} subgroups fitted",
         "reading": "{done} of {total} texts read",
@@ -113,8 +113,8 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
         )
     elif share.exhaustive:
         sentence = say(
-            "The decision changes for {hits} of {counted} ({share}) {when}. Exhaustive: every "
-            "one was tested.",
+            "The decision changes for {hits} of {counted} ({share}) {when}. Exhaustive: all of "
+            "them were tested.",
             share=value,
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),

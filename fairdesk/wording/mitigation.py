@@ -161,22 +161,23 @@ def _chosen(figures: Sequence[Metric], repair: Repair, best: Trial) -> tuple[str
         return "", said
     first, last = both_texts(before, after)
     values = {"target": _target(repair), "before": first, "after": last, "cost": _cost(best)}
+    values["other"] = say(_AGAINST[change.against])
     harm, fall = _harm(figures, best), relative_fall(before, after, change)
     if fall is None:
         said = say(
-            "{Deed} reduced {target} from {before} to {after}{cost}.",
-            Deed=words.capital(deed),
+            "Compared with {other}, {deed} reduced {target} from {before} to {after}{cost}.",
+            deed=deed,
             **values,
         )
         return "", said + harm
     less, ends = _less(*fall)
     said = say(
-        "{Deed} reduced {target} from {before} to {after}, which is {less} ({confidence} CI "
-        "{ends}){cost}.",
+        "Compared with {other}, {deed} reduced {target} from {before} to {after}, which is "
+        "{less} ({confidence} CI {ends}){cost}.",
         less=less,
         confidence=words.percent_of("95"),
         ends=ends,
-        Deed=words.capital(deed),
+        deed=deed,
         **values,
     )
     return less, said + harm

@@ -324,5 +324,7 @@ def _at_least(share: Fraction, digits: int) -> str:
 
 def _decimal(number: int, digits: int) -> str:
     """Write a whole number of so many decimals of a percent."""
+    if not number:
+        return words.percent_of("0")
     whole, rest = divmod(int(number), 10**digits)
     return words.percent_of(f"{whole}.{rest:0{digits}d}" if digits else f"{whole}")

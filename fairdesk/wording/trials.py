@@ -123,8 +123,8 @@ def measure_text(measure: Measure | None) -> str:
 
     Examples
     --------
-    ``84.2 % (83.1 to 85.3)``, ``17.3 points (15.0 to 19.6)``, ``0.901 (0.893 to 0.909)``,
-    ``at least 89.93 %``; a dash where it was not measured
+    ``84.2 % (83.1 to 85.3)``, ``17.3 percentage points (15.0 to 19.6)``,
+    ``0.901 (0.893 to 0.909)``, ``at least 89.93 %``; a dash where it was not measured
     """
     if measure is None:
         return "–"
@@ -150,7 +150,7 @@ def measure_parts(measure: Measure) -> tuple[str, str]:
 
 
 def change_text(change: Change | None, *, tested: bool = True) -> str:
-    """Write a change: ``−0.4 points (−0.9 to 0.1), p = 0.12``; a dash for none.
+    """Write a change: ``−0.4 percentage points (−0.9 to 0.1), p = 0.12``; a dash for none.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def change_text(change: Change | None, *, tested: bool = True) -> str:
     digits = digits_for(change)
     text = words.signed(factor * change.difference, digits)
     if factor != 1:
-        text = say("{n} points", n=text)
+        text = say("{n} percentage points", n=text)
     if change.low is not None and change.high is not None:
         ends = (words.plain(factor * each, digits) for each in (change.low, change.high))
         text += f" ({words.ends(*ends)})"
@@ -316,6 +316,6 @@ def value_text(measure: Measure, value: float, digits: int) -> str:
         case "number":
             return words.plain(value, digits)
         case "points":
-            return say("{n} points", n=words.plain(100 * value, digits))
+            return say("{n} percentage points", n=words.plain(100 * value, digits))
         case _:
             return words.shown_percent(value, digits)

@@ -21,8 +21,9 @@ from fairdesk.wording.statements import Statement
 #: What a search can show, and what not. Stands wherever findings are counted.
 EXAMPLES = fixed(
     "Each pair shows that, for these inputs, the model’s decision depends on a protected "
-    "attribute. The search is targeted, so neither the number of pairs nor their share among "
-    "the instances tested is a prevalence. Instances are synthetic or rows of the data."
+    "attribute. Neither the number of pairs nor their share among the instances tested is a "
+    "prevalence: a search goes where it expects pairs, and random sampling draws from the input "
+    "domain. Instances are synthetic or rows of the data."
 )
 #: What the rows of the data show, and what not.
 OBSERVED = fixed(
@@ -215,6 +216,8 @@ def p_is(p: float | None, *, signs: bool = False) -> str:
 
 def duration(seconds: float) -> str:
     """Write a time span for people: ``1.7 s``, ``41 s``, ``3 min 5 s``, ``1 h 12 min``."""
+    if 0 < seconds < 0.01:
+        return say("under {time}", time=f"{number(0.01, 2)}{NBSP}s")
     if seconds < 0.1:
         return f"{number(seconds, 2)}{NBSP}s"
     if seconds < 9.95:
@@ -311,7 +314,7 @@ def grouping_names(domain: Domain) -> tuple[str, ...]:
 
 
 def when_changes(domain: Domain) -> str:
-    """Say the condition of a finding: ``when only sex or race or both change``."""
+    """Say the condition of a finding: ``when only sex, race or both change``."""
     return when_change(protected_names(domain))
 
 
@@ -319,9 +322,10 @@ def when_change(names: Sequence[str]) -> str:
     """Say that some protected attributes change and nothing else does."""
     if len(names) == 1:
         return say("when only {name} changes", name=quoted(names[0]))
-    text = listed(names, "or")
     if len(names) == 2:
-        return say("when only {names} or both change", names=text)
+        first, second = map(quoted, names)
+        return say("when only {first}, {second} or both change", first=first, second=second)
+    text = listed(names, "or")
     return say("when only {names} change, alone or together", names=text)
 
 
@@ -341,10 +345,8 @@ def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> State
     if run.found:
         sentence = say_many(
             run.found,
-            "{n} discriminatory pair found: the decision changes {when}. An example from a "
-            "targeted search, not a rate.",
-            "{n} discriminatory pairs found: the decision changes {when}. Examples from a "
-            "targeted search, not a rate.",
+            "{n} discriminatory pair found: the decision changes {when}. An example, not a rate.",
+            "{n} discriminatory pairs found: the decision changes {when}. Examples, not a rate.",
             **values,
         )
     elif run.state in ("running", "paused"):

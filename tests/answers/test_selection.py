@@ -357,6 +357,6 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
     assert answer.said.value == "female → male"
     assert answer.said.label.endswith(": sex")
     assert "sex from female to male" in answer.said.sentence
-    assert "finding 3" in answer.said.sentence
+    assert "pair 3" in answer.said.sentence
     assert answer.said.sentence.count("favourable") == 2
     assert answer.details[0].startswith("60 discriminatory pairs")

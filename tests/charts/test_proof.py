@@ -4,9 +4,11 @@ from fractions import Fraction
 
 from fairdesk.charts.kinds.proof import Guess, Space, Spaces
 from fairdesk.report.render.drawing import drawn
+from tests import phrases
 from tests.charts.reading import PAPER, texts
 
 GUESS = Guess(0.41, 0.38, 0.44, 0.95)
+GUESSED = f"estimated, not proven: {phrases.DECISION_CHANGES_FOR} 41.0 % (38.0 to 44.0)"
 PART = Space("Applicants", Fraction("0.8993"), Fraction("0.0312"), exact=False, guess=GUESS)
 
 
@@ -16,7 +18,7 @@ def plain(text):
 
 def test_bars_say_what_is_certified_falsified_undecided_and_only_estimated():
     shares = ["at least 89.93 % certified", "at least 3.12 % falsified", "6.95 % undecided"]
-    guess = "estimated, not proven: 41.0 % (38.0 to 44.0) of the undecided share falsified"
+    guess = f"{GUESSED} of the undecided share"
     spaces = Spaces((PART,))
     assert {"Applicants", "=", "≠", *shares, guess} <= set(texts(spaces.lay_out(PAPER)))
     told = f"Applicants: {', '.join((*shares, guess))}"
@@ -37,5 +39,5 @@ def test_what_is_proven_is_never_rounded_up():
 
 def test_of_those_of_whom_nothing_is_proven_all_is_estimated():
     space = Space("", Fraction(0), Fraction(0), exact=False, guess=GUESS)
-    assert plain(space.guessed()) == "estimated, not proven: 41.0 % (38.0 to 44.0) falsified"
+    assert plain(space.guessed()) == GUESSED
     assert plain(space.text(*next(space.parts()))) == "100 % undecided"

@@ -125,7 +125,8 @@ def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path
     right = 30 + (2_405 - 206) + 4 + (BLACK.negatives - 150)
     whole = 40 + 2_405 + 10 + BLACK.negatives
     said = told["Checked on rows of the data"]
-    assert f"{100 * right / whole:.1f}\u00a0% of {whole:,} rows that have one ({right:,})" in said
+    share = f"({100 * right / whole:.1f}\u00a0%)"
+    assert f"in {right:,} of {whole:,} rows that have one {share}" in said
 
 
 def test_the_log_is_printed_with_its_chain_and_what_passes_is_not(tmp_path):

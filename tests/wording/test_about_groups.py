@@ -416,7 +416,7 @@ def test_cells_stand_under_their_heads_and_nothing_is_not_a_number(spec):
     assert black["Four-fifths"] == "below"
     assert black["Test"] == "Z = −4.11"
     assert black[phrases.TRUE_POSITIVE_RATE] == "undefined"
-    assert black["Equal opportunity"] == "undefined"
+    assert black["Equal opportunity, percentage points"] == "undefined"
     white = dict(zip(heads, group_columns.cells(WHITE, TABLE), strict=True))
     assert white["Corrected p"] == "reference"
     no_labels = [

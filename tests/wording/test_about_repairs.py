@@ -47,7 +47,7 @@ def measure(what, estimate, low, high, rows="test", of=""):
         ("accuracy", (0.842, 0.831, 0.853), "84.2 % (83.1 to 85.3)"),
         ("share_domain", (0.0391, 0.0364, 0.0418), "3.91 % (3.64 to 4.18)"),
         ("share_domain", (0.0, 0.0, 0.0002), "0 % (0.00 to 0.02)"),
-        ("rate_gap", (0.173, 0.15, 0.196), "17.3 points (15.0 to 19.6)"),
+        ("rate_gap", (0.173, 0.15, 0.196), "17.3 percentage points (15.0 to 19.6)"),
         ("auc", (0.9012, 0.893, 0.909), "0.901 (0.893 to 0.909)"),
         ("impact_ratio", (0.361, 0.3, 0.42), "0.361 (0.300 to 0.420)"),
         ("certified", (0.89939, None, None), "at least 89.93 %"),
@@ -67,11 +67,17 @@ def test_what_was_not_measured_is_a_dash():
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (("accuracy", -0.004, -0.0092, 0.001, 0.12), "−0.4 points (−0.9 to 0.1), p = 0.120"),
-        (("accuracy", 0.004, 0.001, 0.007, 1e-9), "+0.40 points (0.10 to 0.70), p below 0.0001"),
+        (
+            ("accuracy", -0.004, -0.0092, 0.001, 0.12),
+            "−0.4 percentage points (−0.9 to 0.1), p = 0.120",
+        ),
+        (
+            ("accuracy", 0.004, 0.001, 0.007, 1e-9),
+            "+0.40 percentage points (0.10 to 0.70), p below 0.0001",
+        ),
         (("auc", -0.0041, -0.0101, 0.0021, None), "−0.004 (−0.010 to 0.002)"),
         (("accuracy", None, None, None, None), "undefined"),
-        (("certified", 0.0418, None, None, None), "+4.18 points"),
+        (("certified", 0.0418, None, None, None), "+4.18 percentage points"),
     ],
 )
 def test_a_change_is_written_with_its_sign_interval_and_test(change, expected):
@@ -91,9 +97,10 @@ def test_every_source_of_labels_is_explained_and_some_sentence_warns():
 def test_the_headline_says_what_fell_by_how_much_and_at_what_cost(spec):
     said = mitigation_words.headline(repairs.FIGURES)
     assert plain(said.sentence) == (
-        "Adding 529 augmentation rows (2.9 % of the training rows) reduced the estimated share of "
-        "decision changes in the input domain from 4.02 % to 1.84 %, which is 54 % less (95 % CI "
-        "50 to 58); accuracy on held-out rows changed by −0.3 points (−1.1 to 0.4)."
+        "Compared with the retrained baseline, adding 529 augmentation rows (2.9 % of the training "
+        "rows) reduced the estimated share of decision changes in the input domain from 4.02 % to "
+        "1.84 %, which is 54 % less (95 % CI "
+        "50 to 58); accuracy on held-out rows changed by −0.3 percentage points (−1.1 to 0.4)."
     )
     assert (said.evidence, plain(said.value)) == ("estimated", "54 % less")
 
@@ -123,7 +130,9 @@ def test_what_got_worse_is_told_at_once(spec):
     # the calibration of these figures gets worse too
     assert first.endswith("1 other measure got worse.")
     assert second.startswith(f"{phrases.WORSE_THAN_BASELINE}: Calibration error")
-    assert "Decision changes: share of the input domain +1.9 points (0.9 to 3.0)" in second
+    assert (
+        "Decision changes: share of the input domain +1.9 percentage points (0.9 to 3.0)" in second
+    )
     assert "Brier" not in second
     assert "ROC" not in second
 
@@ -134,7 +143,7 @@ def test_where_nothing_helped_that_comes_first(spec):
         f"{phrases.NO_SIGNIFICANT_GAIN} within the permitted "
         f"accuracy loss (1 percentage point). 2 {phrases.SIZES_TESTED} 2 without a "
         "significant difference. The best of them, with 0.83 % added, changed the estimated share "
-        "of decision changes in the input domain by −0.06 points (−0.29 to 0.17)."
+        "of decision changes in the input domain by −0.06 percentage points (−0.29 to 0.17)."
     )
     repair, imported, plain_one, one, *_ = repairs.HELPLESS_FIGURES
     first = told(spec, (repair, imported, plain_one, one))[0]
@@ -161,7 +170,8 @@ def test_a_choice_that_fresh_people_do_not_bear_out_is_no_success(spec):
     assert said == (
         f"{phrases.NOTHING_HELPS}: adding 149 augmentation rows (0.83 % of the training rows) was "
         "chosen on the validation rows, but on an independent sample it changed the estimated "
-        "share of decision changes in the input domain by −0.06 points (−0.29 to 0.17), p = 0.609, "
+        "share of decision changes in the input domain by −0.06 percentage points (−0.29 to "
+        "0.17), p = 0.609, "
         "compared with the retrained baseline."
     )
     assert "less" not in said
@@ -178,7 +188,7 @@ def test_a_rise_is_never_told_as_a_fall(spec):
     measured = without(repairs.FIGURES, chosen=7)
     said = plain(mitigation_words.headline(measured).sentence)
     assert said.startswith(f"{phrases.NOTHING_HELPS}: Reweighing instead of augmentation rows was")
-    assert "+0.65 points" in said
+    assert "+0.65 percentage points" in said
 
 
 def test_rows_for_a_model_that_cannot_be_retrained_promise_nothing(spec):
@@ -196,7 +206,7 @@ def test_rows_for_a_model_that_cannot_be_retrained_promise_nothing(spec):
 
 def test_the_other_models_the_end_and_the_notes_are_told(spec):
     said = told(spec, repairs.FIGURES)
-    assert any("Reweighing by +0.65 points (0.41 to 0.89)" in each for each in said)
+    assert any("Reweighing by +0.65 percentage points (0.41 to 0.89)" in each for each in said)
     assert any(f"Correlation remover: {phrases.NO_SUCH_MODEL}" in each for each in said)
     assert (
         "Certified share of the input domain: at least 89.93 % for the original model, at least "
@@ -204,8 +214,10 @@ def test_the_other_models_the_end_and_the_notes_are_told(spec):
     ) in said
     assert (
         "Compared with the original model, the estimated share of decision changes in the input "
-        "domain changed by −2.07 points (−2.27 to −1.87), p below 0.0001, and accuracy by −0.3 "
-        "points (−1.1 to 0.5), p = 0.465. The original model may have been trained on the test "
+        "domain changed by −2.07 percentage points (−2.27 to −1.87), p below 0.0001, and accuracy "
+        "by −0.3 "
+        "percentage points (−1.1 to 0.5), p = 0.465. The original model may have been trained on "
+        "the test "
         "rows, which would make it look more accurate."
     ) in said
     assert said[-2] == repairs.REPAIR.ended
@@ -225,7 +237,7 @@ def test_before_and_after_keep_three_kinds_of_statement_apart(spec):
     assert [row[0] for row in observed][:2] == ["Accuracy", "Area under the ROC curve (AUC)"]
     assert [plain(cell) for cell in observed[0][1:]] == [
         *("84.6 % (83.7 to 85.5)", "84.7 % (83.7 to 85.6)", "84.3 % (83.4 to 85.2)"),
-        *("−0.3 points (−1.1 to 0.4)", "p = 0.405 (McNemar, exact)"),
+        *("−0.3 percentage points (−1.1 to 0.4)", "p = 0.405 (McNemar, exact)"),
     ]
     assert {row[0] for row in groups} >= {"Impact ratio, sex", "Largest gap in error rates, job"}
     (row,) = estimated

@@ -434,7 +434,7 @@ def test_regions_and_pairs_are_told_with_their_numbers(spec):
     region = Region("unlike", (Condition("debts", low=3.0),), 0.0321, "123456", 0.014)
     assert plain(proof_words.region_sentence(spec, region)) == (
         "All 123,456 combinations with “debts” ≥ 3 are falsified: the decision changes when only "
-        "age or sex or both change. That is at least 3.21 % of the input domain, and about 1.40 % "
+        "age, sex or both change. That is at least 3.21 % of the input domain, and about 1.40 % "
         "data-weighted (attributes assumed independent)."
     )
     one = Region("consistent", (), 1e-9, "1")

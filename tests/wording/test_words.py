@@ -93,15 +93,15 @@ def test_headline_of_one_finding(tmp_path):
     with people_store(tmp_path) as store:
         said = words.headline(store.spec, state(1, 9)).sentence
     assert said == (
-        "1 discriminatory pair found: the decision changes when only sex changes. An example from "
-        "a targeted search, not a rate."
+        "1 discriminatory pair found: the decision changes when only sex changes. An "
+        "example, not a rate."
     )
 
 
 @pytest.mark.parametrize(
     ("protected", "when"),
     [
-        (("sex", "job"), "when only sex or job or both change"),
+        (("sex", "job"), "when only sex, job or both change"),
         (("age", "sex", "job"), "when only age, sex or job change, alone or together"),
     ],
 )

@@ -212,7 +212,7 @@ def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
     prepared = fitted(mapping, table, how)
     if how.fit is not None and prepared == mapping:
         raise SpecError(
-            "None of the model's inputs can be scaled on the table.",
+            "None of the model’s inputs can be scaled on the table.",
             why=(
                 "They are already scaled by a companion file or the mapping file, or they are "
                 "texts or categories."

@@ -358,6 +358,5 @@ def _budget_message(budget: Budget) -> str:
     if budget.seconds is not None:
         limits.append(f"{budget.seconds:g} second{'' if budget.seconds == 1 else 's'}")
     if budget.queries is not None:
-        rows = "row" if budget.queries == 1 else "rows"
-        limits.append(f"{budget.queries:,} {rows} queried")
+        limits.append(f"{budget.queries:,} {'query' if budget.queries == 1 else 'queries'}")
     return f"The run ended because its budget was used up: {' or '.join(limits)}."

@@ -332,7 +332,7 @@ def _converse(
         end = error
     except MemoryError:
         end = WorkerError(
-            "The model process sent more data than fit in this computer's memory.",
+            "The model process sent more data than fit in this computer’s memory.",
             remedy="Close other programs, or audit with fewer rows.",
         )
     guest.signal(_KILL)

@@ -91,7 +91,7 @@ class Space:
             said = say("{share} of the undecided share", share=self.guess.text())
         else:
             said = self.guess.text()
-        return say("estimated, not proven: {share} falsified", share=said)
+        return say("estimated, not proven: the decision changes for {share}", share=said)
 
     def tip(self, verdict: str, share: Fraction) -> str:
         """Say one part of the bar in a sentence."""

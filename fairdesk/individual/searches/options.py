@@ -12,7 +12,7 @@ Decay = Annotated[
         ge=0,
         lt=1,
         title="Momentum",
-        description="Weight of the previous step's direction; 0 ignores it.",
+        description="Weight of the previous step’s direction; 0 ignores it.",
     ),
 ]
 UpdateInterval = Annotated[

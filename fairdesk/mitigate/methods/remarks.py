@@ -35,14 +35,14 @@ def luck_of_training(again: Trial, plain: Trial, target: str) -> Iterator[str]:
         if (each.what, each.rows) == (luck.what, luck.rows)
     )
     what, unit = (
-        ("share of instances whose decision changes", "%")
+        ("share of instances whose decision changes", " %")
         if target == "share_domain"
-        else ("gap between the subgroup and all others", "percentage points")
+        else ("gap between the subgroup and all others", " percentage points")
     )
     apart = luck.difference or 0.0
     yield (
         "Training is partly random: without augmentation rows and with another random seed the "
-        f"{what} is {100 * (before + apart):.1f} instead of {100 * before:.1f} {unit}. The "
+        f"{what} is {100 * (before + apart):.1f}{unit} instead of {100 * before:.1f}{unit}. The "
         "confidence intervals do not include this: repeat the mitigation with other random seeds "
         "before relying on a difference of this size."
     )

@@ -124,7 +124,7 @@ def of_classes(card: ModelCard, places: Sequence[int], threshold: float | None =
     """
     if len(places) == len(card.classes):
         raise ModelError(
-            "All of the model's classes would be favourable.",
+            "All of the model’s classes would be favourable.",
             remedy=f"Choose some of: {', '.join(card.classes)}.",
         )
     if threshold is not None and (card.scores == "labels" or len(card.classes) > 2):
@@ -135,7 +135,7 @@ def of_classes(card: ModelCard, places: Sequence[int], threshold: float | None =
     if threshold is not None and not 0 < threshold < 1:
         raise ModelError(
             f"{threshold:g} cannot be a decision threshold.",
-            why="The model's scores lie between 0 and 1.",
+            why="The model’s scores lie between 0 and 1.",
             remedy="Give a number between them.",
         )
     if len(places) == 1:
@@ -187,7 +187,7 @@ def _places(card: ModelCard, favourable: str, model_favourable: str | None) -> t
         )
     if len(card.classes) > 2:
         raise ModelError(
-            f"None of the model's classes is called “{favourable}”.",
+            f"None of the model’s classes is called “{favourable}”.",
             why="Therefore FairDesk cannot determine which class is the favourable outcome.",
             remedy=f"Choose one or several of: {_with_names(card.classes, beside)}.",
             setting="model_favourable",

@@ -108,7 +108,7 @@ def _texts(tensor: Tensor, values: NDArray[Any]) -> NDArray[np.object_]:
     """Return texts; a missing one is empty, as tensors have no other way to say so."""
     if values.dtype != object:
         raise ModelError(
-            f"The model's input “{tensor.name}” accepts text, but is made from numbers.",
+            f"The model’s input “{tensor.name}” accepts text, but is made from numbers.",
             remedy="Choose another column for it, or give that column a type that is text.",
         )
     missing = np.array([not isinstance(value, str) for value in values], dtype=bool)
@@ -120,7 +120,7 @@ def _numbers(tensor: Tensor, values: NDArray[Any]) -> NDArray[Any]:
         return numbers_of(values, tensor.kind)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"The model's input “{tensor.name}” accepts numbers, but is made from text.",
+            f"The model’s input “{tensor.name}” accepts numbers, but is made from text.",
             why=f"The first value that is not a number: {first_line(error)}",
             remedy="Choose another column for it, or assign numbers to its values.",
         ) from error

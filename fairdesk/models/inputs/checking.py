@@ -108,11 +108,11 @@ def problems_of(
     accepts = card.accepts[position] if position < len(card.accepts) else ""
     text = isinstance(item.constant, str) if item.how is How.CONSTANT else item.how is How.LABEL
     if accepts == "number" and text:
-        yield f"The model's input “{item.name}” accepts numbers, but is made from text."
+        yield f"The model’s input “{item.name}” accepts numbers, but is made from text."
     if accepts == "text" and not text:
-        yield f"The model's input “{item.name}” accepts text, but is made from numbers."
+        yield f"The model’s input “{item.name}” accepts text, but is made from numbers."
     if text and item.then:
-        yield f"The model's input “{item.name}” is text, so no arithmetic is possible."
+        yield f"The model’s input “{item.name}” is text, so no arithmetic is possible."
     if item.how is How.CONSTANT:
         return
     if item.attribute not in table.names:
@@ -167,7 +167,7 @@ def _of_answers(mapping: Mapping | Proposal, card: ModelCard) -> Iterator[str]:
     if set(answer.together) - set(range(len(card.classes))):
         yield "The favourable classes are not among the model’s classes."
     elif len(set(answer.together)) == len(card.classes) and answer.together:
-        yield "All of the model's classes are favourable."
+        yield "All of the model’s classes are favourable."
     if answer.threshold is not None and card.scores != VALUES:
         if len(card.classes) != 2 or card.scores == "labels":
             yield "The model does not decide by comparing one score with a threshold."

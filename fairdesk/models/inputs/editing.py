@@ -90,7 +90,7 @@ def constant(mapping: M, position: int, value: float | str, card: ModelCard) -> 
     accepts = card.accepts[position] if position < len(card.accepts) else ""
     if isinstance(value, str) and accepts == "number":
         raise ModelError(
-            f"The model's input “{_name(card, position)}” accepts a number, not “{value}”.",
+            f"The model’s input “{_name(card, position)}” accepts a number, not “{value}”.",
             remedy="Give a number.",
         )
     if not isinstance(value, str):
@@ -111,7 +111,7 @@ def numbered(mapping: M, position: int, value: str, number: float) -> M:
     _refuse_endless(number)
     if item.how is not How.CODE:
         raise ModelError(
-            f"The model's input “{item.name}” is not made from a number for each value.",
+            f"The model’s input “{item.name}” is not made from a number for each value.",
             remedy="Choose that way of making the input first.",
         )
     return put(
@@ -132,7 +132,7 @@ def computed(mapping: M, position: int, steps: Sequence[Step]) -> M:
     item = _item(mapping, position)
     if steps and (item.how is How.LABEL or isinstance(item.constant, str)):
         raise ModelError(
-            f"The model's input “{item.name}” is text, so no arithmetic is possible.",
+            f"The model’s input “{item.name}” is text, so no arithmetic is possible.",
             remedy="Make the input from a number first.",
         )
     for step in steps:
@@ -178,7 +178,7 @@ def _item(mapping: Mapping | Proposal, position: int) -> Input:
     item = mapping.inputs[position]
     if item is None:
         raise ModelError(
-            f"The model's input {position + 1} has no source yet.",
+            f"The model’s input {position + 1} has no source yet.",
             remedy="Choose a column for it first.",
         )
     return item

@@ -74,7 +74,7 @@ class FedModel:
         ]
         if strangers:
             raise ModelError(
-                f"The model's input “{strangers[0].name}” is made from the column "
+                f"The model’s input “{strangers[0].name}” is made from the column "
                 f"“{strangers[0].attribute}”, which is not among the attributes.",
                 remedy=(
                     "Give that column a type other than “excluded”, or make the input from "
@@ -310,7 +310,7 @@ def _maker_of(item: Input, attribute: Attribute) -> _Number | _Maker:
         return made
     if item.how is How.LABEL or isinstance(item.constant, str):
         raise ModelError(
-            f"The model's input “{item.name}” is text, so no arithmetic is possible.",
+            f"The model’s input “{item.name}” is text, so no arithmetic is possible.",
             remedy="Remove the arithmetic, or make the input from a number.",
         )
     return (
@@ -373,7 +373,7 @@ def _code(item: Input, value: str) -> float:
     number = item.codes.get(value, item.others)
     if number is None:
         raise ModelError(
-            f"The model's input “{item.name}” has no number for “{value}” of “{item.attribute}”.",
+            f"The model’s input “{item.name}” has no number for “{value}” of “{item.attribute}”.",
             remedy="Give it a number in the mapping, or exclude that value from the audit.",
         )
     return number

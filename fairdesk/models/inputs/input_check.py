@@ -314,7 +314,7 @@ def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
     used = [item.attribute for item in mapping.inputs if item.how is not How.CONSTANT]
     if not used:
         raise ModelError(
-            "None of the model's inputs is made from a column.",
+            "None of the model’s inputs is made from a column.",
             remedy="Make at least one input from a column of the data.",
         )
     for name in dict.fromkeys(used):

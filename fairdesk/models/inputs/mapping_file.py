@@ -155,7 +155,7 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
             mapping = _apply_entry(entry, mapping, names.index(entry.name), card, table)
         except (ModelError, DataError) as error:
             raise SpecError(
-                f"The mapping file's entry for the input “{entry.name}” cannot be applied.",
+                f"The mapping file’s entry for the input “{entry.name}” cannot be applied.",
                 why=error.what,
                 remedy=error.remedy,
             ) from error

@@ -121,7 +121,7 @@ def recognise(names: Sequence[str], table: Table, columns: Sequence[Column]) -> 
             places[name] = Place(best[0][0].name, best[0][1])
         elif best:
             between = " or ".join(f"“{value}” of “{column.name}”" for column, value in best)
-            problems.append(f"The model's input “{name}” can be {between}.")
+            problems.append(f"The model’s input “{name}” can be {between}.")
         elif (column := _named_after(name, columns)) is not None:
             strangers[name] = column
     grouped = {place.column for place in places.values()}
@@ -189,7 +189,7 @@ def _by_value_alone(
             for name, place in places.items():
                 claims[name].append(place)
     problems = [
-        f"The model's input “{name}” is a value of several columns: "
+        f"The model’s input “{name}” is a value of several columns: "
         + ", ".join(f"“{place.column}”" for place in places)
         + "."
         for name, places in claims.items()

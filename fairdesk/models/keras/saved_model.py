@@ -76,7 +76,7 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
     if not tensors or not outputs:
         raise ModelError(
             f"“{path.name}” has no inputs or no outputs.",
-            remedy="Choose a model of a table's rows.",
+            remedy="Choose a model of a table’s rows.",
         )
     if output and output not in outputs:
         raise ModelError(

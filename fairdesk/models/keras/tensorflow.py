@@ -154,7 +154,7 @@ def answered(call: Call, tensors: list[NDArray[Any]]) -> NDArray[Any]:
         raise ModelError(
             f"The model returned the shape {answer.shape} for {rows:,} rows.",
             why="One output for each row was expected.",
-            remedy="Choose a model of a table's rows.",
+            remedy="Choose a model of a table’s rows.",
         )
     return answer.reshape(rows, int(np.prod(answer.shape[1:])))
 

@@ -70,7 +70,7 @@ class Asked:
             raise ModelError(
                 f"The model returned {length:,} outputs for {rows:,} rows.",
                 why="One output for each row was expected.",
-                remedy="Check that the file is a classifier of a table's rows.",
+                remedy="Check that the file is a classifier of a table’s rows.",
             )
         return answer[:rows] if isinstance(answer, list) else np.atleast_1d(answer)[:rows]
 

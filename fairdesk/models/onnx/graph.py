@@ -286,7 +286,7 @@ def _tensor(proto: TensorProto) -> Array | None:
     try:
         values: NDArray[Any] = numpy_helper.to_array(proto)
     except ValueError as error:
-        raise DamagedError(f"a tensor's numbers do not fit its shape: {error}") from error
+        raise DamagedError(f"a tensor’s numbers do not fit its shape: {error}") from error
     if values.dtype.kind == "O":
         return values
     return values.astype(np.float64) if values.dtype.kind == "f" else values.astype(np.int64)

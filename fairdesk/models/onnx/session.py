@@ -75,7 +75,7 @@ def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
 _LOCALE = re.compile(r"Failed to construct locale with name:([\w.@-]+)")
 LENT = (
     "It uses the language “{}”, which this computer does not have. Capital letters are "
-    "converted to lower case by Unicode's rules, which are the same for that language."
+    "converted to lower case by Unicode’s rules, which are the same for that language."
 )
 
 

@@ -282,7 +282,7 @@ def check_state(thing: object, state: object) -> None:
         check_nodes(thing, nodes)
         if "left_child" in (nodes.dtype.names or ()) and state.get("node_count") != len(nodes):
             raise ValueError(
-                "the number of a tree's branches differs from the number that it states"
+                "the number of a tree’s branches differs from the number that it states"
             )
 
 
@@ -319,4 +319,4 @@ def check_nodes(thing: object, nodes: object) -> None:
     for branch in branches:
         wrong |= inner & ((branch <= place) | (branch >= len(nodes)))
     if wrong.any():
-        raise ValueError("a tree's branches do not lead to its leaves")
+        raise ValueError("a tree’s branches do not lead to its leaves")

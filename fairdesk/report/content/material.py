@@ -205,10 +205,16 @@ class Material:
 
     def run_name(self, run: RunRecord) -> str:
         """Name a run by its method; numbered where there are several runs."""
-        title = say(METHODS[run.spec.method].title)
+        return self._numbered(METHODS[run.spec.method].title, run)
+
+    def short_name(self, run: RunRecord) -> str:
+        """Name a run where there is little room: in legends and lists."""
+        return self._numbered(METHODS[run.spec.method].short_title, run)
+
+    def _numbered(self, title: str, run: RunRecord) -> str:
         if len(self.runs) < 2:
-            return title
-        return say("{method}, run {n}", method=title, n=str(run.id))
+            return say(title)
+        return say("{method}, run {n}", method=say(title), n=str(run.id))
 
     def place(self, run: RunRecord) -> str:
         """Return the number of the place with a run's results; empty where the report has none."""

@@ -250,7 +250,7 @@ def check_pdf(document: bytes, roots: Sequence[bytes] = ()) -> tuple[Signature, 
             )
             checked.append(_signature(status, status.signer_reported_dt, whole=whole))
     except (PdfError, *DAMAGE) as error:
-        log.warning("a PDF's signatures could not be read: %r", error)
+        log.warning("a PDF’s signatures could not be read: %r", error)
         raise ReportError(
             "The signatures of the document could not be read.",
             why=f"It is not a PDF, or it is damaged ({error}).",

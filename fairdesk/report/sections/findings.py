@@ -344,7 +344,7 @@ def _course(material: Material, run: RunRecord) -> list[Block]:
 def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, key: str) -> Chart:
     courses = [material.progress[run.id] for run in runs]
     lines = [
-        Line(material.run_name(run), course[:, 1], course[:, 2], f"series {place}")
+        Line(material.short_name(run), course[:, 1], course[:, 2], f"series {place}")
         for place, (run, course) in enumerate(zip(runs, courses, strict=True))
     ]
     x_title = say("instances tested", people=material.people)
@@ -356,7 +356,7 @@ def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, ke
 def _cost_chart(material: Material, run: RunRecord) -> Chart:
     """Draw the course of a search against what it cost."""
     course = material.progress[run.id]
-    line = Line(material.run_name(run), course[:, 3], course[:, 2], "series 0")
+    line = Line(material.short_name(run), course[:, 3], course[:, 2], "series 0")
     y_title = say("discriminatory pairs found", people=material.people)
     return Chart(
         *drawn(Drawing("", say("queries"), y_title, (line,))),

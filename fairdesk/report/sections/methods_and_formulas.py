@@ -214,7 +214,7 @@ def _runs(material: Material) -> list[Block]:
             rows=tuple(
                 (
                     str(run.id),
-                    METHODS[run.spec.method].title,
+                    METHODS[run.spec.method].short_title,
                     str(run.spec.seed),
                     evidence.clock(run.started),
                     evidence.clock(run.ended) if run.ended else "–",

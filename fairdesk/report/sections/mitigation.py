@@ -390,7 +390,7 @@ def _not_shown(material: Material) -> list[Block]:
             text=say(
                 "The results were measured on these data. Nothing is shown for other "
                 "{people}, for a later time or for training with other settings, and nothing "
-                "is certified beyond the figures under “Proven”.",
+                "is certified beyond the certified shares.",
                 people=people,
             ),
         ),

@@ -279,15 +279,12 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
 
 
 def _ratio_ends(table: GroupTable) -> Iterator[str]:
-    """Say between what the lowest impact ratio lies."""
+    """Say what the interval of the lowest of several impact ratios covers."""
     worst = worst_of(table)
-    ends = None if worst is None else ratio_interval(table, worst)
-    if ends is not None:
-        low, high = (words.number(end, 2) for end in ends)
+    compared = sum(not line.excluded for line in table.lines)
+    if compared > 2 and worst is not None and ratio_interval(table, worst) is not None:
         yield say(
-            "The {percent} confidence interval of this ratio alone is {ends}.",
-            ends=words.ends(low, high),
-            percent=words.percent_of("95"),
+            "The confidence interval covers this ratio alone, although it is the lowest of several."
         )
 
 

@@ -56,11 +56,11 @@ def pair_blocks(material: Material) -> list[Block]:
             "those with the largest difference in scores, diverse pairs before near-duplicates"
         )
     intro = say(
-        "Discriminatory pairs shown: {shown} of {total}, {order}. All are in the findings "
-        "file (CSV or JSON) and in the audit file. The two instances of a pair are identical "
-        "except for the lines marked “≠” and receive different decisions; “discriminatory "
-        "pair” is a technical term, not a legal finding. Scores are those of the favourable "
-        "outcome.",
+        "This report shows {shown} of the {total} discriminatory pairs: {order}. All are in the "
+        "files findings.csv and findings.json, and in the audit file. The two instances of a pair "
+        "are identical except for the lines marked “≠” and receive different decisions; "
+        "“discriminatory pair” is a technical term, not a legal finding. Scores are those of the "
+        "favourable outcome.",
         shown=words.number(len(shown)),
         total=words.number(total),
         order=", then ".join(order),
@@ -121,7 +121,7 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
         )
     )
     run = next(run for run in material.runs if run.id == pair.run)
-    detail = [material.run_name(run)]
+    detail = [material.short_name(run)]
     if len(run.seconds) > 1:
         detail.append(say("{phase} search", phase=pair.phase))
     if len(people) and shown.whole:

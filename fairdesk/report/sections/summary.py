@@ -105,7 +105,7 @@ def _source(material: Material, answer: Answer) -> str:
     run = runs.get(answer.run or 0)
     if run is None:
         return ""
-    name, effort = material.run_name(run), figures.effort(run)
+    name, effort = material.short_name(run), figures.effort(run)
     ended = words.ending(run)
     others = _names(material, [runs[each] for each in answer.others if each in runs])
     said = (
@@ -117,4 +117,4 @@ def _source(material: Material, answer: Answer) -> str:
 
 
 def _names(material: Material, runs: Sequence[RunRecord]) -> str:
-    return words.joined([material.run_name(run) for run in runs])
+    return words.joined([material.short_name(run) for run in runs])

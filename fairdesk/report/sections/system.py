@@ -21,7 +21,7 @@ _TOLD = fixed(
 _SIGNED = fixed(
     "The signatory vouches for what this report states about the system, its use and its "
     "data, and for the decisions in its audit log. The figures can be verified without the "
-    "signatory, from the evidence above."
+    "signatory, from the evidence in this report."
 )
 
 

@@ -102,6 +102,10 @@ def _number_cell(value: float | None, digits: int) -> str:
     return say(UNDEFINED) if value is None else words.plain(value, digits)
 
 
+def _points_cell(value: float | None) -> str:
+    return say(UNDEFINED) if value is None else signed(100 * value, 1)
+
+
 def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, GroupLine], str]:
     """Write a comparison with the reference; say of the reference itself that it is it."""
 
@@ -461,14 +465,14 @@ _ERRORS = (
     Column("accuracy", "Accuracy", lambda _, line: _percent_cell(line.accuracy), _accuracy_formula),
     Column(
         "equal",
-        "Equal opportunity",
-        _against_others(lambda line: points_of(line.equal_opportunity)),
+        "Equal opportunity, percentage points",
+        _against_others(lambda line: _points_cell(line.equal_opportunity)),
         _equal_formula,
     ),
     Column(
         "odds",
-        "Average odds",
-        _against_others(lambda line: points_of(line.average_odds)),
+        "Average odds, percentage points",
+        _against_others(lambda line: _points_cell(line.average_odds)),
         _odds_formula,
     ),
 )

@@ -158,7 +158,7 @@ def test_a_usual_preparation_is_offered_and_taken_when_it_is_named(tmp_path):
     beside = tmp_path / "scaler.joblib"
     joblib.dump(scaler, beside)
     assert seen(**subject, companions=(beside,)).offers == ()
-    with pytest.raises(SpecError, match="None of the model's inputs can be scaled"):
+    with pytest.raises(SpecError, match="None of the model’s inputs can be scaled"):
         seen(**subject, companions=(beside,), prepare="standardise")
 
 

@@ -346,7 +346,7 @@ def test_how_far_luck_alone_goes_is_told(monkeypatch, mitigation, luck, told, sh
     made = play(monkeypatch, mitigation, script(*[share] * 8, luck=Model(luck)))
     notes = [each for each in made.repair.notes if each.startswith("Training is partly random")]
     assert bool(notes) == told
-    assert all("is 30.0 instead of 20.0 %" in each for each in notes)
+    assert all("is 30.0 % instead of 20.0 %" in each for each in notes)
     assert (made.repair.chosen < 0) == (share > 0.2)
 
 

@@ -80,7 +80,7 @@ class RunChoice(QComboBox):
             self.clear()
             for run in runs:
                 after = f", continues {run.spec.continues}" if run.spec.continues else ""
-                self.addItem(f"Run {run.id}: {method_named(run.method).title}{after}", run.id)
+                self.addItem(f"Run {run.id}: {method_named(run.method).short_title}{after}", run.id)
             self.setCurrentIndex(self.findData(wanted))
         self._choose()
 
@@ -91,7 +91,7 @@ class RunChoice(QComboBox):
         if self.findData(state.id) < 0:
             self._wanted = None
             with QSignalBlocker(self):
-                self.addItem(f"Run {state.id}: {method_named(state.method).title}", state.id)
+                self.addItem(f"Run {state.id}: {method_named(state.method).short_title}", state.id)
                 self.setCurrentIndex(self.count() - 1)
             self._take(state)
         elif self.currentData() == state.id:

@@ -25,7 +25,7 @@ _COLOURS = 6
 
 def run_label(number: int, run: RunSpec) -> str:
     """Name a run beside others: ``MAFT (run 3)``."""
-    return f"{METHODS[run.method].title} (run {number})"
+    return f"{METHODS[run.method].short_title} (run {number})"
 
 
 def budget_text(budget: Budget) -> str:

@@ -458,7 +458,7 @@ class _RunList(QTableWidget):
     def _fill(self, row: int, run: RunRecord) -> None:
         texts = (
             str(run.id),
-            METHODS[run.spec.method].title,
+            METHODS[run.spec.method].short_title,
             f"{OF_STATE[run.state].value} {words.state_word(run.state)}",
             str(run.spec.seed),
             budget_text(run.spec.budget),

@@ -83,7 +83,7 @@ def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
 
 def run_name(number: int, run: RunSpec) -> str:
     """Name a run for people."""
-    return f"Run {number}: {METHODS[run.method].title}, seed {run.seed}"
+    return f"Run {number}: {METHODS[run.method].short_title}, seed {run.seed}"
 
 
 class ExamplesPage(QWidget):

@@ -148,7 +148,7 @@ class RunsTable(QTableWidget):
             state = "stopped" if run.state == "stopped" else words.state_word(run.state)
             texts = (
                 str(run.id),
-                METHODS[run.spec.method].title,
+                METHODS[run.spec.method].short_title,
                 f"{OF_STATE[run.state].value} {state}",
                 str(run.spec.seed),
                 _result(run),

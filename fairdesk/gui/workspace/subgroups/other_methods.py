@@ -99,11 +99,11 @@ class OtherMethods(QWidget):
             parts.clear(self._bodies[method])
             for widget in self._made(method, run):
                 self._bodies[method].addWidget(widget)
-            self._buttons[method].setText(f"{METHODS[method].title} again")
+            self._buttons[method].setText(f"{METHODS[method].short_title} again")
 
     def _make_button(self, method: str) -> QPushButton:
         button = parts.push_button(
-            f"Run {METHODS[method].title}", partial(self.wanted.emit, method)
+            f"Run {METHODS[method].short_title}", partial(self.wanted.emit, method)
         )
         button.setToolTip(self._why_off(method) or METHODS[method].sentence)
         button.setAccessibleDescription(button.toolTip())

@@ -173,7 +173,7 @@ class Proposer:
         if len(left) != 1 or len(wanting) != 1:
             return {}
         self.notes.append(
-            f"The model's input “{wanting[0]}” accepts text, and is made from the only column of "
+            f"The model’s input “{wanting[0]}” accepts text, and is made from the only column of "
             f"text, “{left[0].name}”."
         )
         return {wanting[0]: left[0]}
@@ -220,7 +220,7 @@ class Proposer:
         elif (way := next(self.ways(), None)) is not None:
             if way.assumed:
                 self.notes.append(
-                    f"The model's inputs have no names. Their number fits {way.title}, so they are "
+                    f"The model’s inputs have no names. Their number fits {way.title}, so they are "
                     "made in this way: check the accuracy."
                 )
             return way.inputs, way.matched
@@ -251,7 +251,7 @@ class Proposer:
                 return way.inputs, way.matched
         known = f"Choose one of: {listing([way.key for way in ways])}." if ways else ""
         raise ModelError(
-            f"The model's inputs cannot be arranged as “{key}”.",
+            f"The model’s inputs cannot be arranged as “{key}”.",
             why="They have names, and columns are assigned by these."
             if names is not None
             else (

@@ -54,7 +54,7 @@ def model(material: Material) -> Section:
         Fact(
             "Inputs",
             say(
-                "{inputs}, listed below with the input mapping",
+                "{inputs}, listed with the input mapping",
                 inputs=words.number(len(card.inputs)),
             ),
         ),
@@ -203,9 +203,9 @@ def _checked(material: Material) -> str:
             for line in lines
         )
         return say(
-            "with this input mapping, the decision, favourable or not, matches the recorded "
-            "outcome for {share} of {labelled} rows that have one ({right}); a wrong order "
-            "of inputs or a flipped class would show here",
+            "With this input mapping, the model’s decision matches the recorded outcome in "
+            "{right} of {labelled} rows that have one ({share}). A wrong order of inputs, or "
+            "classes taken for each other, would lower this share.",
             share=words.percent(right, labelled),
             labelled=words.number(labelled),
             right=words.number(right),
