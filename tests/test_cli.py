@@ -931,8 +931,8 @@ def test_decisions_alone_are_compared_by_groups(mining, people, capsys):
     assert cli.main([*line, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv", "manifest.json"}
-    assert (told["state"], told["n_rule_sets"], told["queries"]) == ("done", 1, 0)
-    (found,) = told["rule_sets"]
+    assert (told["state"], told["n_subgroups"], told["queries"]) == ("done", 1, 0)
+    (found,) = told["subgroups"]
     rows = [line.split(",") for line in people.read_text().splitlines()[1:]]
     consistent = [row[3] == "yes" for row in rows if row[1] == rows[0][1]]
     assert found["rule"] == f"sex = {rows[0][1]}"

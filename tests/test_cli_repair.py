@@ -130,12 +130,12 @@ def test_a_repair_from_end_to_end(audit, repair, tmp_path):
     assert told["trials"][2]["measures"][0]["estimate"] == pytest.approx(0.05)
     target = told["target"]
     assert target["what"] == "share_domain"
-    assert target["before"]["estimate"] == pytest.approx(0.1)
-    assert target["after"] == told["trials"][2]["measures"][0]
+    assert target["original_model"]["estimate"] == pytest.approx(0.1)
+    assert target["mitigated_model"] == told["trials"][2]["measures"][0]
     (change,) = target["changes"]
     assert (change["against"], change["low"], change["high"]) == (0, -0.1, 0.0)
     # the fake one measures no accuracy
-    assert told["accuracy"]["before"] is None
+    assert told["accuracy"]["original_model"] is None
     assert told["ended"] == "60 rows were of use."
     assert set(told["files"].values()) == set(map(str, (tmp_path / "repaired").iterdir()))
     original = pd.read_csv(tmp_path / "people.csv")
@@ -175,8 +175,8 @@ def test_where_nothing_helps_nothing_is_exported_but_by_name(audit, repair, tmp_
     assert (code, err) == (0, "")
     told = json.loads(out)
     assert (told["chosen"], told["exported"], told["files"]) == (None, None, {})
-    assert told["target"]["before"]["estimate"] == pytest.approx(0.1)
-    assert told["target"]["after"] is None
+    assert told["target"]["original_model"]["estimate"] == pytest.approx(0.1)
+    assert told["target"]["mitigated_model"] is None
     assert not list((tmp_path / "repaired").iterdir())
     code, out, _ = repair(path, "--option", "batch=1")
     assert code == 0
@@ -508,7 +508,7 @@ def test_a_real_pipeline_is_retrained_and_its_data_feed_it_again(
     assert kinds[:3] == ["imported", "retrained", "portion"]
     assert told["retrains"] is True
     for what, rows in (("target", "domain"), ("accuracy", "test")):
-        for when in ("before", "nothing_added", "after"):
+        for when in ("original_model", "retrained_baseline", "mitigated_model"):
             measure = told[what][when]
             assert measure["rows"] == rows
             assert measure["low"] <= measure["estimate"] <= measure["high"]

@@ -393,8 +393,8 @@ def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
     names = ("score", "phi_in", "phi_out", "margin", "support", "low", "high", "p", "outcome")
     return {
         # every outcome has the same
-        "n_rule_sets": max(each.rule_sets for each in mined),
-        "rule_sets": [
+        "n_subgroups": max(each.rule_sets for each in mined),
+        "subgroups": [
             {
                 "rule": rule_phrase(spec, each.conditions),
                 **{name: getattr(each, name) for name in (*names, "leader")},

@@ -268,9 +268,9 @@ def _compared(figures: Sequence[Metric], number: int | None, what: str) -> dict[
     same = None if after is None else (what, after.rows, "")
     return {
         "what": what,
-        "before": result_of(imported, what),
-        "nothing_added": result_of(plain, what),
-        "after": after,
+        "original_model": result_of(imported, what),
+        "retrained_baseline": result_of(plain, what),
+        "mitigated_model": after,
         "changes": [
             each
             for each in (trial.changes if trial is not None else ())

@@ -369,7 +369,7 @@ def test_tables_leave_as_files_for_a_spreadsheet(audited, tmp_path):
     assert female["below"] == "yes"
     with (tmp_path / "rule_sets.csv").open(encoding="utf-8-sig", newline="") as stream:
         rules = list(csv.DictReader(stream))
-    assert [rule["variant of"] for rule in rules] == ["", "1", ""]
+    assert [rule["near-duplicate of"] for rule in rules] == ["", "1", ""]
     assert rules[0]["rule"] == "age 40 and over, sex = male, job = cook or none"
     assert float(rules[0]["phi out"]) == pytest.approx(0.831)
 

@@ -147,7 +147,7 @@ class Compared(msgspec.Struct, Generic[Codes], frozen=True):
             kind="share",
             column="REAL",
             weighed=lambda weighed: weighed.score,
-            export="plausibility",
+            export="typicality",
             title="Typicality",
             tip=(
                 "Typicality percentile: the share of the {people} in the data that are at most "
@@ -185,7 +185,7 @@ class Pair(Compared[NDArray[np.float64]], frozen=True):
         PairField(
             kind="number",
             column="INTEGER PRIMARY KEY",
-            export="finding",
+            export="pair",
             member="id",
             title="No.",
             tip="In the order found",
@@ -211,7 +211,8 @@ class Pair(Compared[NDArray[np.float64]], frozen=True):
             kind="mark",
             column="TEXT NOT NULL DEFAULT ''",
             marked=True,
-            export="mark",
+            export="review status",
+            member="review_status",
             title="Mark",
             tip="⚑ flagged, ✕ dismissed, ✎ has a note",
         ),

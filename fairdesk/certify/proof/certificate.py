@@ -14,8 +14,8 @@ it is fed, who may be asked about, and the totals. Beside it lie NumPy arrays (`
                           along ``axis``, the second those beyond. Of an undecided leaf: how it
                           would be divided next, if ``axis`` is not -1.
 ``verdict``               ``(n,)`` whole numbers; -1 for nodes with children; of leaves: 0
-                          undecided, 1 everybody is consistent, 2 everybody is discriminatory, 3
-                          counted, 4 nobody may be there.
+                          undecided, 1 certified (the decision is unchanged), 2 falsified (it
+                          changes), 3 counted, 4 without permitted instances.
 ``consistent,``           ``(n,)`` numbers from 0 to 1; of an undecided leaf the shares of its
 ``discriminatory``        points that are proven so; of a counted one ``discriminatory`` times its
                           points, rounded to a whole number, are discriminatory, and all others

@@ -48,6 +48,8 @@ _RULE = (
     *("score", "phi_in", "phi_out", "low", "high", "p", "margin", "confidence"),
     *("support", "rows", "n_in", "n_out", "data_in", "data_out", "holds_on_data"),
 )
+#: The heads of those whose names in the code say too little.
+_RULE_HEADS = {"holds_on_data": "seen in original data rows"}
 
 
 def write_certificate(store: Store, run_id: int, path: Path) -> None:
@@ -100,8 +102,8 @@ def write_rule_sets_csv(store: Store, path: Path) -> None:
     """Write every rule set that is kept as one row, for a spreadsheet; like `write_groups_csv`.
 
     Columns: ``run``, ``outcome`` (empty for a mean score), ``rank`` by score, ``rule``,
-    ``variant of`` (the rank of the rule set that it nearly describes the people of), then the
-    figures of `fairdesk.results.subgroups.RuleSet` as numbers.
+    ``near-duplicate of`` (the rank of the rule set that it nearly describes the people of), then
+    the figures of `fairdesk.results.subgroups.RuleSet` as numbers.
 
     Raises
     ------
@@ -120,8 +122,9 @@ def write_rule_sets_csv(store: Store, path: Path) -> None:
         for _, sets in mined_with(run.figures)
         for rank, each in enumerate(sets, start=1)
     )
-    header = ("run", "outcome", "rank", "rule", "variant of")
-    write_rows(path, [*header, *(name.replace("_", " ") for name in _RULE)], rows)
+    header = ("run", "outcome", "rank", "rule", "near-duplicate of")
+    figures = (_RULE_HEADS.get(name, name.replace("_", " ")) for name in _RULE)
+    write_rows(path, [*header, *figures], rows)
 
 
 #: What is written of groups: from which figures, and by whom.

@@ -39,12 +39,12 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 def write_findings_csv(store: Store, path: Path) -> None:
     """Write every pair as one row, for a spreadsheet: UTF-8 with a byte order mark, commas.
 
-    Columns: ``finding``, ``run``, ``method``, ``phase``, every attribute of the person in the
+    Columns: ``pair``, ``run``, ``method``, ``phase``, every attribute of the person in the
     data's own values, for each attribute in which the two of a pair may differ
-    ``"<name> (other)"`` with the value of the other person, then what else is exported of a pair
-    (`PairField.export`), with ``(other)`` that of its partner: scores are of the favourable
-    outcome, ``enough alone`` lists the protected attributes of which one change is enough. What is
-    not known is empty. Cells that a spreadsheet would run are guarded.
+    ``"<name> (counterfactual)"`` with the value of the other person, then what else is exported of
+    a pair (`PairField.export`), with ``(counterfactual)`` that of its partner: scores are of the
+    favourable outcome, ``enough alone`` lists the protected attributes of which one change is
+    enough. What is not known is empty. Cells that a spreadsheet would run are guarded.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def write_findings_csv(store: Store, path: Path) -> None:
     rest = [name for name in _EXPORTED if name not in FIRST]
     heads = _heads(first)
     heads.insert(_METHOD, "method")
-    others = [f"{spec.domain.names[i]} (other)" for i in compared.tolist()]
+    others = [f"{spec.domain.names[i]} (counterfactual)" for i in compared.tolist()]
     own = beside(spec.domain.names, [*heads, *others, *_heads(rest)])
     header = [*own[: len(heads)], *spec.domain.names, *own[len(heads) :]]
     texts = [_Texts(partial(_code_cell, each)) for each in spec.domain.attributes]
@@ -85,10 +85,10 @@ def write_findings_csv(store: Store, path: Path) -> None:
 def write_findings_json(store: Store, path: Path) -> None:
     """Write the question, the runs and every pair as one JSON object; pairs are streamed.
 
-    Its members: ``spec``, ``runs``, ``pairs``. A pair has ``person`` (attribute to value: a number,
-    or the data's own text), ``other`` (the other person's values of what may differ: protected
+    Its members: ``spec``, ``runs``, ``pairs``. A pair has ``instance`` (attribute to value: a
+    number, or the data's own text), ``counterfactual`` (its values of what may differ: protected
     attributes, and what follows these), and what else is exported of a pair (`PairField.member`):
-    what there is of both as ``[person's, other's]``, and null for what is not known.
+    what there is of both as ``[instance's, counterfactual's]``, and null for what is not known.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def write_findings_json(store: Store, path: Path) -> None:
 
     def column(pairs: PairColumns, member: str, place: str | int) -> Iterable[str | float | None]:
         if isinstance(place, int):
-            rows = pairs.rows if member == "person" else pairs.partners
+            rows = pairs.rows if member == "instance" else pairs.partners
             return map(texts[place].__getitem__, rows[:, place].tolist())
         return values.of(pairs, place)
 
@@ -207,7 +207,10 @@ def _json_numbers(values: Sequence[float | None], _kind: Kind) -> Iterable[str]:
 
 def _heads(names: Iterable[str]) -> list[str]:
     """Name the columns of fields."""
-    return [FIELDS[name].export + (" (other)" if name != sides(name)[0] else "") for name in names]
+    return [
+        FIELDS[name].export + (" (counterfactual)" if name != sides(name)[0] else "")
+        for name in names
+    ]
 
 
 def _pair_template(spec: AuditSpec) -> tuple[str, list[tuple[str, str | int]]]:
@@ -229,15 +232,15 @@ def _pair_template(spec: AuditSpec) -> tuple[str, list[tuple[str, str | int]]]:
         return "{" + ",".join(f"{_key(names[position])}:%s" for position in ordered) + "}"
 
     def value(member: str) -> str:
-        if member == "person":
+        if member == "instance":
             return people(member, range(len(names)))
-        if member == "other":
+        if member == "counterfactual":
             return people(member, spec.domain.differing.tolist())
         fields = _MEMBERS[member]
         places.extend((member, name) for name in fields)
         return "%s" if len(fields) == 1 else f"[{','.join(['%s'] * len(fields))}]"
 
-    members = sorted(("person", "other", *_MEMBERS))
+    members = sorted(("instance", "counterfactual", *_MEMBERS))
     return "{" + ",".join(f"{_key(member)}:{value(member)}" for member in members) + "}", places
 
 

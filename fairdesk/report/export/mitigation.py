@@ -307,15 +307,15 @@ def _before_after(
 ) -> tuple[list[str], Iterator[Sequence[str]]]:
     """Return every measure of the trial beside those of the imported and of the retrained model."""
     trials = {
-        "as imported": trial_of(run.figures, 0),
-        "nothing added": trial_of(run.figures, 1),
-        "repaired": trial_of(run.figures, number),
+        "original model": trial_of(run.figures, 0),
+        "retrained baseline": trial_of(run.figures, 1),
+        "mitigated model": trial_of(run.figures, number),
     }
     ends = ("", " low", " high")
     heads = [f"{name}{end}" for name in trials for end in ends]
-    changes = [f"change from {name}" for name in ("as imported", "nothing added")]
+    changes = [f"change from {name}" for name in ("original model", "retrained baseline")]
     columns = [f"{name}{end}" for name in changes for end in (*ends, " p", " test")]
-    chosen = trials["repaired"]
+    chosen = trials["mitigated model"]
 
     def rows() -> Iterator[Sequence[str]]:
         for measure in chosen.measures if chosen is not None else ():

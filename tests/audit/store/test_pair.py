@@ -35,6 +35,6 @@ def test_what_is_declared_is_a_column_of_the_file_and_of_the_exports(tmp_path):
         assert columns[name] == field.column.split()[0]
         assert isinstance(getattr(pair, name), int | float | str | tuple | None)
         if field.export:
-            other = " (other)" if name != sides(name)[0] else ""
+            other = " (counterfactual)" if name != sides(name)[0] else ""
             assert field.export + other in line
             assert (field.member or field.export) in entry

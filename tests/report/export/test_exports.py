@@ -68,14 +68,14 @@ def test_findings_csv_has_every_pair_in_the_datas_own_words(store, tmp_path):
     assert len(rows) == store.count(PairQuery()) > 100
     domain = store.spec.domain
     for row, pair in zip(rows, store.each_pair(PairQuery()), strict=True):
-        assert row["finding"] == str(pair.id)
+        assert row["pair"] == str(pair.id)
         assert row["method"] == "maft"
         assert float(row["income"]) == pair.row[domain.names.index("income")]
-        assert {row["sex"], row["sex (other)"]} == {"female", "male"}
-        assert {row["decision"], row["decision (other)"]} == {"yes", "no"}
+        assert {row["sex"], row["sex (counterfactual)"]} == {"female", "male"}
+        assert {row["decision"], row["decision (counterfactual)"]} == {"yes", "no"}
         assert float(row["score"]) == pytest.approx(pair.row_score, abs=1e-8)
         assert row["enough alone"] == "sex"
-    assert rows[0]["mark"] == "flagged"
+    assert rows[0]["review status"] == "flagged"
     assert rows[0]["note"] == "'=HYPERLINK(1)"
 
 
@@ -117,9 +117,9 @@ def test_findings_json_holds_question_runs_and_pairs(store, tmp_path):
     first = next(store.each_pair(PairQuery()))
     pair = content["pairs"][0]
     assert pair["score"] == [first.row_score, first.partner_score]
-    assert set(pair["person"]) == set(store.spec.domain.names)
-    assert pair["person"]["sex"] != pair["other"]["sex"]
-    assert isinstance(pair["person"]["age"], int)
+    assert set(pair["instance"]) == set(store.spec.domain.names)
+    assert pair["instance"]["sex"] != pair["counterfactual"]["sex"]
+    assert isinstance(pair["instance"]["age"], int)
     assert pair["enough_alone"] == ["sex"]
 
 
@@ -261,7 +261,7 @@ def test_a_number_limited_to_values_is_written_as_the_number(tmp_path):
     # what the search does not know is missing
     assert {row["job"] for row in added} == {"?"}
     found = json.loads((tmp_path / "findings.json").read_bytes())["pairs"]
-    assert {pair["person"]["debts"] for pair in found} <= {1, 3, 5}
+    assert {pair["instance"]["debts"] for pair in found} <= {1, 3, 5}
 
 
 def grades_store(tmp_path, classes):

@@ -85,7 +85,7 @@ def pair_by_pair(store):
         people = [guarded(str(value)) for value in (*person.values(), *other.values())]
         rest = [cell(name, values[name]) for name in EXPORTED if name not in FIRST]
         writer.writerow([*first, *people, *rest])
-        members = {"person": person, "other": other}
+        members = {"instance": person, "counterfactual": other}
         for name in EXPORTED:
             both = [values[each] for each in sides(name)]
             members[FIELDS[name].member or FIELDS[name].export] = both if len(both) > 1 else both[0]

@@ -499,10 +499,10 @@ def test_the_measures_are_numbers_in_tables(tmp_path, worker):
         files = write_repair(store, worker, repaired(store), PORTION, tmp_path / "out")
     before = pd.read_csv(files["before-after.csv"])
     (row,) = before[(before.measure == "Accuracy") & (before.on == "test")].to_dict("records")
-    assert row["as imported"] == pytest.approx(0.8462)
-    assert row["repaired"] == pytest.approx(0.8433)
-    assert row["change from nothing added"] == pytest.approx(0.8433 - 0.8466)
-    assert row["change from nothing added test"] == "McNemar, exact"
+    assert row["original model"] == pytest.approx(0.8462)
+    assert row["mitigated model"] == pytest.approx(0.8433)
+    assert row["change from retrained baseline"] == pytest.approx(0.8433 - 0.8466)
+    assert row["change from retrained baseline test"] == "McNemar, exact"
     trials = pd.read_csv(files["trials.csv"])
     assert set(trials.model) == set(range(trials.model.max() + 1))
     assert set(trials[trials.chosen == "yes"].model) == {PORTION}

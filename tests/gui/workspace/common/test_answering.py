@@ -16,7 +16,7 @@ from tests.report import building, repairs
     ("figures", "told"),
     [
         (repairs.FIGURES, "4.02 % → 1.84 %"),
-        (repairs.RULE_FIGURES, "20.50 → 10.10 points"),
+        (repairs.RULE_FIGURES, "20.50 → 10.10 percentage points"),
         (repairs.HELPLESS_FIGURES, ""),
         ((), ""),
     ],

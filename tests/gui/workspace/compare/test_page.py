@@ -85,8 +85,8 @@ def test_the_newest_runs_are_compared_at_first(comparing):
     assert "that no other of these runs found" in view._lesson.text()
     assert view.overlaps.isVisibleTo(comparing)
     assert {each.name for each in view.overlaps.drawing.sets} == {
-        "Random sampling (baseline) (run 2)",
-        "Random sampling (baseline) (run 3)",
+        "Random sampling (run 2)",
+        "Random sampling (run 3)",
     }
     assert len(view.chart.drawing.lines) == 2
     assert "3 runs" in standing(comparing, COMPARE)
@@ -139,9 +139,7 @@ def test_with_one_run_there_is_nothing_to_compare(qtbot, opened, tmp_path):
 
 def test_the_lesson_names_the_run_that_found_most_alone(comparison):
     first, *more = lessons(comparison, "instances")
-    assert first.startswith(
-        "Random sampling (baseline) (run 2) found 1,204 instances that no other"
-    )
+    assert first.startswith("Random sampling (run 2) found 1,204 instances that no other")
     assert "1,800 different instances" in more[0]
     assert "310 were found by all of them" in more[1]
     nobody = Comparison(comparison.runs, 0, (), (10,), ((0,), (0,), (0,)))
@@ -157,15 +155,9 @@ def test_unfair_comparisons_are_said(records):
     third = msgspec.structs.replace(third, spec=RunSpec("uniform", continues=2))
     told = cautions((first, second, third))
     assert "different budgets" in told
-    assert (
-        f"Completed before the {phrases.BUDGET_USED_UP}: Random sampling (baseline) (run 1)."
-        in told
-    )
-    assert "Not completed: Random sampling (baseline) (run 2)" in told
-    assert (
-        "Pairs that an earlier run had found are excluded: Random sampling (baseline) (run 3)"
-        in told
-    )
+    assert f"Completed before the {phrases.BUDGET_USED_UP}: Random sampling (run 1)." in told
+    assert "Not completed: Random sampling (run 2)" in told
+    assert "Pairs that an earlier run had found are excluded: Random sampling (run 3)" in told
 
 
 def test_the_table_tells_price_and_reach(comparison):

@@ -135,7 +135,7 @@ def test_before_and_after_stand_beside_each_other_by_how_they_are_known(page):
     row = texts.index("Accuracy")
     cells = [plain(table.item(row, place).text()).split("\n") for place in range(6)]
     assert [cell[0] for cell in cells[1:]] == [
-        *("84.6 %", "84.7 %", "84.3 %", "−0.3 points", "p = 0.405")
+        *("84.6 %", "84.7 %", "84.3 %", "−0.3 percentage points", "p = 0.405")
     ]
     right = table.item(row, 3).textAlignment()
     assert right & Qt.AlignmentFlag.AlignRight
@@ -156,7 +156,7 @@ def test_the_table_breaks_intervals_only_where_the_room_is_short(qtbot, opened, 
 
     workspace.resize(1024, 700)
     qtbot.waitUntil(lambda: lines() == {0, 1}, timeout=10_000)
-    workspace.resize(2000, 900)
+    workspace.resize(2600, 900)
     qtbot.waitUntil(lambda: lines() == {0}, timeout=10_000)
     width = sum(table.columnWidth(place) for place in range(table.columnCount()))
     assert width <= table.viewport().width() + 1
