@@ -43,6 +43,11 @@ def environments_folder() -> Path:
     return platformdirs.user_cache_path("FairDesk", appauthor=False) / "environments"
 
 
+def finished_folder() -> Path:
+    """Return the folder of the finished audits of the samples, which may be missing."""
+    return platformdirs.user_data_path("FairDesk", appauthor=False) / "samples"
+
+
 def sha256(path: Path) -> str:
     """Fingerprint a file, or a folder with all that is in it.
 

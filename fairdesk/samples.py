@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.files import resources
+from fairdesk.files import finished_folder, resources
 
 
 class SampleModel(msgspec.Struct, frozen=True):
@@ -83,6 +83,16 @@ class Sample(msgspec.Struct, frozen=True):
     def model_path(self, model: SampleModel) -> Path:
         """Return where one of its models lies."""
         return self._folder / model.file
+
+    @property
+    def finished(self) -> Path:
+        """Where its finished audit lies, once it is made (`fairdesk.app.finished`)."""
+        return finished_folder() / self.key / "audit.fairdesk"
+
+    @property
+    def finished_report(self) -> Path:
+        """Where the report of its finished audit lies."""
+        return self.finished.with_name("report.pdf")
 
     @property
     def _folder(self) -> Path:

@@ -206,9 +206,14 @@ def test_the_samples_own_pickle_needs_no_trust(tmp_path, capsys):
 
 
 def test_the_demonstration(tmp_path, capsys):
-    assert cli.main(["demo", "--out", str(tmp_path / "demo"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["found"] > 0
-    assert {path.name for path in (tmp_path / "demo").iterdir()} == FILES
+    line = ["demo", "--plan", "quick", "--out", str(tmp_path / "demo"), "--json"]
+    assert cli.main(line) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [run["method"] for run in told["runs"]] == ["groups", "estimate", "maft"]
+    assert told["runs"][-1]["found"] > 0
+    # its files stay small
+    assert told["runs"][-1]["options"]["global_num"] == samples()[0].options["global_num"]
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {*FILES, "groups.csv"}
 
 
 def test_the_same_seed_finds_the_same(quick, tmp_path, capsys):

@@ -53,6 +53,8 @@ class Question(msgspec.Struct, frozen=True):
     seconds : float, optional
         The time limit of all ``runs`` together; without it each has its own budget. That of a
         standard audit is its own.
+    files : tuple[str, ...]
+        The names of the files that are written beside the audit; empty for all.
     """
 
     subject: Subject
@@ -63,6 +65,7 @@ class Question(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     standard: StandardPlan | None = None
     seconds: float | None = None
+    files: tuple[str, ...] = ()
 
     @property
     def limit(self) -> float | None:
@@ -189,7 +192,7 @@ def _audit(
 
         unweighed = _weigh(beside, store, doing, stopped)
         files, trouble, unwritten = write_outputs(
-            store, folder, lambda name: doing(f"writing {name}")
+            store, folder, lambda name: doing(f"writing {name}"), question.files
         )
         unseen = (each.name for each in spec.domain.unseen)
         names = (*spec.domain.names, *unseen, spec.label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -40,9 +40,11 @@ CERTIFICATE = f"certificate{SUFFIX}"
 
 
 def write_outputs(
-    store: Store, folder: Path, begin: Callable[[str], None]
+    store: Store, folder: Path, begin: Callable[[str], None], wanted: Collection[str] = ()
 ) -> tuple[dict[str, str], str, tuple[str, ...]]:
     """Write what an audit leaves, whatever of it can be; ``begin`` is told each file's name.
+
+    ``wanted`` are the names of the files that are written; empty for all.
 
     Returns
     -------
@@ -64,6 +66,8 @@ def write_outputs(
         # groups are no pairs of people, nor is there anybody to compare without a model
         if not about_people and name in OUTPUTS and name != REPORT:
             continue
+        if wanted and name not in wanted:
+            continue
         begin(name)
         try:
             write(store, folder / name)
@@ -74,12 +78,13 @@ def write_outputs(
             troubles[name] = str(error)
         else:
             files[name] = str((folder / name).absolute())
-    begin(MANIFEST)
-    try:
-        _write_manifest(store, folder, files)
-    except FairDeskError as error:
-        log.warning("%s: %s", MANIFEST, error, exc_info=True)
-        troubles[MANIFEST] = str(error)
+    if not wanted or MANIFEST in wanted:
+        begin(MANIFEST)
+        try:
+            _write_manifest(store, folder, files)
+        except FairDeskError as error:
+            log.warning("%s: %s", MANIFEST, error, exc_info=True)
+            troubles[MANIFEST] = str(error)
     first, *others = troubles.values() or [""]
     if others:
         first += f" Also not written: {', '.join(list(troubles)[1:])}."

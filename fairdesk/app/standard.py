@@ -10,7 +10,7 @@ import msgspec
 from fairdesk.app.time_limits import planned
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, why_off
-from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.plan.spec import AuditSpec, OptionValue, RunSpec
 from fairdesk.audit.runs.mitigation import check_labels
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
@@ -56,6 +56,8 @@ class StandardPlan(msgspec.Struct, frozen=True):
         Whether the model is retrained with what is found.
     edges, terms
         As of `RunSpec`, for the runs that take them.
+    options : dict[str, dict[str, OptionValue]]
+        Per method the parameters that are otherwise than in every standard audit.
     """
 
     kind: PlanKind = PlanKind.FULL
@@ -64,6 +66,7 @@ class StandardPlan(msgspec.Struct, frozen=True):
     mitigate: bool = False
     edges: dict[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
     terms: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    options: dict[str, dict[str, OptionValue]] = msgspec.field(default_factory=dict)
 
     @property
     def limit(self) -> float:
@@ -116,8 +119,9 @@ def standard_runs(plan: StandardPlan, spec: AuditSpec, table: Table) -> Standard
 
 
 def _completed(run: RunSpec, plan: StandardPlan) -> RunSpec:
-    """Return a run with the seed, and the bins or terms that the auditor gave."""
-    run = msgspec.structs.replace(run, seed=plan.seed)
+    """Return a run with the seed, and with what else the auditor gave for it."""
+    options = {**run.options, **plan.options.get(run.method, {})}
+    run = msgspec.structs.replace(run, seed=plan.seed, options=options)
     if run.text:
         return msgspec.structs.replace(run, terms=plan.terms)
     if method_named(run.method).divides:

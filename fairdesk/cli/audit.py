@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.app.audit import Outcome, Question, audit
+from fairdesk.app.finished import sample_question
 from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS, REPORT
 from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.plan.plan import Limits, read_limits, read_terms
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
-from fairdesk.audit.runs.inspection import Subject
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.cli.parsing import AddParser, add_json, option_names, options_by_method, whole_number
 from fairdesk.cli.subject import add_subject, subject_of
@@ -94,27 +94,9 @@ def add_audit(add_parser: AddParser) -> None:
         ),
     )
     add(
-        "--plan",
-        choices=PLANS,
-        help=(
-            "without a --method: “full” (default; at most ten minutes) measures groups, estimates "
-            "how often decisions change, searches for pairs and subgroups, and certifies what can "
-            "be certified; “quick” (a minute) measures groups, estimates and searches for pairs"
-        ),
-    )
-    add(
         "--mitigate",
         action="store_true",
         help="with a plan: also retrain the model with what is found, and measure the change",
-    )
-    add(
-        "--time",
-        metavar="S",
-        type=float,
-        help=(
-            "time limit of the whole audit, in seconds; every method has a part of it, and one "
-            "that ends early leaves its rest to the later ones"
-        ),
     )
     add(
         "--option",
@@ -168,8 +150,7 @@ def add_demo(add_parser: AddParser) -> None:
     parser = add_parser(
         "demo",
         help="audit the built-in sample",
-        description="Audit the built-in sample, with a short search: income in the US census, a "
-        "Keras network.",
+        description="Audit the built-in sample: income in the US census, a Keras network.",
         epilog=_EPILOG,
         allow_abbrev=False,
     )
@@ -178,10 +159,27 @@ def add_demo(add_parser: AddParser) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)"
+    add = parser.add_argument
+    add(
+        "--plan",
+        choices=PLANS,
+        help=(
+            "“full” (default; at most ten minutes) measures groups, estimates "
+            "how often decisions change, searches for pairs and subgroups, and certifies what can "
+            "be certified; “quick” (a minute) measures groups, estimates and searches for pairs"
+        ),
     )
-    parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
+    add(
+        "--time",
+        metavar="S",
+        type=float,
+        help=(
+            "time limit of the whole audit, in seconds; every method has a part of it, and one "
+            "that ends early leaves its rest to the later ones"
+        ),
+    )
+    add("--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)")
+    add("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
     add_json(parser)
 
 
@@ -222,19 +220,14 @@ def question_of(arguments: argparse.Namespace) -> Question:
         When an option, edges of bins, or the file of the domain or of terms is wrong.
     """
     if arguments.command == "demo":
-        sample = samples()[0]
-        return Question(
-            Subject(
-                data=sample.data_path,
-                model=sample.model_path(sample.models[0]),
-                label=sample.label,
-                favourable=sample.favourable,
-            ),
-            protected=sample.protected,
-            runs=(RunSpec("maft", sample.options, seed=arguments.seed),),
-            title=sample.title,
-            person=sample.person,
+        question = sample_question(samples()[0])
+        plan = msgspec.structs.replace(
+            question.standard or StandardPlan(),
+            kind=PlanKind(arguments.plan or PlanKind.FULL),
+            seconds=arguments.time,
+            seed=arguments.seed,
         )
+        return msgspec.structs.replace(question, standard=plan)
     asked = arguments.predictions or arguments.model.name
     with concerning("limits"):
         limits = read_limits(arguments.domain) if arguments.domain else Limits()
