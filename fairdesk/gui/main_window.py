@@ -108,6 +108,7 @@ class MainWindow(QMainWindow):
         self.start.open.connect(self.choose_audit)
         self.start.opened.connect(self.open_audit)
         self.start.tried.connect(self.try_sample)
+        self.start.looked.connect(self.look_around)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start)
         self.setCentralWidget(self._stack)
@@ -139,6 +140,13 @@ class MainWindow(QMainWindow):
         wizard = self._open_wizard()
         if wizard is not None:
             wizard.prefill(sample, model)
+
+    def look_around(self, path: Path) -> None:
+        """Open the finished audit of a sample; one of another version is made again."""
+        self.open_audit(path)
+        if self.workspace is None and (card := self.start.samples.get(path.parent.name)):
+            self.start.banner.clear()
+            card.make()
 
     def choose_audit(self) -> None:
         """Ask which audit to open."""
@@ -249,11 +257,23 @@ class MainWindow(QMainWindow):
         about_menu.addAction(action(self, "&Help", self._ask_help, _KEYS.HelpContents))
         about_menu.addAction(action(self, "&Glossary", lambda: self.show_help(TERMS)))
         about_menu.addAction(action(self, "&Which figure do I need?", self._choose_figure))
+        self._sample_report = action(self, "Sample &report (PDF)", self._show_sample_report)
+        self._sample_report.setToolTip("Available once a finished audit of a sample is made.")
+        about_menu.addAction(self._sample_report)
+        about_menu.setToolTipsVisible(True)
+        about_menu.aboutToShow.connect(self._offer_sample_report)
         about_menu.addSeparator()
         about_menu.addAction(action(self, "Copy &diagnostics", about.copy_diagnostics))
         about_menu.addAction(action(self, "Open &log folder", about.open_log_folder))
         about_menu.addSeparator()
         about_menu.addAction(action(self, "&About FairDesk", lambda: about.show_about(self)))
+
+    def _offer_sample_report(self) -> None:
+        self._sample_report.setEnabled(self.start.report is not None)
+
+    def _show_sample_report(self) -> None:
+        if self.start.report is not None:
+            self.start.report.show_report()
 
     def _fill_recents(self) -> None:
         self._recent_menu.clear()
@@ -387,6 +407,7 @@ class MainWindow(QMainWindow):
         if workspace is None:
             self._stack.setCurrentWidget(self.start)
             self.start.show_recents(self._recents())
+            self.start.show_samples()
             self.setWindowTitle("FairDesk")
         else:
             self.setWindowTitle(f"{workspace.title} – FairDesk")
@@ -436,6 +457,7 @@ class MainWindow(QMainWindow):
         if self.close_audit():
             self.settings.maximised = self.isMaximized()
             self.settings.save()
+            self.start.finishing.cancel()
             if self.help is not None:
                 self.help.close()
             event.accept()

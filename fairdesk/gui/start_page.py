@@ -7,7 +7,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QHBoxLayout,
     QPushButton,
@@ -16,13 +15,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.gui.finishing import Finishing
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import (
     Banner,
-    Card,
     Elided,
     Words,
-    calm,
     clear,
     heading,
     in_order,
@@ -30,7 +28,8 @@ from fairdesk.gui.kit.parts import (
     quiet,
     scrolled,
 )
-from fairdesk.samples import Sample, samples
+from fairdesk.gui.sample_card import SampleCard
+from fairdesk.samples import samples
 
 
 class StartPage(QWidget):
@@ -44,16 +43,23 @@ class StartPage(QWidget):
         One of the audits that were open before.
     tried : Sample, SampleModel
         A fresh audit of a sample.
+    looked : Path
+        The finished audit of a sample is to be opened.
     """
 
     new = Signal()
     open = Signal()
     opened = Signal(object)
     tried = Signal(object, object)
+    looked = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
+        self.finishing = Finishing(self)
+        self.finishing.done.connect(self._finished)
+        self.samples: dict[str, SampleCard] = {}
         self.banner = Banner()
+        self.finishing.failed.connect(self.banner.tell)
         inside = QWidget()
         column = layouts.column(
             Words("FairDesk", size=2.2, strong=True),
@@ -126,25 +132,26 @@ class StartPage(QWidget):
     def _sample_part(self) -> QVBoxLayout:
         column = layouts.column(heading("Try it on a sample"), spacing=theme.GAP)
         for sample in samples():
-            column.addWidget(self._sample(sample))
+            card = self.samples[sample.key] = SampleCard(sample, self.finishing)
+            card.tried.connect(self.tried)
+            card.looked.connect(self.looked)
+            column.addWidget(card)
         column.addStretch(1)
         return column
 
-    def _sample(self, sample: Sample) -> Card:
-        card = Card()
-        card.body.addWidget(Words(sample.title, strong=True))
-        card.body.addWidget(quiet(sample.sentence))
-        run = QPushButton("Start a new audit")
-        run.setAccessibleName(f"Start a new audit of {sample.title}")
-        models = QComboBox()
-        models.addItems([model.title for model in sample.models])
-        models.setAccessibleName(f"Model of {sample.title}")
-        models.setVisible(len(sample.models) > 1)
-        calm(models)
-        run.clicked.connect(
-            lambda _checked=False: self.tried.emit(sample, sample.models[models.currentIndex()])
-        )
-        row = layouts.row(run, models, layouts.stretch(), spacing=theme.GAP)
-        card.body.addSpacing(theme.TIGHT)
-        card.body.addLayout(row)
-        return card
+    @property
+    def report(self) -> SampleCard | None:
+        """The first sample with a report to show."""
+        there = (card for card in self.samples.values() if not card.report.isHidden())
+        return next(there, None)
+
+    def show_samples(self) -> None:
+        """Offer what there is of the samples by now."""
+        for card in self.samples.values():
+            card.show_finished()
+
+    def _finished(self, path: Path) -> None:
+        """Open a finished audit that the auditor waited for."""
+        self.show_samples()
+        if self.isVisible():
+            self.looked.emit(path)

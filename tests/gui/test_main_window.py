@@ -402,3 +402,14 @@ def test_main_opens_the_file_that_it_is_given(qtbot, themed, audit, monkeypatch)
     monkeypatch.setattr(type(themed), "exec", lambda self: qtbot.wait(50) or 0)
     assert app.main([str(audit)]) == 0
     assert opened == [audit]
+
+
+def test_a_finished_audit_of_another_version_is_made_again(window, tmp_path, monkeypatch):
+    folder = tmp_path / samples()[0].key
+    folder.mkdir()
+    (folder / "audit.fairdesk").write_bytes(b"of another version")
+    asked = []
+    monkeypatch.setattr(window.start.finishing, "start", asked.append)
+    window.look_around(folder / "audit.fairdesk")
+    assert asked == [samples()[0]]
+    assert not window.start.banner.isVisible()

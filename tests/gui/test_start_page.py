@@ -1,0 +1,119 @@
+"""The start page's samples: a finished audit is made once, in sight, and opened."""
+
+import threading
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
+
+from fairdesk import files
+from fairdesk.app import finished
+from fairdesk.audit.store.records import RunState
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.start_page import StartPage
+from fairdesk.samples import samples
+
+SAMPLE = samples()[0]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.platformdirs, "user_data_path", lambda *_, **__: tmp_path)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Let an audit be made as soon as the test says so."""
+    go, asked = threading.Event(), []
+
+    def finish(sample, watch, stopped):
+        asked.append(sample.key)
+        watch(RunState(1, "certify", "running", phase="certify"))
+        while not go.wait(0.01):
+            if stopped():
+                return None
+        sample.finished.parent.mkdir(parents=True)
+        sample.finished.write_bytes(b"an audit")
+        sample.finished_report.write_bytes(b"%PDF")
+        return sample.finished
+
+    monkeypatch.setattr(finished, "finish", finish)
+    return go, asked
+
+
+@pytest.fixture
+def page(qtbot):
+    page = StartPage()
+    qtbot.addWidget(page)
+    page.show()
+    return page
+
+
+def press(qtbot, button):
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_a_finished_audit_is_made_in_sight_and_then_opened(qtbot, page, made):
+    go, asked = made
+    card, other = page.samples[SAMPLE.key], page.samples[samples()[1].key]
+    assert "Make" in card.look.text()
+    assert card.report.isHidden()
+    press(qtbot, card.look)
+    # it says what it does, and for how long, from the first moment
+    assert card.busy.isVisible()
+    assert not card.look.isEnabled()
+    assert other.busy.isHidden()
+    qtbot.waitUntil(lambda: "Certification" in card.busy._words.text())
+    with qtbot.waitSignal(page.looked) as looked:
+        go.set()
+    assert looked.args == [SAMPLE.finished]
+    qtbot.waitUntil(card.busy.isHidden)
+    assert "Open" in card.look.text()
+    assert card.report.isVisible()
+    # from now on it is opened at once
+    with qtbot.waitSignal(page.looked):
+        press(qtbot, card.look)
+    assert asked == [SAMPLE.key]
+
+
+def test_whoever_left_the_start_page_is_not_taken_back(qtbot, page, made):
+    go, _ = made
+    press(qtbot, page.samples[SAMPLE.key].look)
+    page.hide()
+    opened = []
+    page.looked.connect(opened.append)
+    with qtbot.waitSignal(page.finishing.done):
+        go.set()
+    assert opened == []
+
+
+def test_making_can_be_cancelled(qtbot, page, made):
+    card = page.samples[SAMPLE.key]
+    press(qtbot, card.look)
+    card.busy.cancelled.emit()
+    qtbot.waitUntil(lambda: not page.finishing.busy)
+    qtbot.waitUntil(card.busy.isHidden)
+    assert "Make" in card.look.text()
+    assert card.look.isEnabled()
+
+
+def test_what_cannot_be_made_is_told(qtbot, page, monkeypatch):
+    def fail(*_args):
+        raise FairDeskError("The finished audit cannot be made.")
+
+    monkeypatch.setattr(finished, "finish", fail)
+    press(qtbot, page.samples[SAMPLE.key].look)
+    qtbot.waitUntil(page.banner.isVisible)
+    assert "cannot be made" in page.banner.accessibleName()
+    assert page.samples[SAMPLE.key].look.isEnabled()
+
+
+def test_the_first_report_there_is_is_shown(qtbot, page, made, monkeypatch):
+    shown = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", shown.append)
+    assert page.report is None
+    made[0].set()
+    with qtbot.waitSignal(page.looked):
+        press(qtbot, page.samples[SAMPLE.key].look)
+    page.report.show_report()
+    assert [url.toLocalFile() for url in shown] == [str(SAMPLE.finished_report)]
