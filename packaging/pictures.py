@@ -88,7 +88,6 @@ def steps() -> Iterator[tuple[str, QWidget]]:
 
 def wizard_pages(wizard: Wizard) -> Iterator[str]:
     """Answer the wizard's pages as the tutorial does, naming each."""
-    from fairdesk.gui.wizard.state.first_runs import Length  # noqa: PLC0415 - see above
     from fairdesk.samples import samples  # noqa: PLC0415
 
     sample = samples()[0]
@@ -113,7 +112,6 @@ def wizard_pages(wizard: Wizard) -> Iterator[str]:
     yield "attributes"
     wizard.next.click()
     pause()
-    wizard.checks.lengths[Length.QUICK].click()
     yield "methods"
     wizard.next.click()
     wizard.review.path.setText(KEPT)
