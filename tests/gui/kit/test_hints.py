@@ -1,8 +1,8 @@
 """Definitions of terms under the pointer, in labels and in the heads of tables."""
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QHelpEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QEnterEvent, QHelpEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QTableWidget, QToolTip, QWidget
 
 from fairdesk.gui.kit.hints.defining import Defined
@@ -21,8 +21,13 @@ def point_at(monkeypatch):
 
     def point(widget, place):
         texts.clear()
-        event = QHelpEvent(QEvent.Type.ToolTip, place, widget.mapToGlobal(place))
-        QApplication.sendEvent(widget, event)
+        at, above = QPointF(place), QPointF(widget.mapToGlobal(place))
+        for event in (
+            QEnterEvent(at, at, above),
+            QHelpEvent(QEvent.Type.ToolTip, place, above.toPoint()),
+            QEvent(QEvent.Type.Leave),
+        ):
+            QApplication.sendEvent(widget, event)
         return "".join(texts)
 
     return point

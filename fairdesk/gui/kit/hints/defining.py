@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QHelpEvent, QTextDocument, QTextOption
+from PySide6.QtGui import QEnterEvent, QHelpEvent, QTextDocument, QTextOption
 from PySide6.QtWidgets import QHeaderView, QLabel, QTableView, QToolTip, QWidget
 
 from fairdesk.manual.terms import Term, term_at, terms_in
@@ -18,14 +18,24 @@ class Defined(QLabel):
         super().__init__(text)
         self.setTextFormat(Qt.TextFormat.PlainText)
 
-    def event(self, event: QEvent) -> bool:
+    def enterEvent(self, event: QEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Look at events while the pointer is here only: there are hundreds of labels."""
+        super().enterEvent(event)
+        self.installEventFilter(self)
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Look at no more events."""
+        super().leaveEvent(event)
+        self.removeEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         """Show a definition where the label has no tooltip of its own."""
-        if isinstance(event, QHelpEvent) and not self.toolTip():
+        if watched is self and isinstance(event, QHelpEvent) and not self.toolTip():
             term = self.term_at(event.pos())
             if term is not None:
                 _show(term, event, self, self.rect())
                 return True
-        return super().event(event)
+        return super().eventFilter(watched, event)
 
     def term_at(self, place: QPoint) -> Term | None:
         """Return the term that is drawn at a place of the label."""
