@@ -71,7 +71,7 @@ def concerning(setting: str) -> Iterator[None]:
     try:
         yield
     except FairDeskError as error:
-        if not isinstance(error, TrustRequiredError | WorkerError):
+        if not isinstance(error, (TrustRequiredError, WorkerError)):
             error.setting = error.setting or setting
         raise
 

@@ -581,7 +581,7 @@ def test_the_wizard_fits_a_small_screen(qtbot, wizard, loans):
         assert (wizard.width(), wizard.height()) == (940, 500)
         page = wizard.pages[step]
         assert page.width() >= page.minimumSizeHint().width()
-        assert page.height() >= page.minimumSizeHint().height()
+        qtbot.waitUntil(lambda page=page: page.height() >= page.minimumSizeHint().height())
 
 
 def test_escape_closes_an_untouched_wizard(qtbot, wizard, monkeypatch):
