@@ -79,6 +79,7 @@ class HelpWindow(QWidget):
         self.results.setSpacing(theme.TIGHT)
         self.results.setFrameShape(QFrame.Shape.NoFrame)
         self.results.currentItemChanged.connect(self._open_result)
+        self.search.returnPressed.connect(lambda: self.results.setCurrentRow(0))
         self._found = quiet()
         self._busy, self._banner = Busy(), Banner()
         self._lay_out()
