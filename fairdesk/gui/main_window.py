@@ -72,6 +72,8 @@ def _load_rest() -> None:
     importlib.import_module("fairdesk.gui.wizard.dialog")
     importlib.import_module("fairdesk.gui.workspace.shell.workspace")
     importlib.import_module("fairdesk.gui.charts.chart").load_library()
+    # while the auditor chooses files: a run that comes too early has to compile for itself
+    importlib.import_module("fairdesk.audit.sandbox.kernel_cache").begin()
 
 
 class MainWindow(QMainWindow):

@@ -51,19 +51,31 @@ LIBRARIES = (
 _MOST_SECONDS = 600.0
 
 
-def copy_to(folder: Path) -> None:
+def copy_to(folder: Path) -> bool:
     """Give a guest what was compiled; have it made when it is missing.
 
     Nothing waits for that: a guest that comes too early compiles for itself.
+
+    Returns
+    -------
+    bool
+        Whether there was something to give.
     """
     try:
         shutil.copytree(_folder(), folder, dirs_exist_ok=True)
     except OSError:
-        _begin()
+        begin()
+        return False
+    return True
+
+
+def is_made() -> bool:
+    """Return whether it is there for guests to come."""
+    return _folder().exists()
 
 
 @functools.cache
-def _begin() -> None:
+def begin() -> None:
     """Have it made in the background, once while the app runs."""
     threading.Thread(target=make, daemon=True).start()
 

@@ -105,7 +105,8 @@ class Sandbox:
         for name in sorted(set(FOLDERS.values())):
             (self.room.own / name).mkdir(exist_ok=True)
         self.room.private.write_bytes(b"none of a model's business")
-        kernel_cache.copy_to(self.room.own / FOLDERS["NUMBA_CACHE_DIR"])
+        #: Whether the guest was given what is compiled for all.
+        self.compiled = kernel_cache.copy_to(self.room.own / FOLDERS["NUMBA_CACHE_DIR"])
         self._given: dict[str, Given] = {}
         self._count = 0
         self._free = _free_bytes(self.room.folder)

@@ -19,6 +19,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import IO, BinaryIO
 
+from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.sandbox.folders import COMPARING
 from fairdesk.audit.sandbox.sandbox import Given, Sandbox, clean_up
@@ -186,6 +187,12 @@ class Child:
         guest = self._guest
         ended = guest.over.is_set() or (guest.confinement is not None and guest.ended())
         return self._finalizer.alive and not ended
+
+    @property
+    def came_too_early(self) -> bool:
+        """Whether it would have to compile for itself what another would be given by now."""
+        sandbox = self._guest.sandbox
+        return sandbox is not None and not sandbox.compiled and kernel_cache.is_made()
 
     def confinement(self, timeout: float) -> Confinement | None:
         """Return what it found that it cannot do; nothing when it has not told in time."""

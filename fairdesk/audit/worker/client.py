@@ -350,6 +350,9 @@ class Worker(Conversation):
 
     def _search(self, request: wire.Search) -> Generator[Event, None, Ending]:
         with self._turn:
+            if self._child.came_too_early:
+                # to open the model again is a matter of seconds, to compile one of minutes
+                self._child.kill()
             frames = self._frames(request, self._patience.answer, "take the next step")
             try:
                 for frame in frames:

@@ -15,6 +15,7 @@ from fairdesk.audit.catalogue.stages import COMPILING
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs import run as runs
 from fairdesk.audit.runs.run import check_run, run
+from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching, Worker
@@ -149,6 +150,23 @@ def test_what_is_compiled_once_on_a_computer_does_not(prepared, monkeypatch):
     told = told_by(phases, store, monkeypatch)
     assert told[1:3] == [(COMPILING, 0.0), (COMPILING, 0.0)]
     assert told[-1] == ("uniform", 2.0)
+
+
+def test_a_process_that_came_before_what_is_compiled_makes_way(prepared, monkeypatch):
+    worker, store = prepared()
+    first = worker._child
+    first._guest.sandbox.compiled = False
+    monkeypatch.setattr(kernel_cache, "is_made", lambda: False)
+    assert list(run(worker, store, SHORT))[-1].state == "done"
+    assert worker._child is first
+    monkeypatch.setattr(kernel_cache, "is_made", lambda: True)
+    # the model is opened again, and the run is as it would have been
+    assert list(run(worker, store, SHORT))[-1].found == 120
+    second = worker._child
+    assert second is not first
+    second._guest.sandbox.compiled = True
+    assert list(run(worker, store, SHORT))[-1].state == "done"
+    assert worker._child is second
 
 
 def test_a_paused_run_says_so_and_its_clock_stands(prepared):

@@ -36,7 +36,7 @@ def caches(tmp_path, monkeypatch):
     home = tmp_path / "cache"
     monkeypatch.setattr(sandbox.platformdirs, "user_cache_path", lambda *_, **__: home)
     # nothing is compiled for a folder that is thrown away
-    monkeypatch.setattr(kernel_cache, "_begin", lambda: None)
+    monkeypatch.setattr(kernel_cache, "begin", lambda: None)
     return home
 
 
