@@ -189,8 +189,14 @@ def plain(value: float, digits: int) -> str:
 
 
 def short(value: float, figures: int = 6) -> str:
-    """Write a number as short as it is, with at most so many figures: ``0.5``, ``12``."""
-    return f"{'−' if value < 0 else ''}{localised(f'{abs(value):.{figures}g}')}"
+    """Write a number as short as it is, with at most so many figures: ``0.5``, ``12``.
+
+    Whole figures are all written: ``1,490,400``, never a power of ten.
+    """
+    text = f"{abs(value):.{figures}g}"
+    if "e+" in text:
+        text = f"{abs(value):,.0f}"
+    return f"{'−' if value < 0 else ''}{localised(text)}"
 
 
 def p_text(p: float | None) -> str:

@@ -182,3 +182,10 @@ def test_names_that_are_no_words_are_quoted():
     assert words.listed(["sex", "marital_status", "home town"]) == (
         "sex, marital_status and “home town”"
     )
+
+
+def test_a_large_number_is_never_a_power_of_ten():
+    assert words.short(1_490_400.0) == "1,490,400"
+    assert words.short(52_310.0, 4) == "52,310"
+    assert words.short(0.0210526, 4) == "0.02105"
+    assert words.short(-12.5) == "−12.5"

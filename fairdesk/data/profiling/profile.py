@@ -263,7 +263,8 @@ def _problems_of(column: Column, codes: NDArray[np.float64], dialect: Dialect) -
         mostly = missing >= MOSTLY_MISSING
         yield Problem(
             column.name,
-            f"In {name} {column.missing:,} of {codes.size:,} values are missing ({missing:.0%}).",
+            f"In {name} {column.missing:,} of {codes.size:,} values are missing "
+            f"({100 * missing:.1f}\u00a0%).",
             "Exclude it unless the model needs it."
             if mostly
             else "Such rows are tested only where the model accepts missing cells.",

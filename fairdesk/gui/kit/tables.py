@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QProxyStyle,
+    QStyle,
     QStyledItemDelegate,
+    QStyleOption,
     QStyleOptionViewItem,
     QTableView,
     QTableWidget,
+    QWidget,
 )
 
 from fairdesk.gui.kit import theme
@@ -72,8 +77,55 @@ def head_columns(table: QTableWidget, titles: Sequence[str], right: Collection[i
             title.setTextAlignment(RIGHT if place in right else LEFT)
 
 
+class _HeadStyle(QProxyStyle):
+    """Titles of columns in line with padded cells."""
+
+    def __init__(self) -> None:
+        super().__init__("Fusion")
+
+    def drawControl(  # noqa: N802 - Qt's name
+        self,
+        element: QStyle.ControlElement,
+        option: QStyleOption,
+        painter: QPainter,
+        widget: QWidget | None = None,
+    ) -> None:
+        """Draw a title where its cells are."""
+        if element == QStyle.ControlElement.CE_HeaderLabel:
+            option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
+        super().drawControl(element, option, painter, widget)
+
+    def sizeFromContents(  # noqa: N802 - Qt's name
+        self,
+        kind: QStyle.ContentsType,
+        option: QStyleOption,
+        size: QSize,
+        widget: QWidget | None = None,
+    ) -> QSize:
+        """Return the size of a title."""
+        fitting = super().sizeFromContents(kind, option, size, widget)  # type: ignore[arg-type]
+        if kind == QStyle.ContentsType.CT_HeaderSection:
+            return fitting + QSize(2 * theme.TIGHT, 0)
+        return fitting
+
+
+@cache
+def _head_style() -> _HeadStyle:
+    return _HeadStyle()
+
+
 class Padded(QStyledItemDelegate):
-    """Cells with room at both sides, so that a number does not touch the next column's text."""
+    """Cells with room at both sides, so that a number does not touch the next column's text.
+
+    Parameters
+    ----------
+    table : QTableView
+        Whose cells these are; the titles of its columns are moved with them.
+    """
+
+    def __init__(self, table: QTableView) -> None:
+        super().__init__(table)
+        table.horizontalHeader().setStyle(_head_style())
 
     def paint(
         self,

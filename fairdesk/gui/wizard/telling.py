@@ -17,6 +17,7 @@ from fairdesk.groups.text.terms import TERMS
 from fairdesk.gui.wizard.state.domain import compared_text
 from fairdesk.gui.wizard.state.examining import rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import WizardState
+from fairdesk.wording import words
 from fairdesk.wording.words import (
     counted,
     duration,
@@ -90,7 +91,7 @@ def outcome_words(state: WizardState) -> str:
     """Say what is good to get: ``“yes” is good to get``."""
     compared = comparison(state.favourable)
     if compared is not None and state.favourable not in state.label_values():
-        return f"{_LIMITS[compared.sign]} {compared.number:g} is favourable"
+        return f"{_LIMITS[compared.sign]} {words.short(compared.number)} is favourable"
     return f"“{state.favourable}” is favourable"
 
 
@@ -156,7 +157,8 @@ def _decides(state: WizardState) -> Iterator[str]:
         second = mapping.decisions(card)[1]
         what = "estimated number" if card.scores == "values" else "score"
         where = "at least" if card.scores == "values" and not mapping.beyond else "above"
-        yield f"The decision is “{second}” where the {what} is {where} {mapping.threshold:g}."
+        limit = words.short(mapping.threshold)
+        yield f"The decision is “{second}” where the {what} is {where} {limit}."
 
 
 def confined(confinement: Confinement) -> str:
@@ -225,18 +227,18 @@ def _settings(state: WizardState, run: RunSpec) -> Iterator[str]:
     """Say what of a run is not by default."""
     if run.max_distance is not None:
         yield (
-            f"Tests only instances within Gower distance {run.max_distance:g} of a data row "
-            "(0: identical; 1: different in every attribute)."
+            f"Tests only instances within Gower distance {words.short(run.max_distance)} of a data "
+            "row (0: identical; 1: different in every attribute)."
         )
     changed = state.options.get(run.method) if state.kind is PlanKind.CUSTOM else None
     if changed:
         set_to = [
-            f"{name} = {value if isinstance(value, str) else f'{value:g}'}"
+            f"{name} = {value if isinstance(value, str) else words.short(value)}"
             for name, value in changed.items()
         ]
         yield f"Parameters set: {', '.join(set_to)}."
     for name, edges in run.edges.items():
-        yield f"Bin boundaries of {quoted(name)}: {', '.join(f'{edge:g}' for edge in edges)}."
+        yield f"Bin boundaries of {quoted(name)}: {', '.join(words.short(edge) for edge in edges)}."
     if run.text:
         yield _terms(run)
     if METHODS[run.method].answers is QuestionKind.REPAIR:
@@ -267,5 +269,5 @@ def _narrowed(attribute: Attribute) -> str:
         more = f" and {number(rest)} more" if rest > 0 else ""
         return f"{quoted(attribute.name)} to {values}{more}"
     low, high = attribute.text(attribute.low), attribute.text(attribute.high)
-    step = f" in steps of {attribute.step:g}" if attribute.step else ""
+    step = f" in steps of {words.short(attribute.step)}" if attribute.step else ""
     return f"{quoted(attribute.name)} to {low}–{high}{step}"

@@ -114,7 +114,7 @@ def test_empty_columns(table):
 
 def test_missing_cells(table):
     some = only_problem(table(lines("1", "2", "", *"3456789")))
-    assert some.what == "In “a” 1 of 10 values are missing (10%)."
+    assert some.what == "In “a” 1 of 10 values are missing (10.0\u00a0%)."
     assert some.suggested is None
     most = only_problem(table(lines("1", "2", "", "?")))
     assert "2 of 4" in most.what

@@ -223,7 +223,7 @@ class InputDialog(FormDialog):
             self._show_values(item)
         if item is not None and constant:
             self.constant.setText(
-                item.constant if isinstance(item.constant, str) else f"{item.constant:g}"
+                item.constant if isinstance(item.constant, str) else f"{item.constant:.15g}"
             )
         coded = item is not None and item.how is How.CODE and not one
         self.codes.setVisible(coded)
@@ -259,7 +259,7 @@ class InputDialog(FormDialog):
             shown.setData(Qt.ItemDataRole.UserRole, text)
             shown.setFlags(shown.flags() & ~Qt.ItemFlag.ItemIsEditable)
             self.codes.setItem(row, 0, shown)
-            written = QTableWidgetItem(f"{number:g}")
+            written = QTableWidgetItem(f"{number:.15g}")
             written.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.codes.setItem(row, 1, written)
         self._more_codes.setText(

@@ -22,6 +22,7 @@ from fairdesk.gui.wizard.page import Desk
 from fairdesk.models.decisions.rule import own_text, score_name
 from fairdesk.models.inputs.input_check import SampleRow
 from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.wording import words
 
 #: So many inputs are shown at least and at most before their table scrolls by itself.
 _FEWEST, _MOST = 3, 9
@@ -176,4 +177,4 @@ def _number(sample: SampleRow, mapping: Mapping, card: ModelCard) -> str:
 
 def _sent(value: float | str | None) -> str:
     """Write what a model was given."""
-    return "–" if value is None else value if isinstance(value, str) else f"{value:g}"
+    return "–" if value is None else value if isinstance(value, str) else words.short(value)

@@ -28,6 +28,7 @@ from fairdesk.gui.wizard.state.domain import compared_choices, compared_text
 from fairdesk.gui.wizard.state.examining import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import listed, quoted
+from fairdesk.wording.words import short as brief
 
 _ROLES = {Role.VARIES: "Variable", Role.PROTECTED: "Protected", Role.FIXED: "Fixed"}
 _ROLE_HINTS = {
@@ -429,7 +430,7 @@ def _allowed(column: Column, choice: Choice) -> str:
     """Say in a few words what is allowed of a column."""
     if column.kind.is_number:
         low, high = choice.limits or (column.low, column.high)
-        step = f", step {choice.step:g}" if choice.step else ""
+        step = f", step {brief(choice.step)}" if choice.step else ""
         return f"{_figure(low)} to {_figure(high)}{step}…"
     chosen = [str(value) for value in choice.limits] if choice.limits else list(column.values)
     total = len(column.values)
@@ -440,7 +441,8 @@ def _allowed(column: Column, choice: Choice) -> str:
 
 
 def _figure(value: float | str) -> str:
-    return f"{float(value):,.6g}"
+    number = float(value)
+    return f"{number:,.0f}" if number == int(number) else brief(number, 4)
 
 
 def _some(names: tuple[str, ...], most: int = 12) -> str:

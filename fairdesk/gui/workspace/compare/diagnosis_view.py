@@ -181,7 +181,7 @@ class DiagnosisView(QWidget):
 
     def _make_full(self) -> QWidget:
         head = layouts.row(
-            layouts.grow(parts.title("Gradient-estimate diagnostic")),
+            layouts.grow(parts.quiet(_EXPLAINED)),
             layouts.at(self._make_button("Run t&he diagnostic again"), Qt.AlignmentFlag.AlignTop),
         )
         self._agreement_side = _titled("Agreement with the true gradients", self.agreement)
@@ -192,7 +192,6 @@ class DiagnosisView(QWidget):
         )
         inside = layouts.panel(
             head,
-            parts.quiet(_EXPLAINED),
             self._banner,
             self._standing,
             self._none,
@@ -201,7 +200,7 @@ class DiagnosisView(QWidget):
             layouts.gap(theme.NEAR),
             charts,
             layouts.stretch(),
-            margin=(theme.PAGE, theme.WIDE, theme.PAGE, theme.PAGE),
+            margin=(0, theme.GAP, theme.PAGE, theme.PAGE),
             spacing=theme.GAP,
         )
         return parts.scrolled(inside)

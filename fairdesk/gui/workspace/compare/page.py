@@ -85,7 +85,13 @@ class ComparePage(QWidget):
         self._tabs.setDocumentMode(True)
         self._tabs.addTab(self.runs, "Pairs &found per run")
         self._tabs.addTab(self.diagnosis, "Gradient-&estimate diagnostic")
-        layouts.column(self._tabs, on=self, margin=(0, theme.NEAR, 0, 0))
+        layouts.column(
+            parts.title("Compare methods"),
+            layouts.grow(self._tabs),
+            on=self,
+            margin=(theme.PAGE, theme.PAGE, 0, 0),
+            spacing=theme.NEAR,
+        )
 
     def show_runs(self) -> None:
         """Show the comparison."""
@@ -190,7 +196,7 @@ class RunsView(QWidget):
         button = parts.push_button("&Compare methods…", self.compare_methods)
         button.setToolTip("Run several methods with the same budget")
         head = layouts.row(
-            layouts.grow(parts.title("Compare methods")),
+            layouts.grow(parts.quiet("Select two or more runs (Space selects one).")),
             layouts.at(button, Qt.AlignmentFlag.AlignTop),
         )
         self._made = layouts.column(spacing=theme.GAP)
@@ -225,13 +231,12 @@ class RunsView(QWidget):
         inside = layouts.panel(
             head,
             self._queue,
-            parts.quiet("Select two or more runs (Space selects one)."),
             self._list,
             self._banner,
             self._reading,
             self._results,
             layouts.stretch(),
-            margin=(theme.PAGE, theme.WIDE, theme.PAGE, theme.PAGE),
+            margin=(0, theme.GAP, theme.PAGE, theme.PAGE),
             spacing=theme.GAP,
         )
         return parts.scrolled(inside)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QWidget
 
+from fairdesk.answers.answer import Question
+from fairdesk.answers.selection import best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import RunSpec
@@ -54,7 +56,7 @@ class GroupsPage(QWidget):
             parts.title("Groups"),
             layouts.grow(self.tabs),
             on=self,
-            margin=(theme.WIDE, theme.GAP, theme.NEAR, 0),
+            margin=(theme.PAGE, theme.PAGE, theme.NEAR, 0),
             spacing=theme.NEAR,
         )
         self.tabs.setTabVisible(self.tabs.indexOf(self.words), bool(text_columns(session.spec)))
@@ -62,6 +64,14 @@ class GroupsPage(QWidget):
             self.tabs.setCurrentWidget(self.tables)
         elif not session.spec.domain.grouping:
             self.tabs.setCurrentWidget(self.words)
+        session.runs_changed.connect(self._begin)
+
+    def _begin(self) -> None:
+        """Show at first what is known: group metrics, where no subgroups were looked for."""
+        self._session.runs_changed.disconnect(self._begin)
+        known = best_run(Question.GROUPS, self._session.runs)
+        if known is not None and best_run(Question.SUBGROUPS, self._session.runs) is None:
+            self.tabs.setCurrentWidget(self.tables)
 
     def show_run(self, run: RunSpec) -> None:
         """Show the tab of what a run answers."""

@@ -15,10 +15,10 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.gui.kit import layouts, parts, theme
 
 _MARKS = (
-    ("Any review status", None),
+    ("Any status", None),
     ("⚑ Flagged", "flagged"),
     ("✕ Dismissed", "dismissed"),
-    ("No review status", ""),
+    ("No status", ""),
 )
 Where = dict[str, str | tuple[float, float]]
 
@@ -65,7 +65,7 @@ class FilterBar(QWidget):
             self._mark.addItem(text)
         self._mark.currentIndexChanged.connect(self.changed)
         self._name.currentIndexChanged.connect(self._offer)
-        for box, letters in ((self._name, 15), (self._value, 12), (self._mark, 9)):
+        for box, letters in ((self._name, 15), (self._value, 12), (self._mark, 11)):
             parts.bounded(box, letters)
         parts.calm(self._name, self._value, self._mark, self._low, self._high, self._most)
 

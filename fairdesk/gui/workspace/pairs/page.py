@@ -175,7 +175,7 @@ class ExamplesPage(QWidget):
             self._banner,
             self._trouble,
             layouts.grow(split),
-            margin=(theme.WIDE, theme.GAP, theme.WIDE, theme.NEAR),
+            margin=(theme.PAGE, theme.PAGE, theme.PAGE, theme.NEAR),
             spacing=theme.NEAR,
         )
 

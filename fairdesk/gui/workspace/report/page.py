@@ -246,7 +246,7 @@ class ReportPage(QWidget):
             self._busy,
             layouts.grow(self.tabs),
             on=self,
-            margin=(theme.WIDE, theme.WIDE, theme.WIDE, theme.NEAR),
+            margin=(theme.PAGE, theme.PAGE, theme.PAGE, theme.NEAR),
             spacing=theme.NEAR,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
@@ -100,8 +101,8 @@ class OverviewPage(QWidget):
         self._data = _Data((), None)
         spec = session.spec
         self.cards = {each: AnswerCard(page) for each, page in _PAGES.items()}
-        for card in self.cards.values():
-            card.opened.connect(self.go)
+        for asked, card in self.cards.items():
+            card.opened.connect(partial(self._open, asked))
         self.headline = Headline()
         self._tiles = Tiles()
         self._next_words, self._next_button = parts.Words(), QPushButton()
@@ -271,6 +272,14 @@ class OverviewPage(QWidget):
         return best_run(Question.EXAMPLE, found) or max(
             reversed(found), key=lambda run: run.found, default=None
         )
+
+    def _open(self, asked: Question, page: str) -> None:
+        """Show the page that says more, of groups what the answer comes from."""
+        answer = self.cards[asked].answer
+        if page == GROUPS and answer is not None and answer.run is not None:
+            self.open_run.emit(answer.run)
+        else:
+            self.go.emit(page)
 
     def _press(self) -> None:
         self._following()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -29,6 +29,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
+from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
 from fairdesk.gui.workspace.shell import workspace
@@ -233,6 +234,25 @@ def test_all_pages_tell_of_the_best_run_and_totals_agree(qtbot, opened, tmp_path
     workspace.examples.open_run(runs[1].id)
     workspace._session.runs_changed.emit()
     assert workspace.examples._runs.currentData() == runs[1].id
+
+
+def test_titles_stand_at_one_height(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=2))
+    heights = {}
+    for name in NAMES:
+        workspace.show_page(name)
+        qtbot.wait(1)
+        page = workspace._pages.currentWidget()
+        large = [each for each in page.findChildren(parts.Words) if each.isVisible()]
+        large = [each for each in large if each.text() in (name, workspace.title)]
+        if large:
+            corner = large[0].mapTo(page, QPoint(0, large[0].height() // 2))
+            heights[name] = (corner.x(), corner.y())
+    assert len(heights) >= 6
+    across, down = zip(*heights.values(), strict=True)
+    assert set(across) == {theme.PAGE}
+    # a title beside a button stands in the middle of its line
+    assert max(down) - min(down) <= 3
 
 
 def test_the_overview_has_one_figure_and_five_tiles(qtbot, opened, path):
