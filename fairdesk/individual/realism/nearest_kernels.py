@@ -26,16 +26,28 @@ def _bounds(row: Sums, low: Rows, high: Rows, bound: Sums) -> None:
             bound[b] += min(max(gap, 0.0), 1.0)
 
 
+@njit("int64(float64[::1], float64)", cache=True, nogil=True)
+def _near(total: Sums, farthest: float) -> int:
+    """Count those who are near enough: unlike a minimum, many at a time."""
+    count = 0
+    for k in range(BLOCK):
+        count += total[k] <= farthest
+    return count
+
+
 @njit("boolean(float64[::1], float64[:, ::1], float64, float64[::1])", cache=True, nogil=True)
 def _distances(row: Sums, block: Rows, farthest: float, total: Sums) -> bool:
-    """Fill in how far each person of a block is, unless half of it shows that all are too far."""
+    """Fill in how far each person of a block is; return whether anybody is near enough.
+
+    The rest is left out where half of it shows that nobody is.
+    """
     total[:] = 0.0
     for j in range(len(row)):
         for k in range(BLOCK):
             total[k] += min(abs(row[j] - block[j, k]), 1.0)
-        if 2 * (j + 1) == len(row) - len(row) % 2 and total.min() > farthest:
+        if 2 * (j + 1) == len(row) - len(row) % 2 and _near(total, farthest) == 0:
             return False
-    return True
+    return _near(total, farthest) > 0
 
 
 @njit("void(float64[::1], int64[::1], float64, int64)", cache=True, nogil=True)
