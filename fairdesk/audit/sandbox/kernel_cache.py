@@ -145,7 +145,9 @@ def compiled_home() -> Path:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if len(sys.argv) > 2:
         _compile(Path(sys.argv[1]), Path(sys.argv[2]))
-    else:  # to have it ready before many guests come
+    else:  # to have it ready before guests come
+        if "--say" in sys.argv and not _folder().exists():
+            sys.stderr.write("Compiling what searches compute with, once: a minute or two ...\n")
         print(make())  # noqa: T201 - for whoever wants to use it too

@@ -47,7 +47,7 @@ def _distances(row: Sums, block: Rows, farthest: float, total: Sums) -> bool:
             total[k] += min(abs(row[j] - block[j, k]), 1.0)
         if 2 * (j + 1) == len(row) - len(row) % 2 and _near(total, farthest) == 0:
             return False
-    return _near(total, farthest) > 0
+    return bool(_near(total, farthest))
 
 
 @njit("void(float64[::1], int64[::1], float64, int64)", cache=True, nogil=True)
