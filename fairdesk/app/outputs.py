@@ -130,7 +130,7 @@ def make_folder(folder: Path) -> None:
         When that cannot be done, or files cannot be made in it.
     """
     with system_errors(
-        ReportError, f"The folder “{folder}” cannot be made.", "Choose another folder."
+        ReportError, f"The folder “{folder}” cannot be created.", "Choose another folder."
     ):
         folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):

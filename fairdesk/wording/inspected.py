@@ -14,10 +14,21 @@ from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import Table
 from fairdesk.models.inputs.mapping_file import written
 from fairdesk.models.inputs.usual import CAVEAT, Offer
+from fairdesk.models.model import Capability
 from fairdesk.wording import words
 
 #: How the audit log begins to say how often an opened model is right.
 AGREES = "The model’s decision matches the recorded outcome"
+#: What a model can do, as what an audit gets from it.
+_OFFERS = {
+    Capability.DECIDES: "decisions",
+    Capability.SCORES: "scores",
+    Capability.GRADIENTS: "gradients",
+    Capability.LAYERS: "its layers",
+    Capability.TREES: "its trees",
+    Capability.TEXT: "text as an input",
+    Capability.RETRAINS: "retraining",
+}
 OFFERED = (
     "With its inputs as they are, the model is hardly more accurate than guessing, and no "
     "scaler came with it. With a usual preparation, computed from this table, it would be "
@@ -145,7 +156,12 @@ def summary(found: Inspection, confinement: Confinement | None) -> str:
         lines.append(f"Saved with {card.saved_with}.")
     if card.environment:
         lines.append(f"Opened in an environment of its own: {card.environment}.")
-    lines.append(f"It can: {', '.join(card.can) or 'nothing; it is not there'}.")
+    offered = ", ".join(_OFFERS[each] for each in card.can)
+    lines.append(
+        f"It offers: {offered}."
+        if offered
+        else "There is no model to query, only a column of its decisions."
+    )
     if mapping.inputs:
         lines += ["", f"Its inputs, matched {mapping.matched}:"]
         lines += [

@@ -83,7 +83,7 @@ def uv() -> str:
         return str(find_uv_bin())
     except (ImportError, FileNotFoundError) as error:
         raise ModelError(
-            "The environment cannot be made.",
+            "The environment cannot be created.",
             why="uv, the installer that comes with FairDesk, is missing.",
             remedy="Install FairDesk again, or request the model as ONNX.",
         ) from error

@@ -76,7 +76,7 @@ class AuditFile:
             ) from None
         except OSError as error:
             raise StoreError(
-                f"The audit file “{path}” cannot be made.",
+                f"The audit file “{path}” cannot be created.",
                 why=f"The system reported: {error.strerror or error}.",
                 remedy="Choose an existing folder for which you have write permission.",
             ) from error

@@ -156,7 +156,9 @@ def _folder(out: Path | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="fairdesk-") as folder:
             yield Path(folder)
         return
-    with system_errors(SpecError, f"The folder “{out}” cannot be made.", "Choose another folder."):
+    with system_errors(
+        SpecError, f"The folder “{out}” cannot be created.", "Choose another folder."
+    ):
         out.mkdir(parents=True, exist_ok=True)
     yield out
 

@@ -123,7 +123,7 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     run = next(run for run in material.runs if run.id == pair.run)
     detail = [material.short_name(run)]
     if len(run.seconds) > 1:
-        detail.append(say("{phase} search", phase=pair.phase))
+        detail.append(say("phase: {phase}", phase=pair.phase))
     if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row)
         detail.append(

@@ -55,6 +55,7 @@ def scored(path):
 def test_a_column_of_scores_becomes_decisions_at_a_threshold(tmp_path):
     subject = {"data": scored(tmp_path / "t.csv"), "label": "paid", "favourable": "yes"}
     exact = seen(**subject, predictions="score", threshold=0.5)
+    assert "only a column of its decisions" in summary(exact, None)
     assert (exact.decision, exact.proof.accuracy) == (">= 0.5", 1.0)
     assert seen(**subject, predictions="score", threshold=0.75).proof.accuracy == 0.75
     below = seen(**subject, predictions="score", threshold=0.5, model_favourable="< 0.1")
@@ -141,6 +142,7 @@ def test_a_usual_preparation_is_offered_and_taken_when_it_is_named(tmp_path):
     assert all(item.then == () for item in found.mapping.inputs)
     assert "standardise" in [offer.key for offer in found.offers]
     told = summary(found, None)
+    assert "\nIt offers: decisions, scores, " in told
     assert f"--prepare standardise: {phrases.STANDARDISE}" in told
     assert "is not proven to be the right one" in told
     assert figures(found, None)["preparations"][0]["prepare"] == found.offers[0].key

@@ -57,7 +57,7 @@ def _lines(block: Block) -> Iterator[str]:
             yield from ("", block.question, *_lines(block.said))
             yield from [] if block.chart is None else [f"Chart: {block.chart.alt}"]
         case Callout():
-            yield f"{block.word}: {block.text}"
+            yield f"{block.word} {block.text}"
         case Facts():
             yield from (f"{fact.name}: {fact.value}" for fact in block.facts)
         case Grid():

@@ -719,6 +719,7 @@ def test_sharper_pages_are_made_of_the_same_report(audit):
 def test_the_text_has_everything_that_the_report_says(path):
     report = in_file(path, make_report)
     text = twin(report)
+    assert ".: " not in text
     for section in report.sections:
         assert section.title in text
     assert report.title in text
