@@ -31,7 +31,8 @@ COMPARE, GROUPS, REPAIR, REPORT, LOG = (
     "Report",
     "Audit log",
 )
-NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPAIR, REPORT, LOG)
+#: The pages, in the order of the questions that they answer.
+NAMES = (OVERVIEW, DATA, GROUPS, SHARE, EXAMPLES, PROOF, REPAIR, COMPARE, REPORT, LOG)
 #: The page that shows what a run answers.
 PAGES = {
     QuestionKind.EXAMPLES: EXAMPLES,

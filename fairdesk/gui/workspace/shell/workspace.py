@@ -115,8 +115,8 @@ class Workspace(QWidget):
         self.bar = RunBar()
         self._banner = parts.Banner()
         pages = (
-            *(self.overview, self.data, self.examples, self.share, self.proof),
-            *(self.compare, self.groups, self.repair, self.report, self.log),
+            *(self.overview, self.data, self.groups, self.share, self.examples),
+            *(self.proof, self.repair, self.compare, self.report, self.log),
         )
         for name, page in zip(NAMES, pages, strict=True):
             set_topic(page, name)
