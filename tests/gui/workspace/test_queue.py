@@ -131,6 +131,16 @@ def test_a_run_is_dragged_to_another_place(qtbot, running):
     running.stop_all()
 
 
+def test_a_run_that_is_dragged_above_the_one_in_progress_goes_back(qtbot, running):
+    running._ask((RATES,))
+    shown = choose(running, 1)._list
+    assert shown.model().moveRow(shown.rootIndex(), 1, shown.rootIndex(), 0)
+    assert "·" in shown.item(0).text()
+    qtbot.waitUntil(lambda: shown.item(0).text().startswith("▶"), timeout=10_000)
+    assert [each.spec.method for each in running.queue.waiting] == ["groups"]
+    running.stop_all()
+
+
 def test_at_the_end_the_report_is_ready(qtbot, running):
     strip = running.bar.queue
     assert strip.ready.isHidden()

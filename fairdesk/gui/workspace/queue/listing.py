@@ -75,8 +75,8 @@ class QueueList(QWidget):
         self._runs: dict[int, QueuedRun] = {}
         self._waiting: list[int] = []
         self._list = _List()
-        self._up = parts.push_button("Move &up", lambda: self._move(-1), tip="Alt+Up")
-        self._down = parts.push_button("Move d&own", lambda: self._move(1), tip="Alt+Down")
+        self._up = parts.push_button("Move up", lambda: self._move(-1), tip="Alt+Up")
+        self._down = parts.push_button("Move down", lambda: self._move(1), tip="Alt+Down")
         self._drop = parts.push_button(
             "&Drop", lambda: self.dropped.emit(self._number()), tip="Delete"
         )

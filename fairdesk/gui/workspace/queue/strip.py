@@ -119,8 +119,8 @@ class QueueStrip(QWidget):
         self.total = parts.Words(tone="quiet", size=0.85, wrap=False)
         self.ready = parts.Words("✓ Report ready", strong=True, wrap=False)
         self.open_report = parts.push_button("Open the re&port", self.report)
-        self.start = parts.push_button("Start the &queue", self.go_on)
-        self.more = parts.push_button("&Add run…", self.add, tip="Add a run to the queue (Ctrl+R)")
+        self.start = parts.push_button("S&tart the queue", self.go_on)
+        self.more = parts.push_button("Add ru&n…", self.add, tip="Add a run to the queue (Ctrl+R)")
         self.end = parts.push_button(
             "Stop a&ll", self.stop_all, tip="Stop this run and drop those that wait"
         )

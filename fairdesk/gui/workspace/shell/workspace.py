@@ -181,7 +181,7 @@ class Workspace(QWidget):
         """Do what is asked for in the list of runs."""
         strip = self.bar.queue
         strip.opened.connect(self._open_queued)
-        strip.placed.connect(lambda number, place: self._changed(self.queue.move(number, place)))
+        strip.placed.connect(self._place)
         strip.dropped.connect(lambda number: self._changed(self.queue.drop(number)))
         strip.restored.connect(lambda number: self._changed(self.queue.restore(number)))
         strip.stopped.connect(lambda _number: self._stop())
@@ -540,6 +540,11 @@ class Workspace(QWidget):
         if name:
             self._places[lost] = Path(name)
             self._advance()
+
+    def _place(self, number: int, place: int) -> None:
+        """Give a run that waits another place; one dragged among what is over goes back."""
+        self.queue.move(number, place)
+        self._changed()
 
     def _changed(self, really: bool = True) -> None:  # noqa: FBT001, FBT002 - whether it is another
         """Show the queue, and keep in the file what waits."""
