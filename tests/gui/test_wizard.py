@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.answers.answer import Question
 from fairdesk.app.plan import Choice
 from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.methods import METHODS
@@ -1195,3 +1196,76 @@ def test_nasty_tables_leave_every_page_with_a_sentence(qtbot, wizard, tmp_path, 
     people.constraints.field.setText("x = y")
     people.constraints.enter_text()
     assert people.constraints._wrong.isVisible()
+
+
+def to_the_methods(wizard, qtbot, loans, **card):
+    answer_data(qtbot, wizard, loans)
+    take_model(wizard, **card)
+    wizard.people.chips["sex"].click()
+    wizard.next.click()
+    assert wizard.state.step is Step.CHECKS
+    return wizard.checks
+
+
+def test_cards_say_what_each_plan_answers(qtbot, wizard, loans):
+    checks = to_the_methods(wizard, qtbot, loans)
+    answers = {
+        kind: [question for question, mark in card.marks.items() if mark.text() == "✓"]
+        for kind, card in checks.kinds.cards.items()
+    }
+    # a model that is known by its answers only cannot be certified
+    common = [Question.GROUPS, Question.SHARE, Question.EXAMPLE]
+    assert answers == {
+        PlanKind.QUICK: common,
+        PlanKind.FULL: [*common, Question.SUBGROUPS],
+        PlanKind.CUSTOM: [],
+    }
+    assert METHODS["certify"].title in checks._reasons.text()
+    full = checks.kinds.cards[PlanKind.FULL]
+    assert full.button.isChecked()
+    for question in Question:
+        said = question.title in full.button.accessibleDescription()
+        assert said == (question in answers[PlanKind.FULL])
+    checks.repair.click()
+    assert full.marks[Question.MITIGATION].text() == "✓"
+
+
+def test_a_plan_is_chosen_with_the_keyboard(qtbot, wizard, loans):
+    checks = to_the_methods(wizard, qtbot, loans)
+    full = checks.kinds.cards[PlanKind.FULL].button
+    qtbot.waitUntil(full.hasFocus)
+    qtbot.keyClick(full, Qt.Key.Key_Right)
+    assert wizard.state.kind is PlanKind.CUSTOM
+    assert checks.custom.isVisible()
+    qtbot.keyClick(checks.kinds.cards[PlanKind.CUSTOM].button, Qt.Key.Key_Left)
+    qtbot.keyClick(full, Qt.Key.Key_Left)
+    assert wizard.state.kind is PlanKind.QUICK
+    assert not checks.custom.isVisible()
+
+
+def test_methods_are_put_in_order(qtbot, wizard, loans):
+    checks = to_the_methods(wizard, qtbot, loans)
+    checks.kinds.cards[PlanKind.CUSTOM].button.click()
+    order = checks.order
+
+    def listed():
+        return [order.list.item(row).text() for row in range(order.list.count())]
+
+    assert [
+        METHODS[method].title in text
+        for method, text in zip(wizard.state.chosen, listed(), strict=True)
+    ] == [True] * 4
+    # each with its time, which together stay within the limit
+    assert all("at most" in text for text in listed())
+    first = wizard.state.chosen[0]
+    order.list.setCurrentRow(0)
+    assert not order.up.isEnabled()
+    order.down.click()
+    assert wizard.state.chosen[1] == first
+    assert order.list.currentRow() == 1
+    assert METHODS[first].title in listed()[1]
+    # what is looked at here is looked at above
+    assert checks.picker.key == first
+    checks.lengths[Length.UNTIL_DONE].click()
+    assert not any("at most" in text for text in listed())
+    assert [run.method for run in wizard.state.first_runs().runs] == wizard.state.chosen
