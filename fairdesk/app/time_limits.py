@@ -80,10 +80,9 @@ def with_time(run: RunSpec, left_runs: Collection[RunSpec], seconds_left: float 
             raise ValueError("no time is left")
         weight = _weight(run)
         share = seconds_left * weight / (weight + sum(map(_weight, left_runs)) + _REPORT)
-        # who reads it need not read more digits
-        share = floor(10 * share) / 10 or share
+        share = _short(share)
         if method_named(run.method).answers is QuestionKind.EXAMPLES:
-            idle = _IDLE * share
+            idle = _short(_IDLE * share)
     budget = msgspec.structs.replace(run.budget, seconds=share, idle=idle)
     return timed_run(msgspec.structs.replace(run, budget=budget))
 
@@ -104,6 +103,11 @@ def out_of_time(run: RunSpec) -> str:
         f"“{method_named(run.method).title}” was not started: the time limit of the audit was "
         "used up."
     )
+
+
+def _short(seconds: float) -> float:
+    """Return a time with no more digits than anybody reads, and no longer."""
+    return floor(10 * seconds) / 10 or seconds
 
 
 def _weight(run: RunSpec) -> float:

@@ -59,3 +59,12 @@ def test_no_run_begins_without_time():
     with pytest.raises(ValueError, match="no time"):
         with_time(RunSpec("certify"), [], 0.0)
     assert METHODS["certify"].title in out_of_time(RunSpec("certify"))
+
+
+def test_a_search_for_pairs_ends_where_it_finds_nothing_new():
+    pairs, groups = with_time(RunSpec("maft"), [], 100.0), with_time(RunSpec("groups"), [], 100.0)
+    assert 0 < pairs.budget.idle < pairs.budget.seconds
+    assert groups.budget.idle is None
+    # times as they are read
+    assert pairs.budget.idle == round(pairs.budget.idle, 1)
+    assert pairs.budget.seconds == round(pairs.budget.seconds, 1)

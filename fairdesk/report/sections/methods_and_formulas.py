@@ -307,6 +307,11 @@ def method_blocks(material: Material) -> list[Block]:
                 if budget.queries is not None
                 else []
             ),
+            *(
+                [say("{time} without a new pair", time=words.duration(budget.idle))]
+                if budget.idle is not None
+                else []
+            ),
         ]
         settings = [
             (

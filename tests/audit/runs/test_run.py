@@ -363,3 +363,20 @@ def test_a_store_that_cannot_be_written_is_told_before_it_begins(prepared):
     store.close()
     with pytest.raises(StoreError):
         next(run(worker, store, SHORT))
+
+
+def test_a_search_that_found_nothing_new_says_why_it_ended(prepared, monkeypatch):
+    worker, store = prepared()
+    idle = property(lambda _self: "idle", lambda _self, _value: None)
+    monkeypatch.setattr(Searching, "ending", idle, raising=False)
+    spec = msgspec.structs.replace(SHORT, budget=Budget(seconds=90.0, idle=30.0))
+    last = list(run(worker, store, spec))[-1]
+    assert last.state == "done"
+    assert "no new discriminatory pair" in last.message
+    assert "30 seconds" in last.message
+
+
+def test_a_limit_of_no_seconds_without_news_is_refused(prepared):
+    _, store = prepared()
+    with pytest.raises(SpecError, match="idle"):
+        check_run(msgspec.structs.replace(SHORT, budget=Budget(idle=0.0)), store.spec)
