@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QMainWindow,
+    QMenu,
     QStackedWidget,
     QWidget,
 )
@@ -33,6 +34,7 @@ from shiboken6 import isValid
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import about
+from fairdesk.gui.commands import Commands, commands
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
 from fairdesk.gui.kit.hints.helping import ask_help, set_topic
@@ -171,6 +173,13 @@ class MainWindow(QMainWindow):
             self.start.banner.tell(error)
             self._show_state()
 
+    def choose_command(self) -> None:
+        """Let the auditor find any action of the menus by its name."""
+        menus = [entry.menu() for entry in self.menuBar().actions() if entry.isVisible()]
+        dialog = Commands(commands([each for each in menus if isinstance(each, QMenu)]), self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
     def open_path(self, path: Path) -> None:
         """Open whatever a file is: an audit, or data or a model to begin one with."""
         if sort_of(path) in (Sort.DATA, Sort.MODEL):
@@ -246,6 +255,7 @@ class MainWindow(QMainWindow):
         audit.addAction(action(self, "&Quit", self.close, "Ctrl+Q"))
         self._edit_menu = bar.addMenu("&Edit")
         view = bar.addMenu("&View")
+        self._page_menu = view.addMenu("&Pages")
         colours = view.addMenu("&Colours")
         group = QActionGroup(self)
         for scheme, words in _SCHEMES.items():
@@ -255,6 +265,8 @@ class MainWindow(QMainWindow):
             entry.triggered.connect(lambda _checked=False, each=scheme: self._choose_scheme(each))
             group.addAction(entry)
             colours.addAction(entry)
+        view.addSeparator()
+        view.addAction(action(self, "Co&mmands…", self.choose_command, "Ctrl+K"))
         about_menu = bar.addMenu("&Help")
         about_menu.addAction(action(self, "&Help", self._ask_help, _KEYS.HelpContents))
         about_menu.addAction(action(self, "&Glossary", lambda: self.show_help(TERMS)))
@@ -292,8 +304,9 @@ class MainWindow(QMainWindow):
 
     def _fill_for(self, workspace: Workspace | None) -> None:
         """Offer in the menus what an open audit can do."""
-        self._export_menu.clear()
-        self._edit_menu.clear()
+        for menu in (self._export_menu, self._edit_menu, self._page_menu):
+            menu.clear()
+        self._page_menu.setEnabled(workspace is not None)
         for entry in (self._close, self._check, self._export_menu.menuAction()):
             entry.setEnabled(workspace is not None)
         nobody = workspace is not None and workspace.asks_nobody
@@ -303,6 +316,13 @@ class MainWindow(QMainWindow):
         if workspace is None:
             return
         self._offer_exports()
+        for name in workspace.page_names:
+            page = action(
+                self._page_menu,
+                name,
+                lambda chosen=name: workspace.show_page(chosen),  # type: ignore[misc]
+            )
+            self._page_menu.addAction(page)
         undo = workspace.undo_stack.createUndoAction(self._edit_menu, "&Undo")
         redo = workspace.undo_stack.createRedoAction(self._edit_menu, "&Redo")
         undo.setShortcut(_KEYS.Undo)

@@ -16,6 +16,7 @@ from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui import app
 from fairdesk.gui.about import diagnostics
+from fairdesk.gui.commands import Commands
 from fairdesk.gui.kit import settings
 from fairdesk.gui.kit.settings import RECENTS, Settings
 from fairdesk.gui.kit.threads import background
@@ -237,6 +238,38 @@ def test_standard_keys(window):
     assert file["New audit…"].shortcut().toString() == "Ctrl+N"
     assert file["Open…"].shortcut().toString() == "Ctrl+O"
     assert file["Quit"].shortcut().toString() == "Ctrl+Q"
+
+
+def test_every_action_is_found_and_run_by_its_name(qtbot, window, audit):
+    window.open_audit(audit)
+    window.choose_command()
+    (dialog,) = window.findChildren(Commands)
+    listed = [dialog.list.item(row).text() for row in range(dialog.list.count())]
+    assert f"View: Pages: {NAMES[2]}" in listed
+    assert any(each.startswith("Audit: Open…") and each.endswith("Ctrl+O") for each in listed)
+    # those of every menu, also of menus that are filled when they are opened
+    assert len({each.partition(":")[0] for each in listed}) == len(menus(window))
+    assert any(each.startswith("Audit: Export: ") for each in listed)
+    qtbot.keyClicks(dialog.search, "log pages")
+    assert dialog.list.count() == 1
+    with qtbot.waitSignal(dialog.finished):
+        qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert window.workspace.log.isVisible()
+
+
+def test_an_action_that_is_off_is_listed_and_not_run(qtbot, window):
+    window.choose_command()
+    (dialog,) = window.findChildren(Commands)
+    dialog.search.setText("close audit")
+    assert dialog.list.count() == 1
+    assert dialog.list.currentItem() is None
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    dialog.search.setText("o")
+    first = dialog.list.currentRow()
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Down)
+    assert dialog.list.currentRow() > first
+    dialog.reject()
 
 
 def test_the_wizard_opens_once_and_closes_its_workers(qtbot, window):

@@ -211,6 +211,11 @@ class Workspace(QWidget):
         return bool(self._session.spec.predictions)
 
     @property
+    def page_names(self) -> tuple[str, ...]:
+        """The pages that this audit has."""
+        return tuple(name for row, name in enumerate(NAMES) if not self.steps.item(row).isHidden())
+
+    @property
     def undo_stack(self) -> QUndoStack:
         """The auditor's marks and notes, for the window's Edit menu."""
         return self._session.undo

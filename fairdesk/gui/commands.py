@@ -1,0 +1,104 @@
+"""Every action of the menus in one list: searched by typing, each with its shortcut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QMenu, QWidget
+
+from fairdesk.gui.kit import layouts, theme
+
+_PLACE = Qt.ItemDataRole.UserRole
+_LEADING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
+
+
+def commands(menus: Iterable[QMenu]) -> Iterator[tuple[str, QAction]]:
+    """Yield the actions of menus and of those inside them, with their names: ``Audit: Open…``."""
+    for menu in menus:
+        # what a menu fills only when it is opened
+        menu.aboutToShow.emit()
+        above = plain(menu.title())
+        for action in menu.actions():
+            inner = action.menu()
+            if isinstance(inner, QMenu):
+                for name, each in commands((inner,)):
+                    yield f"{above}: {name}", each
+            elif not action.isSeparator():
+                yield f"{above}: {plain(action.text())}", action
+
+
+def plain(text: str) -> str:
+    """Return the text of a menu entry without its mnemonic."""
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&")
+
+
+class Commands(QDialog):
+    """Runs an action that is found by typing some letters of its name.
+
+    Parameters
+    ----------
+    actions : iterable of (str, QAction)
+        With their names, see `commands`; those that are off are listed, and cannot be run.
+    """
+
+    def __init__(self, actions: Iterable[tuple[str, QAction]], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Commands")
+        self._actions = list(actions)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Type a command")
+        self.search.setAccessibleName("Command")
+        self.search.setClearButtonEnabled(True)
+        self.list = QListWidget()
+        self.list.setAccessibleName("Commands and their shortcuts")
+        self.list.itemActivated.connect(self._run)
+        self.search.textChanged.connect(self._find)
+        self.search.returnPressed.connect(self._run)
+        self.search.installEventFilter(self)
+        layouts.column(
+            self.search,
+            layouts.grow(self.list),
+            on=self,
+            margin=theme.GAP,
+            spacing=theme.NEAR,
+        )
+        self.resize(520, 420)
+        self._find("")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Let the arrow keys move in the list while one types."""
+        # a key that is let go moves nothing in a list
+        if isinstance(event, QKeyEvent) and event.key() in _LEADING:
+            self.list.event(event)
+            return True
+        return super().eventFilter(watched, event)
+
+    def _find(self, text: str) -> None:
+        """List the actions whose names have all words."""
+        wanted = text.casefold().split()
+        self.list.clear()
+        for place, (name, action) in enumerate(self._actions):
+            if not all(word in name.casefold() for word in wanted):
+                continue
+            keys = action.shortcut().toString()
+            item = QListWidgetItem(f"{name}   {keys}" if keys else name)
+            item.setData(_PLACE, place)
+            if not action.isEnabled():
+                item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(item)
+        usable = (
+            row
+            for row in range(self.list.count())
+            if self.list.item(row).flags() & Qt.ItemFlag.ItemIsEnabled
+        )
+        self.list.setCurrentRow(next(usable, -1))
+
+    def _run(self) -> None:
+        item = self.list.currentItem()
+        if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
+            return
+        _name, action = self._actions[item.data(_PLACE)]
+        self.accept()
+        action.trigger()
