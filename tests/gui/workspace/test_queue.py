@@ -225,6 +225,13 @@ def test_a_run_with_a_long_name_leaves_the_window_small(qtbot, themed):
     assert bar.queue.chips.buttons[1].isVisible()
     assert not bar.queue.chips.buttons[20].isVisible()
     assert "more" in bar.queue.chips._more.text()
+    # with more room there are more
+    shown = sum(each.isVisible() for each in bar.queue.chips.buttons.values())
+    bar.resize(1600, bar.height())
+    qtbot.waitUntil(
+        lambda: sum(each.isVisible() for each in bar.queue.chips.buttons.values()) > shown,
+        timeout=10_000,
+    )
 
 
 def test_the_runs_of_a_plan_share_its_time_and_begin_with_the_overview(qtbot, opened, tmp_path):

@@ -32,7 +32,12 @@ class _Chips(QWidget):
         self._more = parts.quiet()
         self._more.setWordWrap(False)
         self._row = layouts.row(on=self, spacing=theme.TIGHT)
-        self._first = 0
+        self._running = 0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Show as many runs as there is room for."""
+        super().resizeEvent(event)
+        self.fit(self._running)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Return the height of a button; the width is what there is."""
@@ -61,7 +66,7 @@ class _Chips(QWidget):
 
     def fit(self, running: int) -> None:
         """Hide what there is no room for; the run under way is always shown."""
-        numbers = list(self.buttons)
+        self._running, numbers = running, list(self.buttons)
         widths = [self.buttons[each].sizeHint().width() + theme.TIGHT for each in numbers]
         self._more.setText("and 99 more")
         room = self.width() - self._more.sizeHint().width() - theme.NEAR
@@ -199,11 +204,6 @@ class QueueStrip(QWidget):
                 self.list.tell_left(self._queue.runs.index(running), said)
             self._fit()
         self._tell_total(elapsed)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Show as many runs as there is room for."""
-        super().resizeEvent(event)
-        self._fit()
 
     def _fit(self) -> None:
         running = self._queue.running
