@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from fairdesk.audit.worker.relay.client import Relay
 
 
+#: How far a guest that works beside others stands back where all processors are busy.
+NICE = 5
+
+
 def main() -> None:
     """Serve until the app closes the pipe."""
     # Ctrl-C in a shared terminal is for the app, which then stops the search
@@ -32,6 +36,10 @@ def main() -> None:
     relay = (
         _relay(sys.argv[older + 1], unconfined=folders.UNCONFINED in sys.argv) if older else None
     )
+    comparing = folders.COMPARING in sys.argv
+    if comparing and hasattr(os, "nice"):
+        # the search that it works beside has a time limit
+        os.nice(NICE)
     # before numeric libraries: they start threads, which would keep their rights
     layers = () if folders.UNCONFINED in sys.argv else confine(folders.current_sandbox())
     from fairdesk.audit.sandbox.confinement import of_both  # noqa: PLC0415
@@ -40,7 +48,6 @@ def main() -> None:
 
     held = try_out(folders.current_sandbox(), layers)
     frames.write(outgoing, 0, wire.Hello(of_both(held, relay.confinement()) if relay else held))
-    comparing = folders.COMPARING in sys.argv
     server.serve(
         incoming, outgoing, relay, server.COMPARING_WARM_UP if comparing else server.WARM_UP
     )

@@ -1,5 +1,7 @@
+import os
 import threading
 from contextlib import closing
+from pathlib import Path
 from time import monotonic, sleep
 
 import numpy as np
@@ -8,6 +10,8 @@ import pytest
 from fairdesk.audit.runs import plausibility as weighing
 from fairdesk.audit.runs.plausibility import WeighingBeside, is_weighed, weigh_findings
 from fairdesk.audit.store.records import PairQuery, RunState
+from fairdesk.audit.worker import guest
+from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.profiling.nearest import gower
 from fairdesk.errors import WorkerError
@@ -166,3 +170,25 @@ def test_weighing_beside_that_is_not_begun_is_closed_with_its_process():
     worker = Closing(Scales())
     WeighingBeside(worker).close()
     assert worker.closed
+
+
+def test_the_process_that_compares_gives_what_any_gives_and_stands_back(store, people):
+    with closing(Worker(command=COMPARING_GUEST)) as comparing, closing(Worker()) as usual:
+        domain, rows = store.spec.domain, np.concatenate([people, people[::-1]])
+        ours, other = (each.weigh(domain, people, rows) for each in (comparing, usual))
+        # what it is started by may wrap it: it is the one that stands back
+        levels = {each: niceness(each._child.pid) for each in (comparing, usual)}
+    for name in ("distance", "nearest", "score"):
+        assert np.array_equal(getattr(ours, name), getattr(other, name))
+    if hasattr(os, "nice"):
+        assert levels[comparing] == levels[usual] + guest.NICE
+
+
+def niceness(pid):
+    """How far a process, or one that it started, stands back."""
+    if not hasattr(os, "getpriority"):
+        return 0
+    own = os.getpriority(os.PRIO_PROCESS, pid)
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    started = children.read_text().split() if children.exists() else []
+    return max([own, *(niceness(int(each)) for each in started)])
