@@ -482,5 +482,5 @@ def test_the_limits_of_a_run_are_in_its_settings(tmp_path):
     with people_store(tmp_path) as store:
         budget = Budget(seconds=600.0, idle=40.0)
         store.end_run(store.begin_run(RunSpec("maft", budget=budget)), "done", "")
-        printed = str(msgspec.to_builtins(make_report(store).sections))
+        printed = msgspec.json.encode(make_report(store).sections).decode()
     assert "10\N{NO-BREAK SPACE}min or 40\N{NO-BREAK SPACE}s without a new pair" in printed
