@@ -125,6 +125,8 @@ def results(material: Material) -> Section:
                 "all",
             ),
         ]
+    if material.searches:
+        blocks.append(Callout(say("Examples, not a rate."), words.EXAMPLES))
     for run in material.searches:
         made = _run_blocks(material, run)
         blocks += made if run is _main(material) else map(appended, made)

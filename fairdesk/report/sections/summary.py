@@ -56,8 +56,6 @@ def summary(material: Material) -> Section:
         for run in material.runs
         if (changed := figures.changed_answers(run))
     ]
-    if material.searches:
-        made.append(Callout(say("Examples, not a rate."), words.EXAMPLES))
     made.append(Text(_NO_VERDICT))
     return Section("Summary", tuple(made), fresh=True)
 
