@@ -1,6 +1,6 @@
 """Make the pictures of the documentation: the real window, driven through an audit of the sample.
 
-    .venv/bin/python packaging/pictures.py            # all of them, in some six minutes
+    .venv/bin/python packaging/pictures.py            # all of them, in some four minutes
     .venv/bin/python packaging/pictures.py --until review
 
 Nothing is drawn or retouched: each picture is what the window shows at that step of the tutorial.
@@ -121,7 +121,7 @@ def wizard_pages(wizard: Wizard) -> Iterator[str]:
 
 
 def workspace_pages(workspace: Workspace) -> Iterator[str]:
-    """Run what the tutorial runs, naming each page that shows it."""
+    """Name each page that shows what the full audit found, then a mitigation and the report."""
     from fairdesk.gui.workspace.pairs.weighing_line import WeighingLine  # noqa: PLC0415 - see above
     from fairdesk.gui.workspace.shell import standings  # noqa: PLC0415
 
@@ -134,18 +134,18 @@ def workspace_pages(workspace: Workspace) -> Iterator[str]:
     wait(workspace.findChild(WeighingLine).isHidden)  # every pair is compared with the data
     pause()
     yield "pairs"
-    workspace.estimate()
-    finish(workspace)
-    yield "estimates"
-    workspace.prove()
-    finish(workspace)
-    yield "certification"
-    workspace.measure_groups()
-    finish(workspace)
-    yield "groups"
-    workspace.find_groups()
-    finish(workspace)
-    yield "subgroups"
+    for name, page in (("estimates", standings.SHARE), ("certification", standings.PROOF)):
+        workspace.show_page(page)
+        pause(2)
+        yield name
+    workspace.show_page(standings.GROUPS)
+    for name, tab in (
+        ("groups", workspace.groups.tables),
+        ("subgroups", workspace.groups.findings),
+    ):
+        workspace.groups.tabs.setCurrentWidget(tab)
+        pause(2)
+        yield name
     workspace.show_page(standings.REPAIR)
     pause(2)
     workspace.repair.repair.emit(workspace.repair.form.run())

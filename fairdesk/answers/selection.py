@@ -304,13 +304,14 @@ def pair_statement(
     steps = [f"{before} → {after}" for _, before, after in changed]
     sentence = say(
         "Changing {changes}, with everything else equal, changes the decision from {before} to "
-        "{after} (score {row} to {partner}; pair {number}).",
+        "{after} (score {row} to {partner}; pair {number} of run {run}).",
         changes=words.joined(changes),
         before=words.decision_word(spec, pair.row_class),
         after=words.decision_word(spec, pair.partner_class),
         row=words.score(spec, pair.row_score),
         partner=words.score(spec, pair.partner_score),
         number=words.number(pair.id),
+        run=str(pair.run),
     )
     label = say(
         "Discriminatory pair: {names}", names=words.listed([name for name, _, _ in changed])

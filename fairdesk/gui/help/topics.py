@@ -30,6 +30,7 @@ TOPICS = {
     "CellsDialog": "how-to/own-data.md#check-how-the-table-was-read",
     "CheckDialog": "how-to/verify-and-reproduce.md#verify",
     "ChoiceDialog": CHOICE,
+    "Commands": FIRST,
     "CompareDialog": "reference/methods.md#what-a-method-costs",
     "ContentsDialog": "how-to/report.md",
     "ExportDialog": "how-to/mitigation.md#what-you-get",

@@ -84,8 +84,8 @@ def outcomes(material: Material) -> Section:
         Text(
             say(
                 "Observed: {run_name} counted {rows} of the data. The rate of each group is "
-                "compared with that of the reference group, which has the highest rate. "
-                "Intervals are Wilson confidence intervals ({percent}).",
+                "compared with that of the reference group, which has the highest rate of the "
+                "groups compared. Intervals of rates are Wilson confidence intervals ({percent}).",
                 rows=words.counted(spec.data.rows, "row"),
                 run_name=material.run_name(run),
                 percent=words.percent_of("95"),

@@ -15,7 +15,7 @@ _WHO = fixed("About the auditor")
 #: An independence statement that is longer than this stands in its section alone.
 _COVER = 260
 _TOLD = fixed(
-    "This information was supplied by the auditor. It was not measured or verified in this "
+    "This information is supplied by the auditor. It is not measured or verified in this "
     "audit and does not affect any figure."
 )
 _SIGNED = fixed(

@@ -63,8 +63,10 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement:
         if not widest.score:
             none = say_many(
                 mined.rule_sets,
-                "None of {n} subgroup differs from all others.",
-                "None of {n} subgroups differs from all others.",
+                "No gap was found in {n} subgroup; one that is smaller than the interval cannot be "
+                "excluded.",
+                "No gap was found in {n} subgroups; gaps that are smaller than the intervals "
+                "cannot be excluded.",
             )
             said = Statement("estimated", say("Subgroups with a gap"), words.number(0), none)
             return said.with_more(*mined.notes[:1])

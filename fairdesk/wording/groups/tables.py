@@ -261,14 +261,17 @@ def _left_out(spec: AuditSpec, table: GroupTable) -> str:
     )
     if table.unknown and table.without:
         return say(
-            "Excluded: {unknown} whose group is not recorded, and {without} without an outcome.",
+            "Excluded: {unknown} whose group is not recorded, and {without} for whom no outcome "
+            "or no decision is known.",
             unknown=unknown,
             without=without,
         )
     if table.unknown:
         return say("Excluded: {unknown} whose group is not recorded.", unknown=unknown)
     if table.without:
-        return say("Excluded: {without} without an outcome.", without=without)
+        return say(
+            "Excluded: {without} for whom no outcome or no decision is known.", without=without
+        )
     return ""
 
 

@@ -253,11 +253,11 @@ class PairsView(QWidget):
                 values = attribute.values or (attribute.text(attribute.high),)
                 widest = max(values, key=len)
                 protected = attribute.compared
-                texts.append(f"{widest} ≠ {widest}" if protected else widest)
+                texts.append(f"{widest} → {widest}" if protected else widest)
             elif column.title == "Decision":
                 spec = self._session.spec
                 widest = max((*spec.decisions, spec.favourable + "xx"), key=len)
-                texts.append(f"{widest} ≠ {widest}")
+                texts.append(f"{widest} → {widest}")
             elif column.share is not None:
                 texts.append("000000" + "100 %")
             elif column.order == "distance":

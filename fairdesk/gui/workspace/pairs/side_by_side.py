@@ -216,7 +216,7 @@ def _text(line: Line, column: int) -> str:
         return line.name
     text = line.texts[column - 1]
     if column == 2 and line.differs:
-        return f"≠ {text}"
+        return f"→ {text}"
     return f"{text} ·" if column == 3 and line.strays else text
 
 

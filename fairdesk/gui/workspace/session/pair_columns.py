@@ -117,7 +117,7 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
         return Cells(
             attributes[position].name,
             attributes[position].name,
-            lambda pair: " ≠ ".join(map(text, sides(pair))),
+            lambda pair: " → ".join(map(text, sides(pair))),
             tip,
             number=not differs and attributes[position].kind.is_number,
             changed=(lambda pair: len(sides(pair)) > 1) if differs else None,
@@ -181,7 +181,7 @@ def _fields(
 
 def _written(names: Sequence[str], write: Callable[[Any], str], pair: Pair) -> str:
     """Write a field's value, or the two of a pair's two sides where these differ."""
-    return " ≠ ".join(map(write, dict.fromkeys(getattr(pair, name) for name in names)))
+    return " → ".join(map(write, dict.fromkeys(getattr(pair, name) for name in names)))
 
 
 def _differ(names: Sequence[str], pair: Pair) -> bool:

@@ -117,7 +117,7 @@ def _compare(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
         return Standing(words.counted(len(compared), "run"), Sign.DONE)
     if answering(runs, QuestionKind.DIAGNOSIS):
         return Standing("diagnostic done", Sign.DONE)
-    return _lacking(spec, QuestionKind.EXAMPLES, "needs two runs")
+    return _lacking(spec, QuestionKind.EXAMPLES, "needs two searches")
 
 
 def _share(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
@@ -175,15 +175,11 @@ def _repair_of(run: Run) -> Standing:
 
 
 def _proof_of(run: Run) -> Standing:
-    """Say shortly how much a run has proven, and how it stands."""
+    """Say shortly how much a run has certified, and how it stands."""
     proven = proof_words.proven_of(run.figures)
     if proven is not None:
-        consistent, discriminatory, _left = proof_words.proven_fractions(proven)
-        text = (
-            "all proven"
-            if proven.exact
-            else f"{shown('consistent', consistent + discriminatory)} proven"
-        )
+        consistent, _discriminatory, _left = proof_words.proven_fractions(proven)
+        text = f"{shown('consistent', consistent)} certified"
     elif run.state == "done":
         text = "not certified"
     else:

@@ -247,7 +247,7 @@ def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
     workspace.show_page(PROOF)
     assert not workspace.proof._estimate.isVisible()
     assert not workspace.proof._more.isVisible()
-    assert "all proven" in standing(workspace)
+    assert "97.50 % certified" in standing(workspace)
 
 
 def test_the_course_is_told_as_it_came_and_rounded_down():
@@ -403,7 +403,7 @@ def test_a_run_is_stopped_from_the_page(qtbot, opened, path, monkeypatch):
         proof._stop.click()
     qtbot.waitUntil(proof._more.isVisible, timeout=10_000)
     assert not proof._stop.isVisible()
-    assert "96.78 % proven" in standing(workspace)
+    assert "89.88 % certified" in standing(workspace)
 
 
 def test_of_several_proofs_one_is_chosen(opened, path):

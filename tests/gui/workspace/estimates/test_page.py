@@ -310,7 +310,7 @@ def test_opening_a_run_shows_what_it_answered(opened, path):
     assert workspace.share.runs.shown == number
     workspace._open_run(1)
     assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
-    assert "needs two runs" in standing(workspace, COMPARE)
+    assert "needs two searches" in standing(workspace, COMPARE)
 
 
 def test_nobody_asked_is_no_share(path):
