@@ -106,13 +106,14 @@ def best_shares(runs: Sequence[Run]) -> tuple[tuple[Run, Share], ...]:
     """Return of the rows, the domain and perturbed rows the best share each, with its run.
 
     It is of most attributes together, then exhaustive rather than estimated, then from the larger
-    sample, then newer. Runs that were kept near the data say nothing of the whole domain.
+    sample, then of a run that estimates, which says more of shares than one that certifies, then
+    newer. Runs that were kept near the data say nothing of the whole domain.
     """
     whole = [run for run in runs if not _near_data(run)]
     found = [(run, share) for run in whole for share in main_shares(run.figures)]
     most = max((len(share.attributes) for _, share in found), default=0)
     found = [each for each in found if len(each[1].attributes) == most]
-    found.sort(key=lambda each: (each[1].exact, each[1].exhaustive, each[1].people))
+    found.sort(key=_evidence_of_share)
     best = {share.whom: (run, share) for run, share in found}
     return tuple(best[whom] for whom in _WHOM if whom in best)
 
@@ -153,6 +154,12 @@ def best_run(question: Question, runs: Sequence[Run]) -> Run | None:
             if proven:
                 return min(reversed(proven), key=lambda each: proven_fractions(each[1])[2])[0]
     return next((run for run in reversed(tried) if run.figures), tried[-1] if tried else None)
+
+
+def _evidence_of_share(found: tuple[Run, Share]) -> tuple[bool, bool, int, bool]:
+    run, share = found
+    estimated = method_named(run.method).answers is QuestionKind.SHARE
+    return share.exact, share.exhaustive, share.people, estimated
 
 
 def _near_data(run: Run) -> bool:

@@ -144,6 +144,9 @@ def test_a_page_shows_the_run_with_the_best_evidence_not_the_newest(spec):
     assert best_run(Question.EXAMPLE, (found, replace(near, found=0), newest)) is found
     exact, sampled = run(4, "enumerate", ROWS), run(5, "estimate", LARGER)
     assert best_run(Question.SHARE, (exact, sampled)) is exact
+    # the same share comes with others from a run that estimates
+    both = run(5, "estimate", ROWS, LARGER)
+    assert best_run(Question.SHARE, (both, run(6, "certify", ROWS))) is both
     worse = replace(PROVEN, undecided=0.5, certified=0.431)
     proven, less = run(6, "certify", PROVEN), run(7, "certify", worse)
     assert best_run(Question.CERTAIN, (proven, less)) is proven
