@@ -122,6 +122,7 @@ class ExamplesPage(QWidget):
         self.detail = PairDetail(session)
         self.pairs.chosen.connect(self.detail.show_pair)
         self.detail.left.connect(self.pairs.table.setFocus)
+        self.detail.worked_on.connect(self.pairs.hold)
 
         people = self._make_people()
         self._stack = QStackedWidget()

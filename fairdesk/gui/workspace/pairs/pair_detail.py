@@ -96,9 +96,12 @@ class PairDetail(QWidget):
     -------
     left
         The keyboard goes back to the table.
+    worked_on
+        The pair is marked, or a note on it is begun.
     """
 
     left = Signal()
+    worked_on = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -263,6 +266,7 @@ class PairDetail(QWidget):
     def edit_note(self) -> None:
         """Put the keyboard into the note."""
         if self._pair is not None:
+            self.worked_on.emit()
             self._note.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self._note.moveCursor(self._note.textCursor().MoveOperation.End)
 
@@ -321,6 +325,7 @@ class PairDetail(QWidget):
 
     def _mark(self, mark: str) -> None:
         if self._pair is not None:
+            self.worked_on.emit()
             self._session.write_mark(self._pair, "" if self._pair.mark == mark else mark)
 
     def _save_note(self, text: str) -> None:

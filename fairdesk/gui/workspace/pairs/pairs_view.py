@@ -63,6 +63,8 @@ class PairsView(QWidget):
         super().__init__()
         self._session = session
         self._chosen: Pair | None = None
+        #: Whether somebody works on the chosen pair, so that it stays.
+        self._held = False
         self._run: int | None = None
         self._weighed = False
         self._order_chosen = False
@@ -113,7 +115,7 @@ class PairsView(QWidget):
             "The distances to the data rows are now known; "
             "the table keeps its order until you choose another"
         )
-        self._nearer.clicked.connect(lambda: self._show_in(_NEAREST))
+        self._nearer.clicked.connect(self._show_nearest)
         for chip in (self._fresh, self._nearer):
             chip.hide()
             self.filters.tail.addWidget(chip)
@@ -187,9 +189,13 @@ class PairsView(QWidget):
     def show_run(self, run: int | None) -> None:
         """Show the pairs of one run, or of all."""
         if self._run != run or not self.model.loaded:
-            self._run = run
+            self._run, self._held = run, False
             self.filters.forget_chosen()
             self._ask_weighed()
+
+    def hold(self) -> None:
+        """Keep the order, and the chosen pair beside it, since somebody works on it."""
+        self._held = True
 
     def show_fresh(self) -> None:
         """Let in what was found since."""
@@ -294,6 +300,10 @@ class PairsView(QWidget):
             self.model.refresh()
             self._nearer.setVisible(self._weighed and not self._order_chosen and present != first)
 
+    def _show_nearest(self) -> None:
+        self._held = False
+        self._show_in(_NEAREST)
+
     def _show_in(self, order: Order) -> None:
         """Show the run's pairs in an order."""
         self._nearer.hide()
@@ -331,7 +341,7 @@ class PairsView(QWidget):
 
     def _choose_order(self, place: int) -> None:
         if place < len(self._orders):
-            self._order_chosen = True
+            self._order_chosen, self._held = True, False
             self._show_in(self._orders[place][1])
 
     def _sort(self, column: int, order: Qt.SortOrder) -> None:
@@ -339,7 +349,7 @@ class PairsView(QWidget):
         if not name or (name in _WEIGHED and not self._weighed):
             self._tell_order()
             return
-        self._order_chosen = True
+        self._order_chosen, self._held = True, False
         self._show_in((name, order == Qt.SortOrder.DescendingOrder))
 
     def _filter(self) -> None:
@@ -348,8 +358,9 @@ class PairsView(QWidget):
             self.model.show_query(query)
 
     def _reading(self) -> bool:
-        """Whether somebody reads further down, so that nothing may move."""
-        return self.table.currentIndex().row() > 0 or self.table.verticalScrollBar().value() > 0
+        """Whether somebody works on a pair or reads further down, so that nothing may move."""
+        further = self.table.currentIndex().row() > 0 or self.table.verticalScrollBar().value() > 0
+        return self._held or further
 
     def _look_for_fresh(self) -> None:
         query = self.model.query
@@ -391,8 +402,14 @@ class PairsView(QWidget):
         self._choose(None)
 
     def _take_rows(self, first: int, last: int) -> None:
-        current = self.table.currentIndex().row()
-        if first < last and current < 0:
+        current, held = self.table.currentIndex().row(), self._chosen
+        if self._held and held is not None and not self.filters.active:
+            if current < 0:
+                # the order became another meanwhile: the pair stays, wherever it is now
+                self._find(held, first, last)
+            elif (pair := self.model.pair(current)) is not None and pair.id == held.id:
+                self._choose(pair)
+        elif first < last and current < 0:
             self.table.selectionModel().setCurrentIndex(
                 self.model.index(0, 0),
                 QItemSelectionModel.SelectionFlag.ClearAndSelect
@@ -400,6 +417,12 @@ class PairsView(QWidget):
             )
         elif first <= current < last:
             self._choose(self.model.pair(current))
+
+    def _find(self, held: Pair, first: int, last: int) -> None:
+        for row in range(first, last):
+            if (pair := self.model.pair(row)) is not None and pair.id == held.id:
+                self.table.selectRow(row)
+                return
 
     def _take_pair(self, pair: Pair) -> None:
         self.model.replace(pair)
@@ -409,6 +432,7 @@ class PairsView(QWidget):
     def _move(self, current: QModelIndex, _previous: QModelIndex) -> None:
         pair = self.model.pair(current.row()) if current.isValid() else None
         if pair is not None:
+            self._held &= self._chosen is not None and pair.id == self._chosen.id
             self._choose(pair)
 
     def _choose(self, pair: Pair | None) -> None:

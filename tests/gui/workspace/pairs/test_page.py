@@ -129,6 +129,31 @@ def test_what_is_read_does_not_move_when_everybody_is_compared(qtbot, held, read
     assert not pairs._nearer.isVisible()
 
 
+def test_a_pair_that_is_worked_on_stays_when_everybody_is_compared(qtbot, held, reading):
+    pairs, detail = reading.examples.pairs, reading.examples.detail
+    qtbot.waitUntil(reading.examples._weighing.isVisible, timeout=LONG)
+    current = detail.pair.id
+    detail.edit_note()
+    held.set()
+    qtbot.waitUntil(pairs._nearer.isVisible, timeout=LONG)
+    assert (pairs.model.query.order, detail.pair.id) == ("id", current)
+    # where the other order was on its way already, the pair is followed
+    pairs._show_in(("distance", False))
+    qtbot.waitUntil(
+        lambda: (
+            pairs.model.pair(0) is not None
+            and pairs.model.pair(0).id != current
+            and pairs.model.pair(pairs.table.currentIndex().row()) is not None
+        ),
+        timeout=LONG,
+    )
+    assert detail.pair.id == current
+    assert pairs.model.pair(pairs.table.currentIndex().row()).id == current
+    # whoever goes on to another is followed
+    pairs.table.selectRow(0)
+    assert detail.pair.id == pairs.model.pair(0).id
+
+
 def test_a_run_is_not_disturbed_and_compared_when_it_is_over(qtbot, opened, tmp_path):
     workspace = opened(make_audit(tmp_path, runs=0))
     hold = threading.Event()
