@@ -372,8 +372,8 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     )
     assert [plain(each) for each in table_words.table_sentences(spec, TABLE)] == [
         (
-            "Excluded: 12 applicants whose group is not recorded, and 3 applicants for whom no "
-            "outcome or no decision is known."
+            "Excluded: 12 applicants whose group is not recorded, and 3 applicants without an "
+            "outcome or a decision."
         )
     ]
     one = msgspec.structs.replace(TABLE, unknown=1, without=0)

@@ -233,6 +233,8 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         digits = words.digits_of(each.low, each.high)
         exact = each.exhaustive or not each.people
         known = say("not exact") if each.wavered else say("exact")
+        once = words.percent_ends(each.low, each.high, digits)
+        anytime = words.percent_ends(each.anytime_low, each.anytime_high, digits)
         rows.append(
             (
                 whom[each.whom],
@@ -240,8 +242,8 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
                 words.shown_percent(each.estimate, 2 if exact else digits)
                 if each.people
                 else words.UNDEFINED,
-                known if exact else words.percent_ends(each.low, each.high, digits),
-                known if exact else words.percent_ends(each.anytime_low, each.anytime_high, digits),
+                known if exact else "–" if once == anytime else once,
+                known if exact else anytime,
                 say(
                     "{hits} of {people}",
                     hits=words.number(each.hits),
@@ -265,8 +267,8 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         caption=say(
             "Share whose decision changes when only these attributes change, from random "
             "samples; “exact” where all were tested. The fixed-sample confidence interval "
-            "({confidence}) is for a sample size chosen beforehand; the anytime-valid "
-            "interval remains valid when sampling is stopped early",
+            "({confidence}) is for a sample size chosen beforehand (“–” where there was none); the "
+            "anytime-valid interval remains valid when sampling is stopped early",
             confidence=confidence,
         ),
         key=f"shares-{run.id}",

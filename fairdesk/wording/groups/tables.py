@@ -261,17 +261,15 @@ def _left_out(spec: AuditSpec, table: GroupTable) -> str:
     )
     if table.unknown and table.without:
         return say(
-            "Excluded: {unknown} whose group is not recorded, and {without} for whom no outcome "
-            "or no decision is known.",
+            "Excluded: {unknown} whose group is not recorded, and {without} without an outcome "
+            "or a decision.",
             unknown=unknown,
             without=without,
         )
     if table.unknown:
         return say("Excluded: {unknown} whose group is not recorded.", unknown=unknown)
     if table.without:
-        return say(
-            "Excluded: {without} for whom no outcome or no decision is known.", without=without
-        )
+        return say("Excluded: {without} without an outcome or a decision.", without=without)
     return ""
 
 

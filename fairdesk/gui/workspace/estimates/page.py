@@ -70,9 +70,12 @@ def intervals(share: Share) -> str:
         f"{100 * low:.{digits}f} to {100 * high:.{digits}f}{words.NBSP}%"
         for low, high in ((share.low, share.high), (share.anytime_low, share.anytime_high))
     )
+    # sampling that may end early has no other interval than the one that is valid at any time
+    fixed = "" if once == anytime else f"Fixed-sample CI: {once}. "
+    which = "each" if fixed else "this"
     return (
-        f"Fixed-sample CI: {once}. Anytime-valid CI: {anytime}. The decision changed for "
-        f"{words.number(share.hits)} of {words.number(share.people)} tested; each interval "
+        f"{fixed}Anytime-valid CI: {anytime}. The decision changed for "
+        f"{words.number(share.hits)} of {words.number(share.people)} tested; {which} interval "
         f"misses the share in at most {100 * (1 - share.confidence):g}{words.NBSP}% of such audits."
     )
 

@@ -317,3 +317,14 @@ def test_nobody_asked_is_no_share(path):
     measure(path, "estimate", [msgspec.structs.replace(NONE, people=0)])
     with Store.open(path) as store:
         assert shares(store.runs()[-1]) == ()
+
+
+def test_sampling_that_may_end_early_has_one_interval(opened, path):
+    adaptive = msgspec.structs.replace(DOMAIN, anytime_low=DOMAIN.low, anytime_high=DOMAIN.high)
+    measure(path, "estimate", [adaptive])
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    (estimated,) = said(workspace)
+    assert "Fixed-sample CI" not in estimated
+    assert "Anytime-valid CI: 3.61 to 3.99 %" in estimated
+    assert "this interval misses" in estimated
