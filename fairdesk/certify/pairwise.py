@@ -156,11 +156,11 @@ def _pairs(layout: Layout, rng: np.random.Generator) -> list[tuple[int, int]]:
     places = rng.integers(space.low[root], space.high[root], endpoint=True)
     members = space.domain.similar(space.rows(places))
     allowed = space.may_be[space.groups[root]]
-    decided = np.full(allowed.shape, -1)
-    decided[allowed] = labels(fed.predict(members[allowed]))
+    predicted_class = np.full(allowed.shape, -1)
+    predicted_class[allowed] = labels(fed.predict(members[allowed]))
     for other in range(1, len(differ)):
         both = allowed & allowed[:, [other]]
-        differ[:, other] = ((decided != decided[:, [other]]) & both).sum(axis=0)
+        differ[:, other] = ((predicted_class != predicted_class[:, [other]]) & both).sum(axis=0)
     first, second = np.triu_indices(len(differ), 1)
     often = np.argsort(-differ[first, second], kind="stable")[:MOST_PAIRS]
     return [(int(first[i]), int(second[i])) for i in often if differ[first[i], second[i]]]

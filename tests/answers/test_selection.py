@@ -321,9 +321,11 @@ def store(tmp_path):
         yield made
 
 
-def weigh(store, *scores):
+def score_plausibility(store, *scores):
     some = np.zeros(PAIRS)
-    store.weigh(np.arange(1, PAIRS + 1), Plausibility(some, some.astype(int), np.array(scores)))
+    store.score_plausibility(
+        np.arange(1, PAIRS + 1), Plausibility(some, some.astype(int), np.array(scores))
+    )
 
 
 def test_the_clearest_pair_changes_one_attribute_and_never_is_dismissed_or_hidden(store):
@@ -339,7 +341,7 @@ def test_the_clearest_pair_changes_one_attribute_and_never_is_dismissed_or_hidde
 
 
 def test_the_more_plausible_of_those_that_change_one_attribute_is_clearest(store):
-    weigh(store, 1.0, 0.9, 0.2, 1.0, 0.4, 1.0)
+    score_plausibility(store, 1.0, 0.9, 0.2, 1.0, 0.4, 1.0)
     assert clearest(store).id == 2
 
 

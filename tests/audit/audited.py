@@ -10,7 +10,7 @@ from contextlib import closing
 import msgspec
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.runs.plausibility import weigh_findings
+from fairdesk.audit.runs.plausibility import score_findings
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.records import LogEntry, PairQuery
@@ -38,7 +38,7 @@ def make(folder, worker, runs=RUNS):
         for each in runs:
             *_, last = run(worker, store, each)
             assert last.state == "done", last.message
-        weigh_findings(worker, store, spec.domain.people(table), lambda _done, _all: None)
+        score_findings(worker, store, spec.domain.people(table), lambda _done, _all: None)
         first, *_, last = store.pairs(PairQuery(), 0, 50)
         store.mark(first.id, "flagged")
         store.note(first.id, "Ask about <b>her</b>.")

@@ -47,7 +47,7 @@ class Scales:
     def __init__(self, hold=None, command=()):
         self.hold, self.calls, self.closed = hold, 0, False
 
-    def weigh(self, domain, people, rows):
+    def score_plausibility(self, domain, people, rows):
         self._wait()
         distance = np.empty((len(rows), len(people)))
         for place, row in enumerate(rows):

@@ -23,7 +23,7 @@ FARTHEST = 1.0
 _LOOK_SECONDS = 0.05
 
 
-def weigh_findings(
+def score_findings(
     worker: Worker, store: Store, people: Rows, watch: Callable[[int, int], None]
 ) -> None:
     """Keep of every finding that was not weighed yet how plausible it is.
@@ -62,7 +62,9 @@ def _weigh_some(worker: Worker, store: Store, people: Rows) -> int:
     """Compare the next batch of findings; return how many they were."""
     pair_ids, rows = store.unweighed(BATCH)
     if len(pair_ids):
-        store.weigh(pair_ids, worker.weigh(store.spec.domain, people, rows))
+        store.score_plausibility(
+            pair_ids, worker.score_plausibility(store.spec.domain, people, rows)
+        )
     return len(pair_ids)
 
 
@@ -113,7 +115,7 @@ class WeighingBeside:
         Raises
         ------
         WorkerError, StoreError
-            As `weigh_findings`.
+            As `score_findings`.
         """
         assert self._thread is not None, "it has begun"  # noqa: S101 - for mypy
         before = stopped()
@@ -139,10 +141,10 @@ class WeighingBeside:
             with Store.open(path) as store:
                 # what does not depend on the findings is computed meanwhile
                 if len(people):
-                    self._worker.weigh(store.spec.domain, people, people[:0])
+                    self._worker.score_plausibility(store.spec.domain, people, people[:0])
                 while self._calls.get() == "batch":
                     _weigh_some(self._worker, store, people)
-                weigh_findings(self._worker, store, people, self._take)
+                score_findings(self._worker, store, people, self._take)
         except FairDeskError as error:
             self._error = error
 

@@ -272,9 +272,9 @@ def _hits(store: Store, ask: Ask, drawn: Rows) -> int:
         allowed = domain.allowed(flat)
         answers = np.full(len(flat), -1, dtype=np.intp)
         answers[allowed] = labels(ask(flat[allowed]))
-        decided = answers.reshape(similar.shape[:2])
-        most = decided.max(axis=1, keepdims=True)
-        hits += int(((decided != most) & (decided >= 0)).any(axis=1).sum())
+        predicted_class = answers.reshape(similar.shape[:2])
+        most = predicted_class.max(axis=1, keepdims=True)
+        hits += int(((predicted_class != most) & (predicted_class >= 0)).any(axis=1).sum())
     return hits
 
 

@@ -335,7 +335,9 @@ def check_distances(
         tally.remark("No pair was compared with the data rows.")
         return tally.check()
     try:
-        now = worker.weigh(store.spec.domain, people, np.stack([pair.row for pair in pairs]))
+        now = worker.score_plausibility(
+            store.spec.domain, people, np.stack([pair.row for pair in pairs])
+        )
     except DataError as error:
         tally.leave(str(error), len(pairs))
         return tally.check()

@@ -223,7 +223,7 @@ class Worker(Conversation):
         check_shape(scores, (len(rows), self._width(mapping)))
         return scores
 
-    def weigh(self, domain: Domain, people: Rows, rows: Rows) -> Plausibility:
+    def score_plausibility(self, domain: Domain, people: Rows, rows: Rows) -> Plausibility:
         """Return how plausible ``(n, d)`` invented people are, given ``(m, d)`` real ones.
 
         No model need be open. Ask about some ten thousand at once: there is no word in between.

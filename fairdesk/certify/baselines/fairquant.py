@@ -191,8 +191,8 @@ class _Walk:
         if len(ask):
             allowed = self._space.may_be[self._space.groups[root]]
             answers = self._context.ask(self._rows(ask, combination))
-            decided = answers.labels[:, allowed]
-            discriminatory = (decided != decided[:, :1]).any(axis=1)
+            predicted_class = answers.labels[:, allowed]
+            discriminatory = (predicted_class != predicted_class[:, :1]).any(axis=1)
             for which in (discriminatory, ~discriminatory):
                 self.tally.add(
                     ask[which],

@@ -314,13 +314,13 @@ class LinearExaminer:
             return found
         domain, may_be = self._space.domain, self._space.may_be[group]
         everyone = domain.similar(self._space.rows(points))[:, may_be]
-        decided = labels(self._fed.predict(everyone.reshape(-1, everyone.shape[2])))
-        discriminatory = np.ptp(decided.reshape(len(points), -1), axis=1) > 0
+        predicted_class = labels(self._fed.predict(everyone.reshape(-1, everyone.shape[2])))
+        discriminatory = np.ptp(predicted_class.reshape(len(points), -1), axis=1) > 0
         return replace(
             found,
             consistent=found.consistent + int((~discriminatory).sum()),
             discriminatory=found.discriminatory + int(discriminatory.sum()),
             undecided=0,
             examples=np.concatenate([found.examples, points[discriminatory][:8]]),
-            queries=decided.size,
+            queries=predicted_class.size,
         )

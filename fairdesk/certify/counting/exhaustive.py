@@ -245,11 +245,11 @@ def decisions(space: Space, fed: FedModel, places: Places, may_be: NDArray[np.bo
         ``(n, C)``; who is asked about.
     """
     similar = space.domain.similar(space.rows(places))
-    decided = np.full(may_be.shape, -1, dtype=np.intp)
+    predicted_class = np.full(may_be.shape, -1, dtype=np.intp)
     rows = similar[may_be]
     if len(rows):
-        decided[may_be] = labels(fed.predict(rows))
-    return Decisions(decided, len(rows))
+        predicted_class[may_be] = labels(fed.predict(rows))
+    return Decisions(predicted_class, len(rows))
 
 
 def _places(low: Places, high: Places, number: Numbers) -> Places:

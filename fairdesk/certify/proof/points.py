@@ -51,10 +51,10 @@ class Points:
             allowed = (
                 domain.allowed(everyone) if domain.has_constraints else np.ones(len(everyone), bool)
             )
-            decided = np.full(len(everyone), -1, dtype=np.int64)
+            predicted_class = np.full(len(everyone), -1, dtype=np.int64)
             if allowed.any():
-                decided[allowed] = labels(self._predict(everyone[allowed]))
-            sides_of_combinations = decided.reshape(-1, members)
+                predicted_class[allowed] = labels(self._predict(everyone[allowed]))
+            sides_of_combinations = predicted_class.reshape(-1, members)
             allowed = allowed.reshape(sides_of_combinations.shape)
             most = sides_of_combinations.max(axis=1)
             least = np.where(allowed, sides_of_combinations, most[:, None]).min(axis=1)

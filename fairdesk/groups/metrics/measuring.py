@@ -203,11 +203,13 @@ def _answered(
 ) -> Iterator[_Sample]:
     """Yield decisions, and scores, of the model's answers: all decisions first."""
     mapping, card = model.mapping, model.opened.card
-    decided = np.full(len(can), -1)
-    decided[can] = labels(answers)
+    predicted_class = np.full(len(can), -1)
+    predicted_class[can] = labels(answers)
     wanted = list(_wanted(context, options))
     for place, name in wanted:
-        yield _Sample("decisions", name, can, decided == place, _judge(context, place, label))
+        yield _Sample(
+            "decisions", name, can, predicted_class == place, _judge(context, place, label)
+        )
     if Capability.SCORES not in card.can or not can.any():
         return
     probable = card.scores == "probabilities" and not mapping.together

@@ -103,8 +103,8 @@ class CombinationScores:
         does not matter which). Those who may not be are nearer than everybody: at -1.
         """
         people = np.arange(len(self.labels))
-        decided = 0 if self.scores.shape[2] == 1 else self.of(combination)
-        scores: NDArray[np.float32] = self.scores[people, :, decided]
+        predicted_class = 0 if self.scores.shape[2] == 1 else self.of(combination)
+        scores: NDArray[np.float32] = self.scores[people, :, predicted_class]
         distance = np.abs(scores - scores[people, combination, None])
         if self.allowed is not None:
             distance[~self.allowed] = -1.0
@@ -454,8 +454,10 @@ class SearchContext:
 
 def _score_distance(scores: Scores) -> NDArray[np.float32]:
     """``(n,)``; how far the ``(2, n, k)`` scores of two people are apart, in the first's class."""
-    decided = labels(scores[0])[:, None] if scores.shape[2] > 1 else np.zeros((1, 1), np.intp)
-    own, other = (np.take_along_axis(each, decided, axis=1)[:, 0] for each in scores)
+    predicted_class = (
+        labels(scores[0])[:, None] if scores.shape[2] > 1 else np.zeros((1, 1), np.intp)
+    )
+    own, other = (np.take_along_axis(each, predicted_class, axis=1)[:, 0] for each in scores)
     return np.asarray(np.abs(own - other))
 
 

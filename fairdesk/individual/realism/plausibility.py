@@ -68,7 +68,7 @@ def score_plausibility(domain: Domain, people: Rows, rows: Rows) -> Plausibility
     # compiled loops and trees hold no interpreter: there is a thread for each processor
     parts = np.array_split(rows, max(1, min(os.cpu_count() or 1, len(rows) // LEAST_ROWS)))
     with ThreadPoolExecutor(len(parts)) as pool:
-        weighed = list(pool.map(real.weigh, parts))
+        weighed = list(pool.map(real.score_plausibility, parts))
     return Plausibility(*map(np.concatenate, zip(*weighed, strict=True)))
 
 
@@ -90,7 +90,7 @@ class _Real:
         self._forest = IsolationForest(random_state=0).fit(self._features(some))
         self._usual = np.sort(self._forest.score_samples(self._features(some)))
 
-    def weigh(self, rows: Rows) -> tuple[Rows, NDArray[np.intp], Rows]:
+    def score_plausibility(self, rows: Rows) -> tuple[Rows, NDArray[np.intp], Rows]:
         """Return distance, nearest and score of `Plausibility`, ``(n,)`` each."""
         return *self.nearest.find(rows), self.rank(rows)
 

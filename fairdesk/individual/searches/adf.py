@@ -45,9 +45,9 @@ def loss_slopes(context: SearchContext, rows: Rows) -> Rows:
         ``(n, v)``; along one step of each varying attribute.
     """
     scores = context.cached_model.predict(rows)
-    decided = labels(scores)
+    predicted_class = labels(scores)
     if scores.shape[1] == 1:
-        own = np.where(decided == 1, scores[:, 0], 1 - scores[:, 0])
+        own = np.where(predicted_class == 1, scores[:, 0], 1 - scores[:, 0])
     else:
-        own = scores[np.arange(len(rows)), decided]
+        own = scores[np.arange(len(rows)), predicted_class]
     return output_slopes(context, rows) / np.maximum(own, LEAST_SCORE)[:, None].astype(np.float64)

@@ -48,10 +48,10 @@ def output_slopes(context: SearchContext, rows: Rows) -> Rows:
     """
     domain = context.domain
     scores = context.cached_model.predict(rows)
-    decided = labels(scores)
-    column = np.zeros_like(decided) if scores.shape[1] == 1 else decided
+    predicted_class = labels(scores)
+    column = np.zeros_like(predicted_class) if scores.shape[1] == 1 else predicted_class
     per_code = context.cached_model.gradients(rows, column)[:, domain.varying]
     slopes = per_code * domain.unit[domain.varying]
     if scores.shape[1] == 1:
-        slopes[decided == 0] *= -1
+        slopes[predicted_class == 0] *= -1
     return slopes

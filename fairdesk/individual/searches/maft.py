@@ -96,13 +96,13 @@ class ZeroOrder:
             around = answers.reshape(*keys.shape, answers.shape[1])
             own, there = around[:, 0], around[:, 1:]
             sign = np.where(self._steps.room(rows), 1.0, -1.0)
-        decided = labels(own)
+        predicted_class = labels(own)
         if own.shape[1] == 1:
             change = there[:, :, 0] - own
-            sign = np.where(decided[:, None] == 1, sign, -sign)
+            sign = np.where(predicted_class[:, None] == 1, sign, -sign)
         else:
             people = np.arange(len(rows))
-            change = there[people, :, decided] - own[people, decided, None]
+            change = there[people, :, predicted_class] - own[people, predicted_class, None]
         return np.asarray(sign * change, dtype=np.float64)
 
     def _allowed_neighbours(self, rows: Rows) -> tuple[Scores, Rows]:

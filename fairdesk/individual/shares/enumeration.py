@@ -243,10 +243,10 @@ def _score_combinations(
     context.rejected += n - len(some)
     allowed, meant, similar = allowed[some], meant[some], similar[some]
     scores = _scores(context, similar, allowed)
-    decided = np.where(allowed, labels(scores), -1)
+    predicted_class = np.where(allowed, labels(scores), -1)
     combination = meant.argmax(axis=1)
     rows = similar[np.arange(len(some)), combination]
-    return rows, combination, meant.sum(axis=1), CombinationScores(scores, decided, allowed)
+    return rows, combination, meant.sum(axis=1), CombinationScores(scores, predicted_class, allowed)
 
 
 def _scores(context: SearchContext, similar: Rows, allowed: NDArray[np.bool_]) -> Scores:

@@ -87,8 +87,8 @@ class LocalTrees:
         samples, weights = self._draw_samples(rows)
         flat = samples.reshape(-1, samples.shape[2])
         asked = flat if beside is None else np.concatenate([flat, beside])
-        decided = labels(self._model.predict(asked))[: len(flat)]
-        classes = decided.astype(np.int64).reshape(weights.shape)
+        predicted_class = labels(self._model.predict(asked))[: len(flat)]
+        classes = predicted_class.astype(np.int64).reshape(weights.shape)
         found, thresholds, above, confidence = self._tree_paths(
             samples,
             classes,

@@ -117,11 +117,11 @@ def query_again(
     others = [compare(together[0], each) for each in answers[1:]]
     differs = random | np.any([changed for changed, _ in others], axis=0)
     counted = differs & (random.any() or differs.mean() > _FEW)
-    decided = np.stack([labels(each) for each in answers])
+    predicted_class = np.stack([labels(each) for each in answers])
     return Repeatability(
         rows=n,
         changed=int(counted.sum()),
-        decisions=int((counted & (decided != decided[0]).any(axis=0)).sum()),
+        decisions=int((counted & (predicted_class != predicted_class[0]).any(axis=0)).sum()),
         largest=max(found.largest for _, found in others),
         batch=bool(counted.any() and not random.any()),
     )
@@ -131,10 +131,10 @@ def sentence(found: Repeatability) -> str:
     """Return why a model is not repeatable, in a sentence; empty where it is."""
     if found.holds:
         return ""
-    decided = f", {found.decisions:,} of them a different decision" if found.decisions else ""
+    another = f", {found.decisions:,} of them a different decision" if found.decisions else ""
     return (
         f"The model is not repeatable: {found.changed:,} of {found.rows:,} rows had another score"
-        f"{decided}, when the same rows were re-queried"
+        f"{another}, when the same rows were re-queried"
         + (
             (
                 " together with other rows. Its output for a row depends on the other rows of "

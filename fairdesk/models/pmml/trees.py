@@ -136,11 +136,11 @@ def _answer(node: Element, places: dict[str, int], before: Float64, *, votes: bo
         return before
     if score is not None and score not in places:
         raise NotReadError(f"the class “{score}”, which its target does not have")
-    decided = int(shares.argmax()) if score is None else places[score]
+    predicted_class = int(shares.argmax()) if score is None else places[score]
     if votes or not shares.sum() > 0:
         shares = np.zeros(len(places))
-        shares[decided] = 1.0
-    return np.array([*(shares / shares.sum()), decided], np.float64)
+        shares[predicted_class] = 1.0
+    return np.array([*(shares / shares.sum()), predicted_class], np.float64)
 
 
 class Trees:

@@ -143,9 +143,9 @@ class ScikitModel:
             values = np.asarray(self.estimator.predict(rows), dtype=np.float64)
             values = values.reshape(len(values), -1)
             return values[:, [which or 0]].astype(np.float32)
-        decided = np.asarray(self.estimator.predict(rows))
-        decided = decided.reshape(len(decided), -1)[:, which or 0]
-        places = np.array([self._places[value] for value in decided.tolist()], np.intp)
+        predicted_class = np.asarray(self.estimator.predict(rows))
+        predicted_class = predicted_class.reshape(len(predicted_class), -1)[:, which or 0]
+        places = np.array([self._places[value] for value in predicted_class.tolist()], np.intp)
         return from_classes(places, len(self._places))
 
 

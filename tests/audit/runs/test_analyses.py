@@ -58,7 +58,7 @@ def pairs(worker, table, tmp_path):
 def test_weighing_needs_no_model(worker, spec, table):
     people = spec.domain.people(table)
     rows = np.array([[*people[7]], [69, 1, 11.0]])
-    weighed = worker.weigh(spec.domain, people, rows)
+    weighed = worker.score_plausibility(spec.domain, people, rows)
     distances = np.array([gower(spec.domain, people, row) for row in rows])
     assert weighed.distance == pytest.approx(distances.min(axis=1))
     assert weighed.nearest.tolist() == distances.argmin(axis=1).tolist()
@@ -66,7 +66,7 @@ def test_weighing_needs_no_model(worker, spec, table):
     assert weighed.distance[0] == 0
     assert ((weighed.score >= 0) & (weighed.score <= 1)).all()
     with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
-        worker.weigh(spec.domain, people[:0], rows)
+        worker.score_plausibility(spec.domain, people[:0], rows)
     assert worker.alive
 
 
@@ -159,7 +159,7 @@ def test_nobody_is_nearer_than_can_be(tmp_path, spec, table, lie):
     people = spec.domain.people(table)
     try:
         with pytest.raises(WorkerError, match=phrases.MISFIT):
-            worker.weigh(spec.domain, people, people[:2])
+            worker.score_plausibility(spec.domain, people, people[:2])
     finally:
         worker.close()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.runs import plausibility as weighing
-from fairdesk.audit.runs.plausibility import WeighingBeside, is_weighed, weigh_findings
+from fairdesk.audit.runs.plausibility import WeighingBeside, is_weighed, score_findings
 from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.worker import guest
 from fairdesk.audit.worker.child import COMPARING_GUEST
@@ -25,7 +25,7 @@ class Scales:
     def __init__(self, last=None):
         self.sizes, self.last = [], last
 
-    def weigh(self, domain, people, rows):
+    def score_plausibility(self, domain, people, rows):
         if len(self.sizes) == self.last:
             raise WorkerError("The process was closed.")
         self.sizes.append(len(rows))
@@ -42,9 +42,9 @@ class Closing:
         self.scales, self.closed, self.go = scales, False, threading.Event()
         self.go.set()
 
-    def weigh(self, domain, people, rows):
+    def score_plausibility(self, domain, people, rows):
         self.go.wait()
-        return self.scales.weigh(domain, people, rows)
+        return self.scales.score_plausibility(domain, people, rows)
 
     def close(self):
         self.closed = True
@@ -75,7 +75,7 @@ def test_everybody_is_weighed_batch_by_batch(store, people):
     found = store.count(PairQuery())
     assert found > 80
     assert not is_weighed(store, 1)
-    weigh_findings(scales, store, people, lambda *counts: told.append(counts))
+    score_findings(scales, store, people, lambda *counts: told.append(counts))
     assert is_weighed(store, 1)
     assert is_weighed(store, None)
     assert not is_weighed(store, 2)
@@ -93,18 +93,18 @@ def test_everybody_is_weighed_batch_by_batch(store, people):
 def test_what_was_weighed_is_kept_and_gone_on_with(store, people):
     told = []
     with pytest.raises(WorkerError):
-        weigh_findings(Scales(last=1), store, people, lambda *counts: told.append(counts))
+        score_findings(Scales(last=1), store, people, lambda *counts: told.append(counts))
     assert store.count(PairQuery(within=1.0)) == 40
     assert not is_weighed(store, 1)
     scales = Scales()
-    weigh_findings(scales, store, people, lambda *counts: told.append(counts))
+    score_findings(scales, store, people, lambda *counts: told.append(counts))
     assert told[2][0] == 40
     assert sum(scales.sizes) == told[-1][0] - 40
 
 
 def test_without_real_people_nothing_is_weighed(store, people):
     scales, told = Scales(), []
-    weigh_findings(scales, store, people[:0], lambda *counts: told.append(counts))
+    score_findings(scales, store, people[:0], lambda *counts: told.append(counts))
     assert not scales.sizes
     assert len(told) == 1
 
@@ -113,7 +113,7 @@ def test_a_guest_weighs_them_without_a_model(store, people, monkeypatch):
     monkeypatch.setattr(weighing, "BATCH", 20_000)
     worker = Worker()
     try:
-        weigh_findings(worker, store, people, lambda *_: None)
+        score_findings(worker, store, people, lambda *_: None)
     finally:
         worker.close()
     (pair, *_rest) = store.pairs(PairQuery(order="distance"), 0, 5)
@@ -175,7 +175,7 @@ def test_weighing_beside_that_is_not_begun_is_closed_with_its_process():
 def test_the_process_that_compares_gives_what_any_gives_and_stands_back(store, people):
     with closing(Worker(command=COMPARING_GUEST)) as comparing, closing(Worker()) as usual:
         domain, rows = store.spec.domain, np.concatenate([people, people[::-1]])
-        ours, other = (each.weigh(domain, people, rows) for each in (comparing, usual))
+        ours, other = (each.score_plausibility(domain, people, rows) for each in (comparing, usual))
         # what it is started by may wrap it: it is the one that stands back
         levels = {each: niceness(each._child.pid) for each in (comparing, usual)}
     for name in ("distance", "nearest", "score"):

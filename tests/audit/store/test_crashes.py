@@ -12,7 +12,7 @@ import pytest
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.runs.plausibility import weigh_findings
+from fairdesk.audit.runs.plausibility import score_findings
 from fairdesk.audit.store import file
 from fairdesk.audit.store.pair import MinimalPair
 from fairdesk.audit.store.parts import pairs
@@ -122,7 +122,7 @@ def test_killed_after_any_transaction_nothing_differs(moments, worker, tmp_path)
             if store.count(PairQuery()) and number % 5 == 0:
                 went_on += 1
                 people = store.spec.domain.people(store.table())
-                weigh_findings(worker, store, people, lambda *_: None)
+                score_findings(worker, store, people, lambda *_: None)
         wrong, tried = differing(path)
         assert wrong == [], number
         assert tried >= ({CHAIN, RUNS, TOTALS} if runs else {CHAIN})
@@ -171,7 +171,9 @@ def test_a_distance_written_by_hand_is_not_taken_over_by_a_later_comparison(mome
         ids, rows = store.unweighed(1_000)
         assert forged not in ids
         people = store.spec.domain.people(store.table())
-        store.weigh(ids, plausibility.score_plausibility(store.spec.domain, people, rows))
+        store.score_plausibility(
+            ids, plausibility.score_plausibility(store.spec.domain, people, rows)
+        )
     wrong, _tried = differing(path)
     assert [name for name, _told in wrong] == [LEARNED]
     assert "1 pairs have a distance" in wrong[0][1][0]
@@ -206,7 +208,7 @@ def test_a_process_that_is_killed_while_it_weighs_leaves_an_audit_that_agrees(mo
         with Store.open(Path({os.fspath(path)!r})) as store:
             ids = np.arange(1, 31)
             some = np.full(30, 0.25)
-            store.weigh(ids, Plausibility(some, np.zeros(30, int), some))
+            store.score_plausibility(ids, Plausibility(some, np.zeros(30, int), some))
         """
     )
     done = subprocess.run([sys.executable, "-c", script], check=False, timeout=120)

@@ -9,7 +9,7 @@ import pytest
 
 from fairdesk.audit.plan import spec as spec_module
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.runs.plausibility import weigh_findings
+from fairdesk.audit.runs.plausibility import score_findings
 from fairdesk.audit.store import digests, hash_chain
 from fairdesk.audit.store.details import Categories, Choice, Details, Signer
 from fairdesk.audit.store.parts import pairs as pairs_module
@@ -124,7 +124,7 @@ class Ruler:
     def __init__(self, good_for=99):
         self.left = good_for
 
-    def weigh(self, domain, people, rows):
+    def score_plausibility(self, domain, people, rows):
         if not self.left:
             raise StoreError("Cut off.")
         self.left -= 1
@@ -136,10 +136,10 @@ def test_distances_are_bound_batch_by_batch(store, run, findings, monkeypatch):
     monkeypatch.setattr("fairdesk.audit.runs.plausibility.BATCH", 120)
     people = np.zeros((5, 3))
     with pytest.raises(StoreError, match="Cut off"):
-        weigh_findings(Ruler(2), store, people, lambda *_: None)
-    weigh_findings(Ruler(), store, people, lambda *_: None)
+        score_findings(Ruler(2), store, people, lambda *_: None)
+    score_findings(Ruler(), store, people, lambda *_: None)
     store.add(run, findings(30, seed=8))
-    weigh_findings(Ruler(), store, people, lambda *_: None)
+    score_findings(Ruler(), store, people, lambda *_: None)
     ranges = said(store).weighed
     assert [(each.first, each.last) for each in ranges] == [
         *((1, 120), (121, 240), (241, 300), (301, 330)),

@@ -409,11 +409,13 @@ def test_a_file_that_acts_by_itself_is_not_opened(filled, sql):
         pass
 
 
-def weigh(store, count, seed=0):
+def score_plausibility(store, count, seed=0):
     """Weigh the first so many findings that were not yet."""
     numbers, _ = store.unweighed(count)
     distances = np.random.default_rng(seed).random((2, len(numbers)))
-    store.weigh(numbers, Plausibility(distances[0], np.arange(len(numbers)) % 9, distances[1]))
+    store.score_plausibility(
+        numbers, Plausibility(distances[0], np.arange(len(numbers)) % 9, distances[1])
+    )
 
 
 SHARE = Share(
@@ -611,7 +613,7 @@ def test_figures_and_what_is_learned_are_kept(filled):
     numbers, rows = filled.unweighed(2)
     n = len(rows)
     weighed = Plausibility(np.linspace(0, 0.5, n), np.arange(n), np.full(n, 0.25))
-    filled.weigh(numbers, weighed)
+    filled.score_plausibility(numbers, weighed)
     near = filled.pairs(PairQuery(order="distance", within=0.2), 0, 10)
     assert [(pair.id, pair.distance, pair.nearest) for pair in near] == [(numbers[0], 0.0, 0)]
     assert filled.pair(int(numbers[1])).plausibility == 0.25

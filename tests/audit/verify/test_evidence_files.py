@@ -43,7 +43,9 @@ def full(store, findings):
     store.keep_model(run, Retrained("saving", 2, "model.keras", "A file.", file))
     store.end_run(run, "done")
     ids, rows = store.unweighed(100)
-    store.weigh(ids, Plausibility(np.full(100, 0.25), np.zeros(100, dtype=int), np.full(100, 1.0)))
+    store.score_plausibility(
+        ids, Plausibility(np.full(100, 0.25), np.zeros(100, dtype=int), np.full(100, 1.0))
+    )
     row = tuple(rows[0].tolist())
     store.learn(1, "minimal", MinimalPair(row, row, 1, 0, 0.9, 0.1, 0.2, 0.5, 3))
     store.mark(1, "flagged")

@@ -29,7 +29,7 @@ def store(tmp_path):
         # half of them compared with the data, one told about in words that files must quote
         numbers = store.numbers(PairQuery())
         numbers = numbers[: len(numbers) // 2]
-        store.weigh(numbers, Plausibility(numbers / 1e4, numbers, numbers / 7e5))
+        store.score_plausibility(numbers, Plausibility(numbers / 1e4, numbers, numbers / 7e5))
         store.mark(3, "flagged")
         store.note(3, '=1+1 "quoted", 100 %s\nsecond line, ünï')
         store.mark(5, "dismissed")

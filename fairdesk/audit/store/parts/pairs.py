@@ -203,7 +203,7 @@ class Pairs(AuditFile):
         numbers = np.array([row[0] for row in rows], dtype=np.int64)
         return numbers, self._people([row[1:] for row in rows])
 
-    def weigh(self, pair_ids: NDArray[np.int64], weighed: Plausibility) -> None:
+    def score_plausibility(self, pair_ids: NDArray[np.int64], weighed: Plausibility) -> None:
         """Keep how plausible findings are, and log it, in one transaction.
 
         Parameters

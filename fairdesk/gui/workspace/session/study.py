@@ -118,7 +118,7 @@ class Study(QObject):
 
         def call(worker: Worker, people: Rows) -> MinimalPair:
             found = worker.shrink(spec.mapping, spec.domain, people, pair.row[None])
-            weighed = worker.weigh(spec.domain, people, found.rows)
+            weighed = worker.score_plausibility(spec.domain, people, found.rows)
             return minimal_pair(found, weighed, spec.mapping.favourable_class)
 
         def keep(store: Store, minimal: MinimalPair) -> None:

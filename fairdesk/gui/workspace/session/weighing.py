@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from fairdesk.audit.runs.plausibility import weigh_findings
+from fairdesk.audit.runs.plausibility import score_findings
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
@@ -136,7 +136,7 @@ class _Work:
                     return
                 people = store.spec.domain.people(store.table())
                 if len(people) and (worker := self._start()) is not None:
-                    weigh_findings(worker, store, people, self._watch)
+                    score_findings(worker, store, people, self._watch)
         except FairDeskError:
             if not self._stopped:
                 raise
