@@ -6,6 +6,21 @@ from PySide6.QtCore import Qt
 
 from fairdesk.gui.kit import parts
 
+#: The mark and the word of each type of evidence.
+MARKS = {
+    "proven": "■ proven",
+    "estimated": "▨ estimated",
+    "observed": "□ observed",
+    "example": "◆ example",
+    "": "",
+}
+
+
+def marked(evidence: str) -> str:
+    """Return the mark and the word of a type of evidence, as a line begins with it."""
+    sign, _, word = MARKS[evidence].partition(" ")
+    return f"{sign} {word.capitalize()}" if word else "…"
+
 
 class Statement(parts.Card):
     """A card with a sentence that is not to be overlooked."""

@@ -20,7 +20,7 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, excesses, gaps, shares
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.short_table import short_table
-from fairdesk.gui.workspace.common.statement import Statement
+from fairdesk.gui.workspace.common.statement import Statement, marked
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
@@ -271,9 +271,10 @@ class SharePage(RunPage):
     def _say(self, measured: Sequence[Share], run: Run) -> None:
         """Say each share in a sentence, and how sure it is; then what repeated queries came to."""
         spec = self._session.spec
+        statements = [figures.share_statement(spec, share) for share in measured]
         texts = [
-            (_mark(share), figures.share_statement(spec, share).sentence, intervals(share))
-            for share in measured
+            (marked(statement.evidence), statement.sentence, intervals(share))
+            for statement, share in zip(statements, measured, strict=True)
         ]
         texts += [
             ("▨ Estimated", figures.excess_statement(spec, each).sentence, "")
@@ -328,7 +329,3 @@ class SharePage(RunPage):
             self._sets.addWidget(
                 parts.quiet(f"{rest} more sets with smaller shares are not shown.")
             )
-
-
-def _mark(share: Share) -> str:
-    return f"{'■' if share.exact else '▨'} {kind(share).capitalize()}"

@@ -13,17 +13,8 @@ from fairdesk.answers.answer import Answer, Drawable
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.workspace.common.statement import MARKS
 from fairdesk.wording.statements import Statement, unmeasured
-
-#: The mark and the word of each type of evidence.
-MARKS = {
-    "proven": "■ proven",
-    "estimated": "▨ estimated",
-    "observed": "□ observed",
-    "example": "◆ example",
-    "": "",
-}
-
 
 #: Cards in a row, and the least width of one.
 _MOST_ACROSS, _LEAST_WIDTH = 3, 290

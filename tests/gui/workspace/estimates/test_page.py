@@ -113,7 +113,7 @@ def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
     assert "Fixed-sample CI: 3.61 to 3.99 %" in estimated
     assert "Anytime-valid CI: 3.50 to 4.12 %" in estimated
     assert exact.startswith(
-        f"■ Exact {phrases.CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)"
+        f"□ Observed {phrases.CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)"
     )
     assert "has no confidence interval" in exact
     assert "1.50 %, exact" in standing(workspace, SHARE)
