@@ -31,7 +31,7 @@ MODULES = (
     "fairdesk.models.inputs.filling",
     "fairdesk.models.boosting.kernels",
     "fairdesk.individual.engine.kernels",
-    "fairdesk.individual.realism.nearest_kernels",
+    "fairdesk.population.nearest_kernels",
     "fairdesk.individual.surrogates.tree_kernels",
     "fairdesk.certify.domain.box_kernels",
     "fairdesk.certify.bounds.count_kernels",

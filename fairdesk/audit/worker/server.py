@@ -70,7 +70,7 @@ WARM_UP = (
     "fairdesk.models.inputs.filling",
     "fairdesk.individual.searches.quick",
     "fairdesk.individual.engine.kernels",
-    "fairdesk.individual.realism.nearest_kernels",
+    "fairdesk.population.nearest_kernels",
     "fairdesk.individual.surrogates.tree_kernels",
     "scipy.cluster.vq",
     "pandas",
@@ -79,7 +79,7 @@ WARM_UP = (
 COMPARING_WARM_UP = (
     "sklearn.ensemble",
     "fairdesk.individual.engine.kernels",
-    "fairdesk.individual.realism.nearest_kernels",
+    "fairdesk.population.nearest_kernels",
     "fairdesk.individual.realism.plausibility",
 )
 #: Seconds after an answer in which the next request often follows: what is loaded would delay it.
@@ -292,7 +292,7 @@ class Guest:
         method = method_named(run.method)
         fits = None
         if run.max_distance is not None:
-            from fairdesk.individual.realism.nearest import Nearest  # noqa: PLC0415 - see above
+            from fairdesk.population.nearest import Nearest  # noqa: PLC0415 - see above
 
             fits = Nearest(domain, people).within(run.max_distance)
         fed = self._fed(asked.mapping, domain.attributes)

@@ -28,7 +28,12 @@ def measured(domain: Domain) -> NDArray[np.intp]:
     return np.asarray(others[domain.low[others] < domain.high[others]])
 
 
-def scaled(domain: Domain, rows: Rows) -> Rows:
+def everywhere(domain: Domain) -> NDArray[np.intp]:
+    """Return the positions of all attributes that have more than one value."""
+    return np.flatnonzero(domain.low < domain.high)
+
+
+def scaled(domain: Domain, rows: Rows, positions: NDArray[np.intp] | None = None) -> Rows:
     """Put people on scales on which Gower's distance is the mean of differences, each at most 1.
 
     Parameters
@@ -37,14 +42,19 @@ def scaled(domain: Domain, rows: Rows) -> Rows:
         Says what the codes are.
     rows : Rows
         ``(n, d)``; NaN where a cell is missing.
+    positions : NDArray[np.intp], optional
+        ``(m,)``; the attributes that count, by default those `measured`.
 
     Returns
     -------
     Rows
-        ``(n, m)``, a column for each of `measured`: for a name its code, so that two names are 1
+        ``(n, m)``, a column for each of these: for a name its code, so that two names are 1
         apart or more; for a number, or a place in an order, its share of the range.
     """
-    return np.column_stack([_scaled(domain.attributes[i], rows[:, i]) for i in measured(domain)])
+    places = (measured(domain) if positions is None else positions).tolist()
+    return np.column_stack(
+        [np.empty((len(rows), 0)), *(_scaled(domain.attributes[i], rows[:, i]) for i in places)]
+    )
 
 
 def _scaled(attribute: Attribute, codes: Rows) -> Rows:

@@ -17,7 +17,7 @@ from fairdesk.data.profiling.nearest import measured, scaled
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.realism.nearest import Nearest
+from fairdesk.population.nearest import Nearest
 from fairdesk.results.events import Found, Rows
 
 #: So many of the nearest real people are walked towards from each instance.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.nearest import measured
 from fairdesk.data.table import Kind
-from fairdesk.individual.realism.nearest import Nearest
+from fairdesk.population.nearest import Nearest
 from fairdesk.results.events import Rows
 
 #: The forest is fitted on, and people are ranked among, at most so many real ones.

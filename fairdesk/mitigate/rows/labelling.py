@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 
 from fairdesk.data.profiling.nearest import scaled
 from fairdesk.individual.engine.context import in_parts
-from fairdesk.individual.realism.nearest import Nearest
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.rows.ensemble import Ensemble
 from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.population.nearest import Nearest
 from fairdesk.results.events import Rows, Scores
 
 #: A label comes from so many of the nearest real people.

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.realism.nearest import Nearest
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.rows.labelling import Source, label
 from fairdesk.mitigate.rows.rewriting import rewritten
 from fairdesk.mitigate.rows.samples import Seen, moved
 from fairdesk.mitigate.rows.splitting import Split
+from fairdesk.population.nearest import Nearest
 from fairdesk.results.events import Rows
 
 

@@ -12,8 +12,8 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism.minimal import shrink
-from fairdesk.individual.realism.nearest import Nearest
 from fairdesk.models.model import labels
+from fairdesk.population.nearest import Nearest
 from tests import phrases
 from tests.individual.conftest import Network, integer
 

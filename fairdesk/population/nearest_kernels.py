@@ -1,4 +1,4 @@
-"""The compiled loop that finds the nearest of many people; compiled as `kernels` are."""
+"""The compiled loop that finds the nearest of many people; compiled as others are."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from fairdesk.individual.engine.kernels import Numbers
 from fairdesk.results.events import Rows
 
 #: People who are looked at together: their sums stay in the processor's first cache.
 BLOCK = 64
 
-
 Sums = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
 
 @njit("void(float64[::1], float64[:, ::1], float64[:, ::1], float64[::1])", cache=True, nogil=True)

@@ -10,7 +10,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.nearest import gower
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
-from fairdesk.individual.realism.nearest import Nearest
+from fairdesk.population.nearest import Nearest
 from tests import phrases
 
 LETTERS = tuple("abcdefg")

@@ -1,20 +1,18 @@
-"""The nearest real person, by Gower's distance."""
+"""The nearest row of the data, by Gower's distance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import refuse_nobody, scaled
+from fairdesk.data.profiling.nearest import everywhere, measured, refuse_nobody, scaled
 from fairdesk.results.events import Rows
 
-if TYPE_CHECKING:
-    from fairdesk.individual.engine.kernels import Numbers
-
+#: Where a missing cell is on the scale of an attribute: far from every value, near to its like.
+_MISSING = -3.0
 #: So little more than a limit is rounding: sums of shares are exact to a few last bits.
 _ROUNDING = 1e-9
 
@@ -30,7 +28,15 @@ class Nearest:
     domain : Domain
         Says what the codes are.
     people : Rows
-        ``(m, d)``, without missing codes; equal ones count once.
+        ``(m, d)``; equal ones count once. A missing code is a value by itself.
+    whole : bool
+        Compare in all attributes, the protected ones included, instead of in those that members
+        of a similar set share.
+
+    Attributes
+    ----------
+    multiplicity : NDArray[np.intp]
+        ``(m,)``; how many of the people are equal to each, in what is compared, itself included.
 
     Raises
     ------
@@ -38,15 +44,15 @@ class Nearest:
         When there are no people.
     """
 
-    def __init__(self, domain: Domain, people: Rows) -> None:
+    def __init__(self, domain: Domain, people: Rows, *, whole: bool = False) -> None:
         # compiled code is loaded where a search runs, never in the window's process
-        from fairdesk.individual.engine import kernels  # noqa: PLC0415
-        from fairdesk.individual.realism import nearest_kernels  # noqa: PLC0415
+        from fairdesk.population import nearest_kernels  # noqa: PLC0415
 
         refuse_nobody(people)
         self._domain, self._kernels = domain, nearest_kernels
-        everyone = scaled(domain, people)
-        first, _ = kernels.distinct(kernels.row_keys(np.ascontiguousarray(everyone)))
+        self._positions = everywhere(domain) if whole else measured(domain)
+        everyone = self._scaled(people)
+        first, self.multiplicity = _distinct(everyone)
         codes = everyone[first]
         # what tells most people apart comes first, so that a sum is soon too great
         self._order = np.argsort(-_spread(codes), kind="stable")
@@ -60,7 +66,7 @@ class Nearest:
         # whoever fills a block up is there a second time, and is not met again
         again = np.ones(places.size, dtype=np.bool_)
         again[np.unique(places, return_index=True)[1]] = False
-        self._index: Numbers = np.where(again, -1, first[places.ravel()])
+        self._index: NDArray[np.int64] = np.where(again, -1, first[places.ravel()])
 
     def find(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Find the nearest person of each row.
@@ -90,21 +96,35 @@ class Nearest:
             people there are when these are fewer.
         """
         total, index = self._search(rows, min(wanted, self._unlike), -1.0)
-        return total / len(self._order), index.astype(np.intp)
+        return total / max(1, len(self._order)), index.astype(np.intp)
 
     def within(self, limit: float) -> Callable[[Rows], NDArray[np.bool_]]:
         """Return a function that tells of ``(n, d)`` rows which are no farther from somebody."""
-        enough = (limit + _ROUNDING) * len(self._order)
+        enough = (limit + _ROUNDING) * max(1, len(self._order))
         return lambda rows: self._search(rows, 1, enough)[0][:, 0] <= enough
 
-    def _search(self, rows: Rows, wanted: int, enough: float) -> tuple[Rows, Numbers]:
-        codes = np.ascontiguousarray(scaled(self._domain, rows)[:, self._order])
+    def _search(self, rows: Rows, wanted: int, enough: float) -> tuple[Rows, NDArray[np.int64]]:
+        codes = np.ascontiguousarray(self._scaled(rows)[:, self._order])
         total: Rows
-        index: Numbers
+        index: NDArray[np.int64]
         total, index = self._kernels.nearest_people(
             codes, self._blocks, self._low, self._high, self._index, wanted, enough
         )
         return total, index
+
+    def _scaled(self, rows: Rows) -> Rows:
+        return np.nan_to_num(scaled(self._domain, rows, self._positions), nan=_MISSING)
+
+
+def _distinct(rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first of equal rows, in their order; and for each row how many are equal to it."""
+    if not rows.shape[1]:
+        return np.zeros(1, dtype=np.intp), np.full(len(rows), len(rows))
+    # one text of bytes for each row; 0.0 and -0.0 are the same
+    whole = np.ascontiguousarray(rows + 0.0).view(np.dtype((np.void, 8 * rows.shape[1]))).ravel()
+    first: dict[object, int] = {}
+    place = np.array([first.setdefault(key, i) for i, key in enumerate(whole.tolist())])
+    return np.array(list(first.values())), np.bincount(place)[place]
 
 
 def _spread(codes: Rows) -> Rows:

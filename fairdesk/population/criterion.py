@@ -1,0 +1,154 @@
+"""When a row is plausible: as usual as rows of the data are, and as near to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Domain
+from fairdesk.errors import SpecError
+from fairdesk.population.nearest import Nearest
+from fairdesk.population.tree import PopulationTree
+from fairdesk.results.events import Rows
+
+#: This share of the rows held out is rarer than what is usual; and farther away than what is near.
+RAREST = 0.05
+#: A tree is learned from no fewer rows: of them one half, the other half says what is usual.
+LEAST_ROWS = 200
+#: Of more attributes no tree is learned: each is compared with each other one.
+MOST_ATTRIBUTES = 200
+#: Rows that are held out are compared with the others up to so many.
+MOST_HELD_OUT = 5_000
+#: Instances drawn uniformly, for comparison.
+UNIFORM = 1_000
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Tells which rows are plausible: usual and near, both by the data's own measure.
+
+    All attributes count, the protected ones included.
+
+    Attributes
+    ----------
+    domain : Domain
+        Says what the codes are.
+    tree : PopulationTree, optional
+        Learned from one half of the rows; ``None`` where there are too few rows, or too many
+        attributes: then rows are compared by their distance only.
+    densities : Rows
+        ``(h,)``, ascending: the log density of rows of the other half.
+    floor : float
+        A row is usual whose log density is no less: that of the rarest 5 % held out is.
+    limit : float
+        A row is near whose Gower distance to a row of the data is no greater: that of 5 % of the
+        rows held out to the nearest other row is.
+    held_out : float
+        The share of the rows held out that are plausible by this.
+    nearest : Nearest
+        Finds the nearest row of the data.
+    """
+
+    domain: Domain
+    tree: PopulationTree | None
+    densities: Rows
+    floor: float
+    limit: float
+    held_out: float
+    nearest: Nearest
+
+    @classmethod
+    def fit(cls, domain: Domain, people: Rows) -> Criterion:
+        """Learn what is plausible; the same of the same rows.
+
+        Parameters
+        ----------
+        domain : Domain
+            Says what the codes are.
+        people : Rows
+            ``(m, d)``; the rows of the data.
+
+        Raises
+        ------
+        DataError
+            When there are no rows.
+        """
+        nearest = Nearest(domain, people, whole=True)
+        shuffled = np.random.default_rng(0).permutation(len(people))
+        half = len(people) // 2
+        fitted, others = people[np.sort(shuffled[half:])], np.sort(shuffled[:half])
+        held = people[others]
+        tree, densities, floor = None, np.empty(0), -np.inf
+        if len(people) >= LEAST_ROWS and len(domain.attributes) <= MOST_ATTRIBUTES:
+            tree = PopulationTree.fit(domain, fitted)
+            densities = tree.log_density(held)
+            floor = _floor(densities)
+        some = np.linspace(0, len(held) - 1, min(len(held), MOST_HELD_OUT)).astype(np.intp)
+        apart = _to_others(nearest, people, others[some])
+        limit = -_floor(-apart)
+        usual = densities[some] >= floor if tree is not None else np.ones(len(some), np.bool_)
+        plausible = usual & (apart <= limit)
+        return cls(
+            domain,
+            tree,
+            np.sort(densities),
+            floor,
+            limit,
+            float(plausible.mean()) if len(some) else 1.0,
+            nearest,
+        )
+
+    def usual(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which of ``(n, d)`` rows are as usual as rows of the data: ``(n,)``."""
+        if self.tree is None:
+            return np.ones(len(rows), dtype=np.bool_)
+        return np.asarray(self.tree.log_density(rows) >= self.floor)
+
+    @cached_property
+    def near(self) -> Callable[[Rows], NDArray[np.bool_]]:
+        """Tells which of ``(n, d)`` rows are as near to a row of the data as these are."""
+        return self.nearest.within(self.limit)
+
+    def plausible(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which of ``(n, d)`` rows are usual and near: ``(n,)``."""
+        plausible = self.usual(rows)
+        plausible[plausible] = self.near(rows[plausible])
+        return plausible
+
+    def typicality(self, rows: Rows) -> Rows:
+        """Return the share of the rows held out that are no more usual, ``(n,)``, 0 to 1.
+
+        Exactly the usual ones have more than 5 %. NaN where there is no tree.
+        """
+        if self.tree is None:
+            return np.full(len(rows), np.nan)
+        place = np.searchsorted(self.densities, self.tree.log_density(rows), side="right")
+        return np.asarray(place / len(self.densities))
+
+    @cached_property
+    def uniform(self) -> float | None:
+        """The share of instances drawn uniformly that are plausible; ``None`` if none is drawn."""
+        try:
+            drawn = self.domain.sample(np.random.default_rng(0), UNIFORM)
+        except SpecError:
+            return None  # nearly nothing fulfils the constraints
+        return float(self.plausible(drawn).mean())
+
+
+def _floor(values: Rows) -> float:
+    """Return the least of values when the least 5 % are left out; minus infinity of none."""
+    left_out = int(RAREST * len(values))
+    return float(np.partition(values, left_out)[left_out]) if len(values) else -np.inf
+
+
+def _to_others(nearest: Nearest, people: Rows, held: NDArray[np.intp]) -> Rows:
+    """Return how far rows of the data are from the nearest other one: ``(h,)``."""
+    distance, _ = nearest.several(people[held], 2)
+    # each is the nearest to itself, or to one that is equal to it
+    if distance.shape[1] < 2:
+        return np.zeros(len(held))
+    return np.where(nearest.multiplicity[held] > 1, 0.0, distance[:, 1])

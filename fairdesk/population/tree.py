@@ -1,0 +1,291 @@
+"""The population that the data are a sample of: a Chow-Liu tree over all attributes.
+
+C. K. Chow and C. N. Liu, *Approximating discrete probability distributions with dependence trees*,
+IEEE Transactions on Information Theory 14, 1968: of all trees the one under which the data are most
+likely joins the attributes with the greatest mutual information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Domain
+from fairdesk.errors import DataError, SpecError
+from fairdesk.population.cells import Cells, cells_of, values_of
+from fairdesk.population.structure import directed, mutual_information, spanning_forest
+from fairdesk.results.events import Rows
+
+#: So much is added to the count of every cell, so that nothing is impossible.
+SMOOTHING = 0.5
+#: Logarithms are kept in such steps: sums of them are exact, in whatever order they are added up.
+_STEP = 2.0**-40
+#: Rows are drawn by rejection where there are constraints; so many in vain, and none is found.
+_MOST_DRAWN = 1_000_000
+_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True)
+class PopulationTree:
+    """A distribution over whole rows: each attribute's cell depends on that of one other.
+
+    Attributes
+    ----------
+    domain : Domain
+        Says what the codes are; constraints are not part of the distribution.
+    cells : tuple[Cells, ...]
+        Per attribute: which codes are one cell.
+    parents : NDArray[np.intp]
+        ``(d,)``; the attribute that each one depends on; -1 for a root.
+    order : NDArray[np.intp]
+        ``(d,)``; all attributes, each behind its parent.
+    log_tables : tuple[Rows, ...]
+        Per attribute ``(cells of the parent, or 1; cells)``: log P(cell | parent's cell).
+    seen : tuple[Rows, ...]
+        Per attribute the codes that the rows have, ascending, without missing ones.
+    seen_counts : tuple[NDArray[np.intp], ...]
+        How many rows have each of these.
+    """
+
+    domain: Domain
+    cells: tuple[Cells, ...]
+    parents: NDArray[np.intp]
+    order: NDArray[np.intp]
+    log_tables: tuple[Rows, ...]
+    seen: tuple[Rows, ...]
+    seen_counts: tuple[NDArray[np.intp], ...]
+
+    @classmethod
+    def fit(cls, domain: Domain, rows: Rows) -> PopulationTree:
+        """Learn a tree; the same of the same rows.
+
+        Parameters
+        ----------
+        domain : Domain
+            Says what the codes are.
+        rows : Rows
+            ``(n, d)``, ``n >= 1``; NaN where a cell is missing.
+
+        Raises
+        ------
+        DataError
+            When there are no rows.
+        """
+        if not len(rows):
+            raise DataError(
+                "The distribution of the data cannot be estimated from zero rows.",
+                remedy="Widen the limits of the attributes, or relax a constraint.",
+            )
+        rows = domain.clip(rows)
+        cells = tuple(
+            cells_of(attribute, rows[:, i]) for i, attribute in enumerate(domain.attributes)
+        )
+        placed = _placed(cells, rows)
+        sizes = [each.count for each in cells]
+        parents, order = directed(spanning_forest(mutual_information(placed, sizes)), len(cells))
+        tables = tuple(
+            _log_table(placed[:, i], size, *_of_parent(placed, sizes, parent))
+            for i, (size, parent) in enumerate(zip(sizes, parents.tolist(), strict=True))
+        )
+        seen = [np.unique(each[~np.isnan(each)], return_counts=True) for each in rows.T]
+        codes, counts = zip(*seen, strict=True)
+        return cls(domain, cells, parents, order, tables, codes, counts)
+
+    @cached_property
+    def children(self) -> tuple[NDArray[np.intp], ...]:
+        """Per attribute those that depend on it."""
+        return tuple(np.flatnonzero(self.parents == i) for i in range(len(self.parents)))
+
+    @cached_property
+    def log_marginals(self) -> tuple[Rows, ...]:
+        """Per attribute log P(cell), ``(cells,)``, whatever the others are."""
+        marginals: dict[int, Rows] = {}
+        for i in self.order.tolist():
+            table, parent = np.exp(self.log_tables[i]), int(self.parents[i])
+            marginals[i] = table[0] if parent < 0 else marginals[parent] @ table
+        return tuple(np.log(marginals[i]) for i in range(len(self.parents)))
+
+    @cached_property
+    def values(self) -> tuple[Rows | None, ...]:
+        """Per attribute all codes that it can have, ascending; ``None`` where there is no list."""
+        return tuple(values_of(attribute) for attribute in self.domain.attributes)
+
+    @cached_property
+    def within(self) -> tuple[Rows | None, ...]:
+        """Per attribute P(code | its cell) of each of `values`; they sum to one in each cell.
+
+        One is added to the count of each value. Over a domain of listed values the probabilities
+        of all rows, each the product of its cells' and of these, sum to one where no cell is
+        missing in the data.
+        """
+        return tuple(
+            None if values is None else self._shares(i, values)
+            for i, values in enumerate(self.values)
+        )
+
+    def _shares(self, i: int, values: Rows) -> Rows:
+        counts = np.ones(len(values))
+        place = np.minimum(np.searchsorted(values, self.seen[i]), len(values) - 1)
+        np.add.at(counts, place, self.seen_counts[i])
+        cell = self.cells[i].of(values)
+        return np.asarray(counts / np.bincount(cell, counts, self.cells[i].count)[cell])
+
+    def cell_of(self, rows: Rows) -> NDArray[np.intp]:
+        """Return the cells of ``(n, d)`` rows: ``(n, d)``."""
+        return _placed(self.cells, rows)
+
+    def log_density(self, rows: Rows) -> Rows:
+        """Return the logarithm of the probability of the cells of ``(n, d)`` rows: ``(n,)``.
+
+        Minus infinity where a code is missing that is in none of the rows learned from.
+        """
+        total = np.zeros(len(rows))
+        placed = self.cell_of(rows)
+        for i, parent in enumerate(self.parents.tolist()):
+            total += self._term(i, placed[:, i], None if parent < 0 else placed[:, parent])
+        total[np.isnan(rows[:, self._never_missing]).any(axis=1)] = -np.inf
+        return total
+
+    def change(self, rows: Rows, attribute: int, codes: Rows) -> Rows:
+        """Return by how much `log_density` grows when one attribute takes other codes: ``(n,)``.
+
+        Only the terms of the attribute and of those that depend on it are looked up; the sum with
+        `log_density` is that of the new rows to the last bit.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``, without missing codes.
+        attribute : int
+            Which one changes.
+        codes : Rows
+            ``(n,)``; its new codes.
+        """
+        before, after = (
+            self.cells[attribute].of(rows[:, attribute]),
+            self.cells[attribute].of(codes),
+        )
+        parent = int(self.parents[attribute])
+        given = None if parent < 0 else self.cells[parent].of(rows[:, parent])
+        total = self._term(attribute, after, given) - self._term(attribute, before, given)
+        for child in self.children[attribute].tolist():
+            own = self.cells[child].of(rows[:, child])
+            total += self._term(child, own, after) - self._term(child, own, before)
+        return np.asarray(total)
+
+    def sample(self, rng: np.random.Generator, n: int) -> Rows:
+        """Draw rows of the domain: ``(n, d)``.
+
+        A code is drawn from its cell: by `within` where its values are listed, else one of the
+        data's. Attributes that others determine follow them; rows that break a constraint are
+        drawn again.
+
+        Raises
+        ------
+        SpecError
+            When none of a million rows fulfils the constraints.
+        """
+        if not self.domain.has_constraints:
+            return self._drawn(rng, n)
+        parts, given, drawn = [np.empty((0, len(self.parents)))], 0, 0
+        while given < n:
+            rows = self.domain.apply_dependencies(self._drawn(rng, _AT_ONCE))
+            rows = rows[self.domain.allowed(rows)][: n - given]
+            parts.append(rows)
+            given, drawn = given + len(rows), drawn + _AT_ONCE
+            if not given and drawn >= _MOST_DRAWN:
+                raise SpecError(
+                    "Almost no instance that resembles the data satisfies the constraints: none of "
+                    f"{drawn:,} drawn at random.",
+                    remedy="Relax the constraints, or widen the ranges.",
+                )
+        return np.concatenate(parts)
+
+    def _drawn(self, rng: np.random.Generator, n: int) -> Rows:
+        placed = np.zeros((n, len(self.parents)), dtype=np.intp)
+        rows = np.empty((n, len(self.parents)))
+        for i in self.order.tolist():
+            parent = int(self.parents[i])
+            table = np.exp(self.log_tables[i]).cumsum(axis=1)
+            given = table[np.zeros(n, dtype=np.intp) if parent < 0 else placed[:, parent]]
+            # the sum of a table's row may be a last bit from one
+            chosen = (rng.random((n, 1)) * given[:, -1:] >= given).sum(axis=1)
+            placed[:, i] = chosen
+            rows[:, i] = self._codes(rng, i, placed[:, i])
+        return rows
+
+    def _codes(self, rng: np.random.Generator, i: int, placed: NDArray[np.intp]) -> Rows:
+        """Draw a code of an attribute in each of these cells: ``(n,)``; NaN in that of missing."""
+        values, sums, ends = self._support[i]
+        low, high = ends[placed], ends[placed + 1]
+        target = low + rng.random(len(placed)) * (high - low)
+        place = np.searchsorted(sums, target, side="right")
+        codes = values[np.minimum(place, len(values) - 1)] if len(values) else np.empty(len(placed))
+        for cell in np.unique(placed[low == high]).tolist():
+            here = placed == cell
+            codes[here] = self._anywhere(rng, i, cell, int(here.sum()))
+        return np.asarray(codes)
+
+    def _anywhere(self, rng: np.random.Generator, i: int, cell: int, n: int) -> Rows:
+        """Draw codes of a cell in which no row of the data is, each as likely as any other."""
+        cells = self.cells[i]
+        if cells.missing and cell == cells.count - 1:
+            return np.full(n, np.nan)
+        attribute, starts = self.domain.attributes[i], cells.starts
+        low = attribute.low if cell == 0 else starts[cell - 1]
+        high = starts[cell] if cell < len(starts) else attribute.high
+        drawn = rng.uniform(low, high, (n, 1))
+        return np.asarray(self.domain.clip(drawn, np.array([i]))[:, 0])
+
+    @cached_property
+    def _support(self) -> tuple[tuple[Rows, Rows, Rows], ...]:
+        """Per attribute the codes that are drawn, cell by cell, and running sums of their weights.
+
+        The last are those sums at the ends of the cells, ``(cells + 1,)``.
+        """
+        supports = []
+        for i, (listed, within) in enumerate(zip(self.values, self.within, strict=True)):
+            values = self.seen[i] if listed is None else listed
+            shares = self.seen_counts[i] if within is None else within
+            cell = self.cells[i].of(values)
+            in_order = np.argsort(cell, kind="stable")
+            sums = shares[in_order].cumsum()
+            ends = np.searchsorted(cell[in_order], np.arange(self.cells[i].count + 1))
+            supports.append((values[in_order], sums, np.concatenate(([0.0], sums))[ends]))
+        return tuple(supports)
+
+    @cached_property
+    def _never_missing(self) -> NDArray[np.intp]:
+        return np.flatnonzero([not each.missing for each in self.cells])
+
+    def _term(self, i: int, cell: NDArray[np.intp], given: NDArray[np.intp] | None) -> Rows:
+        table = self.log_tables[i]
+        place = cell if given is None else given * table.shape[1] + cell
+        return np.asarray(table.ravel()[place])
+
+
+def _placed(cells: Sequence[Cells], rows: Rows) -> NDArray[np.intp]:
+    placed = np.empty(rows.shape, dtype=np.intp, order="F")
+    for i, each in enumerate(cells):
+        placed[:, i] = each.of(rows[:, i])
+    return placed
+
+
+def _of_parent(
+    placed: NDArray[np.intp], sizes: Sequence[int], parent: int
+) -> tuple[NDArray[np.intp], int]:
+    """Return the parent's cells, and how many there are; a root has one that is always the same."""
+    if parent < 0:
+        return np.zeros(len(placed), dtype=np.intp), 1
+    return placed[:, parent], sizes[parent]
+
+
+def _log_table(cell: NDArray[np.intp], size: int, given: NDArray[np.intp], given_size: int) -> Rows:
+    counts = np.bincount(given * size + cell, minlength=given_size * size) + SMOOTHING
+    counts = counts.reshape(given_size, size)
+    logs = np.log(counts / counts.sum(axis=1, keepdims=True))
+    return np.asarray(np.round(logs / _STEP) * _STEP)
