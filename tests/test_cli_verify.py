@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.plan.plan import read_limits
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.files import SAME_MODEL
@@ -194,6 +195,26 @@ def test_an_audit_is_run_again(copy, tmp_path, capsys):
     )
     assert cli.main([str(word) for word in words[:-3]]) == 1
     assert f"Run 1 “{METHODS['maft'].title}”: {phrases.SAME_FINDINGS}" in capsys.readouterr().out
+
+
+def test_inspect_lists_what_never_occurs_as_constraints(tmp_path, capsys):
+    data = making.write_people(tmp_path / "people.csv", rows=300)
+    head, *lines = data.read_text().splitlines()
+    # no woman has a high income
+    kept = [each for each in lines if not ("female" in each and int(each.split(",")[2]) > 6)]
+    data.write_text("\n".join((head, *kept)) + "\n")
+    fake_guest.write_source(tmp_path / "model.txt")
+    words = ["--data", data, "--model", tmp_path / "model.txt", "--label", "hired"]
+    words = [*map(str, words), "--favourable", "yes"]
+    assert cli.main(["inspect", *words, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["absent_combinations"]
+    assert found["constraint"] == "not (sex = female and income >= 7)"
+    assert found["rows"] == len(kept)
+    limits = tmp_path / "domain.json"
+    limits.write_text(json.dumps({"constraints": [found["constraint"]]}))
+    assert read_limits(limits).constraints == (found["constraint"],)
+    assert cli.main(["inspect", *words]) == 0
+    assert f"sex = female and income >= 7: 0 of {len(kept)} rows" in capsys.readouterr().out
 
 
 def test_decided_cells_are_followed_by_audit_verify_and_reproduce(tmp_path, verify, capsys):

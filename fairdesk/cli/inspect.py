@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 
-from fairdesk.audit.runs.inspection import inspect
+from fairdesk.app.plan import AuditPlan
+from fairdesk.audit.runs.inspection import Inspection, inspect
 from fairdesk.cli.parsing import AddParser, add_json
 from fairdesk.cli.subject import add_subject, subject_of
 from fairdesk.cli.terminal import print_lines, spinner, stoppable_worker
+from fairdesk.data.domain.absent import AbsentCombination, absent_combinations
 from fairdesk.wording import inspected
 
 
@@ -34,8 +36,18 @@ def _inspect(arguments: argparse.Namespace) -> int:
     with stoppable_worker() as (worker, _), spinner() as say:
         found = inspect(worker, subject_of(arguments), say)
         held = worker.confinement()
+        say("Looking for combinations that never occur")
+        absent = _absent(found, arguments.label)
     if arguments.json:
-        print_lines(json.dumps(inspected.figures(found, held)))
+        print_lines(json.dumps(inspected.figures(found, held, absent)))
     else:
-        print_lines(inspected.summary(found, held))
+        print_lines(inspected.summary(found, held, absent))
     return 0
+
+
+def _absent(found: Inspection, label: str) -> tuple[AbsentCombination, ...]:
+    """Find what constraints could exclude; nothing where there is no model to query."""
+    if not found.mapping.inputs:
+        return ()
+    plan = AuditPlan(table=found.table, label=label, mapping=found.mapping, proof=found.proof)
+    return absent_combinations(plan.attributes(), found.table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -10,6 +10,7 @@ from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.runs.inspection import Inspection
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.data.columns.rereading import is_undecided
+from fairdesk.data.domain.absent import AbsentCombination
 from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import Table
 from fairdesk.models.inputs.mapping_file import written
@@ -34,9 +35,20 @@ OFFERED = (
     "scaler came with it. With a usual preparation, computed from this table, it would be "
     "more accurate."
 )
+#: What is said of the combinations of values that no row has.
+ABSENT = (
+    "These combinations never occur in the data, although they would if the two attributes were "
+    "independent."
+)
+#: So many of them are listed as text.
+_MOST_ABSENT = 10
 
 
-def figures(found: Inspection, confinement: Confinement | None) -> dict[str, object]:
+def figures(
+    found: Inspection,
+    confinement: Confinement | None,
+    absent: Sequence[AbsentCombination] = (),
+) -> dict[str, object]:
     """Return what ``inspect --json`` prints: plain data."""
     card, proof, source = found.card, found.proof, found.table.source
     facts = {
@@ -99,6 +111,7 @@ def figures(found: Inspection, confinement: Confinement | None) -> dict[str, obj
             }
             for offer in found.offers
         ],
+        "absent_combinations": absent,
         "isolation": confinement,
         "warnings": warnings(found),
     }
@@ -143,7 +156,29 @@ def agreement(found: Inspection) -> str:
     )
 
 
-def summary(found: Inspection, confinement: Confinement | None) -> str:
+def absent_counts(absent: AbsentCombination) -> str:
+    """Say how many rows have a combination, and how many were expected to."""
+    expected = words.number(absent.expected)
+    return f"0 of {words.counted(absent.rows, 'row')} (expected {expected})"
+
+
+def _absent(found: Sequence[AbsentCombination]) -> Iterator[str]:
+    """List the combinations that never occur, and how to exclude them."""
+    if not found:
+        return
+    yield ""
+    yield f"{ABSENT} To exclude one, give “not (…)” among the constraints of --domain:"
+    for each in found[:_MOST_ABSENT]:
+        yield f"  {each.what}: {absent_counts(each)}"
+    if (more := len(found) - _MOST_ABSENT) > 0:
+        yield f"  and {words.number(more)} more; --json lists all."
+
+
+def summary(
+    found: Inspection,
+    confinement: Confinement | None,
+    absent: Sequence[AbsentCombination] = (),
+) -> str:
     """Say what came of it, for people."""
     card, mapping, source = found.card, found.mapping, found.table.source
     size = f"{words.number(source.rows)} rows, {len(found.table.columns)} columns"
@@ -183,6 +218,7 @@ def summary(found: Inspection, confinement: Confinement | None) -> str:
         held = [one.what for one in confinement.holds if one.holds]
         lines.append(f"The model’s process is confined: {', '.join(held) or 'not at all'}.")
     lines += [f"Warning: {warning}" for warning in warnings(found)]
+    lines += _absent(absent)
     lines += _offered(found)
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QColor, QDropEvent
@@ -925,6 +926,37 @@ def test_constraints_are_added_checked_edited_removed_and_undone(qtbot, wizard, 
         editor.undo.click()
         assert wizard.state.constraints == wanted
     assert not editor.undo.isEnabled()
+
+
+def test_what_never_occurs_is_excluded_by_one_click_one_by_one_all_or_none(qtbot, wizard, loans):
+    answer_data(qtbot, wizard, loans)
+    table = wizard.state.table
+    codes = table.codes.copy()
+    women = codes[:, 0] == 0
+    codes[women, 3] = np.where(codes[women, 3] == 2, 0, codes[women, 3])  # no woman rents
+    codes[women, 2] = np.minimum(codes[women, 2], 60)
+    wizard.state.set_table(replace(table, codes=codes))
+    take_model(wizard)
+    people = wizard.people
+    people.tabs.setCurrentIndex(1)
+    editor = people.constraints
+    absent = editor.absent
+    qtbot.waitUntil(lambda: len(absent.found) == 2, timeout=SLOW)
+    assert absent.isVisible()
+    assert people.proposed.isVisible()
+    first, second = (each.constraint for each in absent.found)
+    assert {first[: first.index(" and")], second[: second.index(" and")]} == {"not (sex = female"}
+    absent.excludes[second].click()
+    assert wizard.state.constraints == (second,)
+    assert [each.constraint for each in absent.found] == [first]
+    editor.undo.click()
+    assert wizard.state.constraints == ()
+    qtbot.waitUntil(lambda: len(absent.found) == 2, timeout=SLOW)
+    absent.all.click()
+    assert wizard.state.constraints == (first, second)
+    assert not absent.isVisible()
+    assert not people.proposed.isVisible()
+    assert set(editor.removes) == {first, second}
 
 
 def test_suggestions_are_put_in_where_they_belong(qtbot, wizard, loans):

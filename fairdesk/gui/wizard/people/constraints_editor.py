@@ -27,6 +27,7 @@ from fairdesk.gui.kit.parts import (
 )
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.page import Desk
+from fairdesk.gui.wizard.people.absent_list import AbsentList
 from fairdesk.gui.wizard.people.constraint_field import ConstraintField
 from fairdesk.wording.words import joined, number, percent
 
@@ -93,8 +94,19 @@ class ConstraintsEditor(QWidget):
         self.empty = quiet(
             f"No constraints yet: every combination of allowed values may be tested. {_EXAMPLES}"
         )
+        self.absent = AbsentList()
+        self.absent.chosen.connect(self._take_absent)
+        self.absent.proposed.connect(lambda _count: self._set_order())
         inside = QWidget()
-        self._rows = layouts.column(on=inside, margin=(0, 0, theme.GAP, 0), spacing=theme.NEAR)
+        self._rows = layouts.column(spacing=theme.NEAR)
+        layouts.column(
+            self._rows,
+            self.absent,
+            layouts.stretch(),
+            on=inside,
+            margin=(0, 0, theme.GAP, 0),
+            spacing=theme.WIDE,
+        )
         line = layouts.row(
             layouts.grow(labelled("E&very instance must satisfy", self.field)), spacing=theme.NEAR
         )
@@ -123,6 +135,8 @@ class ConstraintsEditor(QWidget):
         self._show_rows()
         if state.table is None or not attributes:
             return
+        if not state.predictions:  # there is no model that a search could query
+            self.absent.look(state.table, attributes, state.constraints)
         now = _Question(state.table, attributes, state.constraints)
         if self._asked is None or not _same(self._asked, now):
             self._asked = now
@@ -163,6 +177,10 @@ class ConstraintsEditor(QWidget):
         self._change(tuple(each for each in self._desk.state.constraints if each != text))
         self.undo.setFocus()
 
+    def _take_absent(self, constraints: tuple[str, ...]) -> None:
+        self._change((*self._desk.state.constraints, *constraints))
+        self.undo.setFocus()
+
     def _undo(self) -> None:
         if self._desk.state.undo_constraints():
             self._stop_editing()
@@ -193,14 +211,18 @@ class ConstraintsEditor(QWidget):
     def _show_rows(self) -> None:
         clear(self._rows)
         self.edits, self.removes = {}, {}
-        order: list[QWidget] = [self.field, self.add, self.undo]
         for text in self._desk.state.constraints:
             self.edits[text] = self._button("Edit", text, self._edit)
             self.removes[text] = self._button("Remove", text, self._remove)
             self._rows.addWidget(self._row(text))
+        self._set_order()
+
+    def _set_order(self) -> None:
+        """Let the keyboard go through the buttons as they are seen."""
+        order: list[QWidget] = [self.field, self.add, self.undo]
+        for text in self.edits:
             order += [self.edits[text], self.removes[text]]
-        self._rows.addStretch(1)
-        in_order(*order)
+        in_order(*order, self.absent.all, *self.absent.excludes.values())
 
     def _row(self, text: str) -> Card:
         """Make what shows one constraint."""

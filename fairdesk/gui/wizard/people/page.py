@@ -27,7 +27,7 @@ from fairdesk.gui.wizard.preview import KINDS, TinyChart
 from fairdesk.gui.wizard.state.domain import compared_choices, compared_text
 from fairdesk.gui.wizard.state.examining import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.wording.words import listed, quoted
+from fairdesk.wording.words import counted, listed, quoted
 from fairdesk.wording.words import short as brief
 
 _ROLES = {Role.VARIES: "Variable", Role.PROTECTED: "Protected", Role.FIXED: "Fixed"}
@@ -79,6 +79,7 @@ class PeoplePage(Page):
         self._rows.setVerticalSpacing(theme.NEAR)
         self.constraints = ConstraintsEditor(desk)
         self.constraints.changed.connect(self._constrained)
+        self.constraints.absent.proposed.connect(self._propose)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(scrolled(self._inside), "&Attributes")
@@ -86,12 +87,20 @@ class PeoplePage(Page):
         self._count = Words(strong=True)
         self._off = Words()
         self._start = quiet()
+        self.proposed = quiet()
+        self.proposed.hide()
         self._verdict = Words(tone="wrong")
         self._unused = quiet()
         self.body.addWidget(self._suggest)
         self.body.addWidget(self.tabs, 1)
         foot = layouts.column(
-            self._count, self._start, self._off, self._verdict, self._unused, spacing=theme.TIGHT
+            self._count,
+            self._start,
+            self.proposed,
+            self._off,
+            self._verdict,
+            self._unused,
+            spacing=theme.TIGHT,
         )
         self.body.addLayout(foot)
 
@@ -258,6 +267,14 @@ class PeoplePage(Page):
         self._show(name, self.state.determined_by())
         self._look()
         self.changed.emit()
+
+    def _propose(self, count: int) -> None:
+        """Tell that there are constraints to choose from."""
+        self.proposed.setText(
+            f"{counted(count, 'combination')} of values never {'occurs' if count == 1 else 'occur'}"
+            " in the data: see Constraints to exclude them."
+        )
+        self.proposed.setVisible(bool(count))
 
     def _constrained(self) -> None:
         self._show_all()
