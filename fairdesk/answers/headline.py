@@ -34,8 +34,8 @@ def headline(spec: AuditSpec, runs: Sequence[Run], found: Sequence[Answer]) -> S
             value = say(
                 "{hits} of {people}, {share}",
                 hits=words.number(share.hits),
-                people=words.counted(share.people, spec.person),
-                share=words.percent(share.hits, share.people, 2),
+                people=words.counted(share.n_samples, spec.person),
+                share=words.percent(share.hits, share.n_samples, 2),
             )
             said = figures.share_statement(spec, share)
             return msgspec.structs.replace(said, value=value)

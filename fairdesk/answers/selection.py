@@ -92,7 +92,7 @@ def main_shares(figures: Iterable[Metric]) -> tuple[Share, ...]:
 
     Where none is of several, as after THEMIS left out what contains another, the greatest is taken.
     """
-    found = [each for each in figures if isinstance(each, Share) and each.people]
+    found = [each for each in figures if isinstance(each, Share) and each.n_samples]
     most = max((len(share.attributes) for share in found), default=0)
     found = sorted(
         (share for share in found if len(share.attributes) == most),
@@ -159,7 +159,7 @@ def best_run(question: Question, runs: Sequence[Run]) -> Run | None:
 def _evidence_of_share(found: tuple[Run, Share]) -> tuple[bool, bool, int, bool]:
     run, share = found
     estimated = method_named(run.method).answers is QuestionKind.SHARE
-    return share.exact, share.exhaustive, share.people, estimated
+    return share.exact, share.exhaustive, share.n_samples, estimated
 
 
 def _near_data(run: Run) -> bool:

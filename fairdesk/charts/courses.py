@@ -32,7 +32,7 @@ def course_of_estimate(share: Share, people: str, *, whole: bool) -> Drawing:
     )
     lines = [estimate]
     if whole and share.trials and len(asked):
-        each = share.people / len(share.trials)
+        each = share.n_samples / len(share.trials)
         ends = np.arange(1, len(share.trials) + 1, dtype=np.float64) * each
         trials = 100 * np.array(share.trials)
         lines.insert(0, Line(say("trials"), ends, trials, "undecided", mark=Mark.DOTS))

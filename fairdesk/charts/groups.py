@@ -22,30 +22,30 @@ def rate(line: GroupLine, digits: int = 1) -> str:
     """Write a group's rate."""
     if line.rate is None:
         return UNDEFINED
-    return words.percent(line.favourable, line.people, digits)
+    return words.percent(line.favourable, line.n_samples, digits)
 
 
 def rate_of(line: GroupLine) -> str:
     """Write a group's rate with how many people it is of."""
     if line.rate is None:
         return UNDEFINED
-    return say("{rate} of {n}", rate=rate(line), n=words.number(line.people))
+    return say("{rate} of {n}", rate=rate(line), n=words.number(line.n_samples))
 
 
 def interval(line: GroupLine) -> str:
     """Write the ends of a rate's interval, without its unit."""
-    return f"{100 * line.low:.1f} to {100 * line.high:.1f}" if line.people else UNDEFINED
+    return f"{100 * line.low:.1f} to {100 * line.high:.1f}" if line.n_samples else UNDEFINED
 
 
 def describe(line: GroupLine, person: str) -> str:
     """Say how a group fares."""
-    if not line.people:
+    if not line.n_samples:
         return f"{name(line)}: empty group, so the rate is {UNDEFINED}"
     # of a thousand people one is a tenth of a percent
-    digits = 2 if line.people >= 1_000 else 1
+    digits = 2 if line.n_samples >= 1_000 else 1
     said = (
         f"{name(line)}: {rate(line, digits)} ({words.number(line.favourable)} of "
-        f"{words.counted(line.people, person)}), 95{words.NBSP}% CI {interval(line)}"
+        f"{words.counted(line.n_samples, person)}), 95{words.NBSP}% CI {interval(line)}"
     )
     if line.impact_ratio is not None:
         said += f"; impact ratio {line.impact_ratio:.2f}"
@@ -80,7 +80,7 @@ def twin(
     return header, [
         (
             *line.values,
-            str(line.people),
+            str(line.n_samples),
             str(line.favourable),
             *(
                 (UNDEFINED,) * 3

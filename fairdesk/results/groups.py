@@ -14,7 +14,7 @@ class GroupGap(msgspec.Struct, frozen=True, tag=True):
     ----------
     attributes : tuple[str, ...]
         The protected attributes whose values make the groups.
-    people : int
+    n_samples : int
         How many were drawn; each asked about as a member of their own group or of all of them.
     gap, low, high : float
         The greatest difference of two groups' rates, and its interval.
@@ -31,7 +31,7 @@ class GroupGap(msgspec.Struct, frozen=True, tag=True):
     """
 
     attributes: tuple[str, ...]
-    people: int
+    n_samples: int
     gap: float
     low: float
     high: float
@@ -51,7 +51,7 @@ class Bin(msgspec.Struct, frozen=True):
     ----------
     low, high : float
         The ends; the upper one is included.
-    people : int
+    n_samples : int
         How many.
     expected : float
         Their mean score of the favourable decision.
@@ -61,7 +61,7 @@ class Bin(msgspec.Struct, frozen=True):
 
     low: float
     high: float
-    people: int
+    n_samples: int
     expected: float
     observed: float
 
@@ -79,7 +79,7 @@ class GroupLine(msgspec.Struct, frozen=True):
         is missing, or its value not among those compared.
     known : bool
         Whether all of these are known. Groups that are not are counted, but not compared.
-    people : int
+    n_samples : int
         ``n``: people in it with a known outcome.
     share : float
         Of all people with known groups and outcome; of an unknown group of all with an outcome.
@@ -127,7 +127,7 @@ class GroupLine(msgspec.Struct, frozen=True):
     values: tuple[str, ...]
     codes: tuple[float, ...]
     known: bool
-    people: int
+    n_samples: int
     share: float
     favourable: int
     rate: float | None
@@ -172,7 +172,7 @@ class GroupTable(msgspec.Struct, frozen=True, tag=True):
         The favourable outcome by name; of ``"scores"`` that of the decision whose score it is.
     attributes : tuple[str, ...]
         Whose values make the groups.
-    people : int
+    n_samples : int
         ``N``: people with known groups and outcome.
     unknown : int
         People left out: of unknown group.
@@ -193,7 +193,7 @@ class GroupTable(msgspec.Struct, frozen=True, tag=True):
     of: Literal["label", "decisions", "scores"]
     outcome: str
     attributes: tuple[str, ...]
-    people: int
+    n_samples: int
     unknown: int
     without: int
     favourable: int

@@ -13,11 +13,11 @@ class Share(msgspec.Struct, frozen=True, tag=True):
     Attributes
     ----------
     whom : str
-        Of which people: all of the ``"domain"``, each as likely as any other; the rows of the
+        Of which n_samples: all of the ``"domain"``, each as likely as any other; the rows of the
         ``"data"``; or those rows, each moved a little (``"perturbed"``).
     attributes : tuple[str, ...]
         The protected attributes that were changed.
-    people, hits : int
+    n_samples, hits : int
         How many were checked, and how many of these are discriminatory.
     exhaustive : bool
         Everybody was checked: the share is exact, and the intervals are that one number.
@@ -44,7 +44,7 @@ class Share(msgspec.Struct, frozen=True, tag=True):
 
     whom: Literal["domain", "data", "perturbed"]
     attributes: tuple[str, ...]
-    people: int
+    n_samples: int
     hits: int
     exhaustive: bool
     confidence: float
@@ -77,7 +77,7 @@ class ExcessChange(msgspec.Struct, frozen=True, tag=True):
         Of all of the ``"domain"``, each as likely as any other, or of the rows of the ``"data"``.
     attributes : tuple[str, ...]
         The protected attributes that were changed.
-    people : int
+    n_samples : int
         How many pairs were queried, each row of them twice.
     between, again : float
         The share of queries of the two rows of a pair whose decisions differ, and of two queries
@@ -91,7 +91,7 @@ class ExcessChange(msgspec.Struct, frozen=True, tag=True):
 
     whom: Literal["domain", "data"]
     attributes: tuple[str, ...]
-    people: int
+    n_samples: int
     between: float
     again: float
     excess: float
@@ -107,7 +107,7 @@ class GradientFidelity(msgspec.Struct, frozen=True, tag=True):
     ----------
     size : float
         The perturbation size.
-    people : int
+    n_samples : int
         How many it was measured on.
     gradients, directions, probabilities : float, optional
         Mean cosine similarity with what the model's true gradients give: of the gradients
@@ -118,7 +118,7 @@ class GradientFidelity(msgspec.Struct, frozen=True, tag=True):
     """
 
     size: float
-    people: int
+    n_samples: int
     gradients: float | None
     directions: float | None
     probabilities: float | None

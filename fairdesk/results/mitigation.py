@@ -45,7 +45,7 @@ class Measure(msgspec.Struct, frozen=True):
         What is chosen by looks at validation rows only.
     estimate, low, high : float, optional
         With its 95 % interval; ``None`` where it is undefined, or has none (what is proven).
-    people : int
+    n_samples : int
         How many rows, or people, it was measured on.
     """
 
@@ -55,7 +55,7 @@ class Measure(msgspec.Struct, frozen=True):
     estimate: float | None
     low: float | None
     high: float | None
-    people: int
+    n_samples: int
 
 
 class Change(msgspec.Struct, frozen=True):

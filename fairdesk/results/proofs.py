@@ -14,7 +14,7 @@ class Estimated(msgspec.Struct, frozen=True):
 
     Attributes
     ----------
-    people : int
+    n_samples : int
         How many were drawn at random from the boxes in which not everybody is decided, each as
         likely as any other: some of them are among those who are.
     discriminatory : int
@@ -28,7 +28,7 @@ class Estimated(msgspec.Struct, frozen=True):
         That share, as those who were drawn tell it.
     """
 
-    people: int
+    n_samples: int
     discriminatory: int
     low: float
     high: float

@@ -235,7 +235,7 @@ class LinearGroup(msgspec.Struct, frozen=True, tag=True):
         The decision that is counted.
     support : float
         The share of the held-out people in the group.
-    people : int
+    n_samples : int
         How many people were held out.
     phi_in, phi_out : float
         The rates in the group and outside it, among the held-out people.
@@ -253,7 +253,7 @@ class LinearGroup(msgspec.Struct, frozen=True, tag=True):
     bias: float
     outcome: str
     support: float
-    people: int
+    n_samples: int
     phi_in: float
     phi_out: float
     score: float

@@ -92,13 +92,13 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
     """Say for which share the decision changes, with the fixed-sample interval."""
     values = {"whom": _whom(share, plural(spec.person)), **words.whom(spec.person)}
     values["when"] = words.when_change(share.attributes)
-    if not share.people:
+    if not share.n_samples:
         return unmeasured(
             say("No instances were tested, so nothing is known about {whom}.", **values)
         )
-    values["n"] = words.number(share.people)
+    values["n"] = words.number(share.n_samples)
     digits = digits_of(share.low, share.high)
-    value = words.percent(share.hits, share.people, 2) if share.hits else words.percent_of("0")
+    value = words.percent(share.hits, share.n_samples, 2) if share.hits else words.percent_of("0")
     if share.exhaustive and share.wavered:
         sentence = say_many(
             share.wavered,
@@ -225,7 +225,7 @@ def excess_statement(spec: AuditSpec, figure: ExcessChange) -> Statement:
         "when": words.when_change(figure.attributes),
         "between": words.percent(figure.between, 1.0, 1),
         "again": words.percent(figure.again, 1.0, 1),
-        "n": words.number(figure.people),
+        "n": words.number(figure.n_samples),
         "confidence": words.percent(figure.confidence, 1.0, 0),
     }
     if figure.low > 0:
@@ -255,7 +255,7 @@ def excess_statement(spec: AuditSpec, figure: ExcessChange) -> Statement:
 
 def anytime_sentence(share: Share) -> str:
     """Say the interval for who watches; empty where all were checked."""
-    if share.exhaustive or not share.people:
+    if share.exhaustive or not share.n_samples:
         return ""
     digits = digits_of(share.anytime_low, share.anytime_high)
     held = interval(share.anytime_low, share.anytime_high, share.confidence, digits)
@@ -473,14 +473,14 @@ def _counted(share: Share, person: str) -> str:
     match share.whom:
         case "domain":
             return say_many(
-                share.people,
+                share.n_samples,
                 "{n} combination in the input domain",
                 "{n} combinations in the input domain",
             )
         case "data":
-            return say("{people} in the data", people=words.counted(share.people, person))
+            return say("{people} in the data", people=words.counted(share.n_samples, person))
         case "perturbed":
-            return say_many(share.people, "{n} perturbed data row", "{n} perturbed data rows")
+            return say_many(share.n_samples, "{n} perturbed data row", "{n} perturbed data rows")
 
 
 def _whom(share: Share, people: str) -> str:

@@ -76,7 +76,7 @@ def estimated_sentence(proven: Proven) -> str:
     """Say what sampling tells of the undecided part; empty where nobody was drawn from it."""
     estimated = proven.estimated
     alike, unlike, left = proven_fractions(proven)
-    if estimated is None or not estimated.people or not left:
+    if estimated is None or not estimated.n_samples or not left:
         return ""
     if not alike and not unlike:
         whom = say("In {people}", people=_possible(proven))
@@ -91,7 +91,7 @@ def estimated_sentence(proven: Proven) -> str:
             Of_whom=whom,
             most=percent_up(Fraction(str(estimated.high)), digits),
             confidence=words.percent(estimated.confidence, 1.0, 0),
-            n=words.number(estimated.people),
+            n=words.number(estimated.n_samples),
         )
     return say(
         "{Of_whom}, the decision changes for an estimated {share} ({interval}): statistical, "
@@ -106,7 +106,7 @@ def remainder_statement(proven: Proven) -> Statement | None:
     """Say the same by itself, with its counts; ``None`` where nobody was drawn."""
     estimated = proven.estimated
     alike, unlike, left = proven_fractions(proven)
-    if estimated is None or not estimated.people or not left:
+    if estimated is None or not estimated.n_samples or not left:
         return None
     digits = digits_of(estimated.low, estimated.high)
     values = {
@@ -121,7 +121,7 @@ def remainder_statement(proven: Proven) -> Statement | None:
             "decided, and those already falsified are subtracted. Statistical, not "
             "certified.",
             k=words.number(estimated.discriminatory),
-            n=words.number(estimated.people),
+            n=words.number(estimated.n_samples),
         ),
     }
     if estimated.discriminatory:

@@ -21,10 +21,10 @@ from tests.wording.test_figures import EXACT, PROVEN, SHARE, plain
 
 replace = msgspec.structs.replace
 BOTH = replace(SHARE, attributes=("sex", "job"))
-ROWS = replace(BOTH, whom="data", people=200, hits=3, estimate=0.015, exhaustive=True)
-LARGER = replace(BOTH, people=200_000, hits=8_000, estimate=0.04, low=0.039, high=0.041)
-COUNTED = replace(BOTH, exhaustive=True, people=5_000, hits=200, estimate=0.04)
-MOVED = replace(BOTH, whom="perturbed", people=900_000)
+ROWS = replace(BOTH, whom="data", n_samples=200, hits=3, estimate=0.015, exhaustive=True)
+LARGER = replace(BOTH, n_samples=200_000, hits=8_000, estimate=0.04, low=0.039, high=0.041)
+COUNTED = replace(BOTH, exhaustive=True, n_samples=5_000, hits=200, estimate=0.04)
+MOVED = replace(BOTH, whom="perturbed", n_samples=900_000)
 LABELS = replace(TABLE, of="label")
 
 
@@ -113,7 +113,7 @@ def test_a_run_that_measured_nothing_answers_nothing(spec):
         (COUNTED, LARGER, COUNTED),
         (LARGER, COUNTED, COUNTED),
         # what was counted but not repeatable is not exact
-        (COUNTED, replace(COUNTED, wavered=3, people=9_000), COUNTED),
+        (COUNTED, replace(COUNTED, wavered=3, n_samples=9_000), COUNTED),
         # of all attributes together before of one alone
         (BOTH, replace(LARGER, attributes=("sex",)), BOTH),
         # perturbed rows are neither the data nor the domain
@@ -189,7 +189,7 @@ def test_the_domain_is_told_after_the_rows_of_the_data(spec):
 
 
 def test_runs_that_were_kept_near_the_data_never_speak_for_the_domain(spec):
-    near = run(1, "estimate", replace(LARGER, people=10_000_000), max_distance=0.1)
+    near = run(1, "estimate", replace(LARGER, n_samples=10_000_000), max_distance=0.1)
     assert not answered(spec, Question.SHARE, near).known
     counted = run(2, "enumerate", COUNTED, max_distance=0.1)
     assert not answered(spec, Question.CERTAIN, counted).known

@@ -427,7 +427,7 @@ def test_the_good_answer_can_be_turned_round(qtbot, wizard, loans):
     answer_model(qtbot, wizard, loans)
     wizard.back.click()
     with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
-        choose(wizard.model.favourable_class, "no")
+        choose(wizard.model.opened.check.answer.combo, "no")
     assert wizard.state.mapping.favourable_class == 0
     assert wizard.state.proof.accuracy < 0.5
     assert wizard.state.proof.warnings

@@ -61,7 +61,7 @@ def test_all_are_found_and_counted(name, classes):
     events, context = run(domain, model)
     share = share_of(events)
     assert share.exhaustive
-    assert (share.people, share.hits) == (len(everyone), truth.sum())
+    assert (share.n_samples, share.hits) == (len(everyone), truth.sum())
     assert share.estimate == share.low == share.high == share.anytime_high == truth.mean()
     rows = instances(events, domain)
     persons = np.unique(everyone[truth][:, domain.others], axis=0)
@@ -118,7 +118,7 @@ def test_fixed_values_are_those_of_the_data(small_domain):
     assert (np.concatenate(model.asked)[:, 4] == 1).all()
     everyone = everybody(small_domain)
     everyone = everyone[everyone[:, 4] == 1]
-    assert share_of(events).people == len(everyone) == 720
+    assert share_of(events).n_samples == len(everyone) == 720
     assert share_of(events).hits == verdicts(small_domain, everyone, model, [1, 3]).sum()
 
 
@@ -131,7 +131,7 @@ def test_only_people_near_the_data_are_counted(small_domain):
     near = everyone[fits(everyone)]
     truth = verdicts(small_domain, near, model, [1, 3])
     events, context = run(small_domain, model, fits=fits)
-    assert (share_of(events).people, share_of(events).hits) == (len(near), truth.sum())
+    assert (share_of(events).n_samples, share_of(events).hits) == (len(near), truth.sum())
     assert fits(instances(events, small_domain)).all()
     assert context.rejected == 240 * 0.7
 
@@ -142,7 +142,7 @@ def test_nobody_discriminated_is_an_exact_nought(small_domain):
     events, _ = run(small_domain, model)
     share = share_of(events)
     assert share.exhaustive
-    assert (share.people, share.hits, share.high, share.anytime_high) == (1_440, 0, 0, 0)
+    assert (share.n_samples, share.hits, share.high, share.anytime_high) == (1_440, 0, 0, 0)
 
 
 def test_last_bits_are_no_discrimination(small_domain):

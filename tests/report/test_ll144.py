@@ -77,7 +77,7 @@ def table(attributes, counts, *, of="decisions", unknown=0, **about):
     return GroupTable(
         of=of,
         attributes=attributes,
-        people=people,
+        n_samples=people,
         unknown=unknown,
         favourable=chosen,
         lines=lines,
@@ -106,7 +106,7 @@ def as_printed(found, counts):
         key = each.names if len(each.names) > 1 else each.names[0]
         *_, rate, ratio = counts[key]
         told = (printed(each.rate, rate), printed(each.ratio, ratio))
-        rows[key] = (each.people, each.chosen, *told)
+        rows[key] = (each.n_samples, each.chosen, *told)
     return rows
 
 
@@ -134,8 +134,8 @@ def test_a_category_under_two_hundredths_of_the_known_is_shown_and_not_compared(
     _, race, both = tables(EXAMPLE, NAMED)
     (small,) = (each for each in race.lines if each.excluded)
     assert small.names == (f"Native American or Alaska Native{NOT_HISPANIC}",)
-    assert (small.people, small.chosen, small.ratio) == (41, 18, None)
-    assert [each.people for each in both.lines if each.excluded] == [24, 32, 17]
+    assert (small.n_samples, small.chosen, small.ratio) == (41, 18, None)
+    assert [each.n_samples for each in both.lines if each.excluded] == [24, 32, 17]
     # exactly two hundredths are not less
     counts = {"a": (98, 50), "b": (2, 2)}
     (exact,) = tables((table(("sex",), counts),), NAMED)
@@ -153,13 +153,13 @@ def test_merged_values_are_counted_together_and_unnamed_ones_as_unknown():
     counts = {"w": (100, 50), "f": (100, 20), "m": (200, 100), "x": (7, 3), "other": (93, 10)}
     named = Categories("sex", "", {"sex": {"w": "Female", "f": "Female", "m": "Male", "x": ""}})
     (found,) = tables((table(("sex",), counts, unknown=5),), named)
-    told = {each.names[0]: (each.people, each.chosen, each.ratio) for each in found.lines}
+    told = {each.names[0]: (each.n_samples, each.chosen, each.ratio) for each in found.lines}
     assert told == {
         "Male": (200, 100, 1),
         "Female": (200, 70, Fraction(7, 10)),
         "other": (93, 10, Fraction(20, 93)),
     }
-    assert (found.people, found.unknown) == (493, 12)
+    assert (found.n_samples, found.unknown) == (493, 12)
 
 
 def test_ratios_of_nobody_selected_are_undefined():

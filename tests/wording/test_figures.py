@@ -20,7 +20,7 @@ from tests.report.building import people_store, spec_of, write_people
 SHARE = Share(
     whom="domain",
     attributes=("sex",),
-    people=100_000,
+    n_samples=100_000,
     hits=3_800,
     exhaustive=False,
     confidence=0.95,
@@ -83,7 +83,7 @@ def spec(tmp_path):
             "0 %",
         ),
         (
-            {"exhaustive": True, "people": 10_000_000, "hits": 1, "low": 1e-7, "high": 1e-7},
+            {"exhaustive": True, "n_samples": 10_000_000, "hits": 1, "low": 1e-7, "high": 1e-7},
             (
                 f"{phrases.CHANGES_FOR} 1 of 10,000,000 combinations in the input domain (below "
                 f"0.01 %) when only sex changes. Exhaustive: {phrases.EVERY_ONE}."
@@ -205,7 +205,7 @@ def test_gaps_and_likenesses_are_told(spec):
         "percentage points (99 % CI 17.0 to 23.0) among 4,000 instances drawn at random from the "
         "input domain."
     )
-    few = msgspec.structs.replace(gap, people=2, low=0.0, high=1.0, sets=3, unmet=2)
+    few = msgspec.structs.replace(gap, n_samples=2, low=0.0, high=1.0, sets=3, unmet=2)
     said = plain(subgroup_words.gap_statement(spec, few).sentence)
     assert "(corrected 99 % CI 0.0 to 100.0, 3 sets of attributes) among 2 instances" in said
     assert "The difference is not statistically significant. 2 groups are not compared" in said

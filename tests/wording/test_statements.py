@@ -51,7 +51,7 @@ def mitigated(measured):
             share(whom="data", exhaustive=True),
             *("observed", "Applicants whose decision changes", "3.80 %"),
         ),
-        (share(people=0, hits=0), "", "", ""),
+        (share(n_samples=0, hits=0), "", "", ""),
         (proof(), "proven", "Certified share", "At least 89.93 %"),
         (proof(certified=0.0), "proven", "Falsified share", "At least 6.90 %"),
         (proof(certified=0.0, falsified=0.0), "", "", ""),

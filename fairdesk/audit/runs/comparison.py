@@ -24,12 +24,12 @@ class Overlap:
     ----------
     runs : tuple[int, ...]
         The runs' numbers, rising.
-    people : int
+    n_samples : int
         How many, unique on what is not protected.
     """
 
     runs: tuple[int, ...]
-    people: int
+    n_samples: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Comparison:
 
     def sufficient_alone(self, run_id: int) -> int:
         """Count the people whom one run found and no other."""
-        return sum(each.people for each in self.overlaps if each.runs == (run_id,))
+        return sum(each.n_samples for each in self.overlaps if each.runs == (run_id,))
 
 
 def compare(
@@ -97,7 +97,7 @@ def compare(
     overlaps = _overlaps(people_found, run_ids)
     return Comparison(
         runs=runs,
-        union=sum(each.people for each in overlaps),
+        union=sum(each.n_samples for each in overlaps),
         overlaps=overlaps,
         sizes=tuple(np.asarray(groups.sizes).tolist()),
         coverage=tuple(covered),
@@ -116,4 +116,4 @@ def _overlaps(found: Sequence[Rows], run_ids: Sequence[int]) -> tuple[Overlap, .
         Overlap(tuple(run_ids[i] for i in np.flatnonzero(marks).tolist()), count)
         for marks, count in zip(found_by[first], counts.tolist(), strict=True)
     ]
-    return tuple(sorted(overlaps, key=lambda each: (-each.people, len(each.runs), each.runs)))
+    return tuple(sorted(overlaps, key=lambda each: (-each.n_samples, len(each.runs), each.runs)))

@@ -255,9 +255,10 @@ def check_exact_shares(
         low, high = (float(end) for end in clopper_pearson(hits, _DRAWN, 1 - _CHANCE))
         for run, share in usual:
             tally.compare(
-                low <= share.estimate <= high and share.hits <= share.people,
-                f"Run {run.id} records {share.hits:,} of {share.people:,} instances; of {_DRAWN:,} "
-                f"drawn at random it was {hits:,}, which indicates {low:.4g} to {high:.4g}.",
+                low <= share.estimate <= high and share.hits <= share.n_samples,
+                f"Run {run.id} records {share.hits:,} of {share.n_samples:,} instances; of "
+                f"{_DRAWN:,} drawn at random it was {hits:,}, which indicates "
+                f"{low:.4g} to {high:.4g}.",
             )
     yield tally.check()
 

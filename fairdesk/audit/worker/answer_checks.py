@@ -111,13 +111,13 @@ def check_pairs(found: Found, domain: Domain, width: int | None) -> None:
         raise nonsense("it returned instances that were not requested")
 
 
-def check_plausibility(weighed: Plausibility, rows: int, people: int) -> None:
+def check_plausibility(weighed: Plausibility, rows: int, n_samples: int) -> None:
     """Refuse distances of so many rows to so many people, and shares, that cannot be."""
     distance, nearest, score = weighed.distance, weighed.nearest, weighed.score
     for each in (distance, nearest, score):
         check_shape(each, (rows,))
     within = all(((each >= 0) & (each <= 1)).all() for each in (distance, score))
-    if not within or not ((nearest >= 0) & (nearest < people)).all():
+    if not within or not ((nearest >= 0) & (nearest < n_samples)).all():
         raise nonsense("it returned an impossible distance")
 
 
@@ -176,13 +176,13 @@ def _sound(figure: Metric) -> bool:
                 *((share,) for share in figure.trials),
                 *((low, estimate, high) for _, estimate, low, high in figure.course),
             )
-            counts = (0, figure.hits, figure.people)
+            counts = (0, figure.hits, figure.n_samples)
         case Repeatability():
             shares = ((figure.largest / 2,),)
             counts = (0, figure.decisions, figure.changed, figure.rows)
         case ExcessChange():
             shares = ((figure.low, figure.high), (figure.between,), (figure.again,))
-            counts = (0, figure.people)
+            counts = (0, figure.n_samples)
             if not figure.excess <= figure.high:
                 return False
         case GroupGap():
@@ -191,7 +191,7 @@ def _sound(figure: Metric) -> bool:
                 (figure.best_rate,),
                 (figure.worst_rate,),
             )
-            counts = (0, figure.people)
+            counts = (0, figure.n_samples)
         case GradientFidelity():
             shares = ()
             counts = (0, figure.found, figure.tried)
@@ -257,13 +257,13 @@ def _is_of_groups(
             shares, counts = [figure.rate], [(0, figure.flips, figure.tried), (0, figure.texts)]
         case LinearGroup():
             shares = [figure.support, figure.phi_in, figure.phi_out, figure.score]
-            counts = [(0, figure.people)]
+            counts = [(0, figure.n_samples)]
             if len(figure.features) != len(figure.weights):
                 return False
         case GroupTable():
             shares = [each for line in figure.lines for each in (line.share, line.low, line.high)]
-            counts = [(0, line.favourable, line.people) for line in figure.lines]
-            counts += [(0, figure.favourable, figure.people), (-1, figure.reference)]
+            counts = [(0, line.favourable, line.n_samples) for line in figure.lines]
+            counts += [(0, figure.favourable, figure.n_samples), (-1, figure.reference)]
             counts += [(figure.reference, len(figure.lines) - 1)]
     return all(0 <= share <= 1 for share in shares) and all(
         list(each) == sorted(each) for each in counts
@@ -290,7 +290,7 @@ def _is_of_repair(figure: Repair | Trial) -> bool:
     return (
         all(0 <= share <= 1 for share in shares if share is not None)
         and all(low is None or high is None or low <= high for low, high in intervals)
-        and all(each.people >= 0 for each in measures)
+        and all(each.n_samples >= 0 for each in measures)
         and figure.number >= 0
         and figure.added >= 0
         and figure.percent >= 0

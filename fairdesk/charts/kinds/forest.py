@@ -153,7 +153,7 @@ class Forest:
     def places(self) -> tuple[int, ...]:
         """The groups that are drawn, by their place in the table: known ones before unknown."""
         lines = self.groups.lines
-        largest = sorted(range(len(lines)), key=lambda place: (-lines[place].people, place))
+        largest = sorted(range(len(lines)), key=lambda place: (-lines[place].n_samples, place))
         drawn = largest[: self.most]
         return tuple(sorted(drawn, key=lambda place: (not lines[place].known, place)))
 
@@ -254,7 +254,7 @@ class Ratio(NamedTuple):
     @property
     def text(self) -> str:
         """The ratio with how many people it is of."""
-        people = words.number(self.line.people)
+        people = words.number(self.line.n_samples)
         return say("{ratio} (n = {n})", ratio=words.number(self.value, 2), n=people)
 
 

@@ -110,7 +110,7 @@ class Heat:
         """Return the group in a cell; ``None`` where nobody is."""
         place = self.cells.get((row, column))
         line = None if place is None else self.groups.lines[place]
-        return line if line is not None and line.people else None
+        return line if line is not None and line.n_samples else None
 
     def key(self, row: int, column: int) -> int:
         """Return a cell's key: its group's place in the table, or below 0 where there is none."""
@@ -246,7 +246,7 @@ class _Layout:
             return self._paper.extent(text) <= room
 
         mark = f"{BELOW} " if line.below and not line.excluded else ""
-        people = words.number(line.people)
+        people = words.number(line.n_samples)
         counts = (f"n{words.NBSP}={words.NBSP}{people}", people)
         rates = [f"{mark}{groups.rate(line, digits)}" for digits in (1, 0)]
         if not self._roomy:

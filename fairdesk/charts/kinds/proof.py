@@ -51,7 +51,7 @@ class Space:
         Proven shares, 0 to 1; the rest is undecided.
     exact : bool
         Everybody is decided.
-    people : int
+    n_samples : int
         How many there are; 0 where they are not counted.
     guess : Guess, optional
         What sampling says of the rest.
@@ -61,7 +61,7 @@ class Space:
     certified: Fraction
     falsified: Fraction
     exact: bool
-    people: int = 0
+    n_samples: int = 0
     guess: Guess | None = None
 
     def parts(self) -> Iterator[tuple[str, Fraction]]:
@@ -81,7 +81,7 @@ class Space:
 
     def count(self, share: Fraction) -> str:
         """Write how many people a share is; empty where they are not counted."""
-        return words.number(round(share * self.people)) if self.people else ""
+        return words.number(round(share * self.n_samples)) if self.n_samples else ""
 
     def guessed(self) -> str:
         """Say what is estimated of the undecided; empty where nothing is."""
@@ -95,7 +95,7 @@ class Space:
 
     def tip(self, verdict: str, share: Fraction) -> str:
         """Say one part of the bar in a sentence."""
-        many = f" ({self.count(share)} of {words.number(self.people)})" if self.people else ""
+        many = f" ({self.count(share)} of {words.number(self.n_samples)})" if self.n_samples else ""
         said = f"{self.name}: {self.text(verdict, share)}{many}"
         if verdict != "undecided":
             return f"{said}: proven"
@@ -127,7 +127,7 @@ def spaces_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
             # the first of each kind is of all protected attributes
             case Proven():
                 found.setdefault(figure.of, space_of(names[figure.of], figure))
-            case Share() if figure.people:
+            case Share() if figure.n_samples:
                 found.setdefault(figure.whom, _asked(names[figure.whom], figure))
             case _:
                 pass
@@ -151,7 +151,7 @@ def space_of(name: str, proven: Proven) -> Space:
     """Make a bar of what is proven."""
     certified, falsified, _left = proof_words.proven_fractions(proven)
     guess, seen = None, proven.estimated
-    if seen is not None and seen.people and not proven.exact:
+    if seen is not None and seen.n_samples and not proven.exact:
         guess = Guess(seen.estimate, seen.low, seen.high, seen.confidence)
     return Space(name, certified, falsified, proven.exact, int(proven.total or 0), guess)
 
@@ -159,8 +159,8 @@ def space_of(name: str, proven: Proven) -> Space:
 def _asked(name: str, share: Share) -> Space:
     """Tell of people who were asked about one by one, or of whom some were."""
     if share.exhaustive:
-        falsified = Fraction(share.hits, share.people)
-        return Space(name, 1 - falsified, falsified, exact=True, people=share.people)
+        falsified = Fraction(share.hits, share.n_samples)
+        return Space(name, 1 - falsified, falsified, exact=True, n_samples=share.n_samples)
     guess = Guess(share.estimate, share.low, share.high, share.confidence)
     return Space(name, Fraction(0), Fraction(0), exact=False, guess=guess)
 

@@ -340,7 +340,7 @@ def _measured(
         bias=bias,
         outcome=context.decisions[context.favourable],
         support=support,
-        people=len(favourable_mask),
+        n_samples=len(favourable_mask),
         phi_in=phi_in,
         phi_out=phi_out,
         score=abs(phi_in - phi_out),

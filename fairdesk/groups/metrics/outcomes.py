@@ -117,7 +117,7 @@ def counted(
                 values=values,
                 codes=codes,
                 known=so,
-                people=n,
+                n_samples=n,
                 share=n / whole if whole else 0.0,
                 favourable=s,
                 rate=s / n if n else None,
@@ -131,7 +131,7 @@ def counted(
         of=of,
         outcome=outcome,
         attributes=groups.attributes,
-        people=everybody,
+        n_samples=everybody,
         unknown=len(favourable_mask) - everybody,
         without=without,
         favourable=total,
@@ -141,7 +141,7 @@ def counted(
 
 
 def _comparable(line: GroupLine) -> bool:
-    return line.known and line.people > 0 and not line.excluded
+    return line.known and line.n_samples > 0 and not line.excluded
 
 
 def _highest(lines: Sequence[GroupLine]) -> int:
@@ -153,7 +153,7 @@ def _highest(lines: Sequence[GroupLine]) -> int:
 def _screened(lines: Sequence[GroupLine]) -> tuple[GroupLine, ...]:
     """Compare each group's rate with the highest, and look whether one person decides that."""
     rates = [
-        Fraction(line.favourable, line.people) if _comparable(line) else None for line in lines
+        Fraction(line.favourable, line.n_samples) if _comparable(line) else None for line in lines
     ]
     best, second = sorted((Fraction(0), Fraction(0), *filter(None, rates)), reverse=True)[:2]
     return tuple(
@@ -165,7 +165,7 @@ def _screened(lines: Sequence[GroupLine]) -> tuple[GroupLine, ...]:
 def _against(line: GroupLine, rate: Fraction, others: Fraction) -> GroupLine:
     """Compare a group's rate with the highest of the ``others``, or its own if that is higher."""
     below = _below(rate, others)
-    one = Fraction(1, line.people)
+    one = Fraction(1, line.n_samples)
     near = {_below(each, others) for each in (rate - one, rate + one) if 0 <= each <= 1}
     return msgspec.structs.replace(
         line,

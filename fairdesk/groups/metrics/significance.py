@@ -38,12 +38,12 @@ def compared(table: GroupTable) -> GroupTable:
     others = [
         i
         for i, line in enumerate(table.lines)
-        if line.known and line.people and i != table.reference
+        if line.known and line.n_samples and i != table.reference
     ]
     if table.reference < 0 or not others:
         return table
     best = table.lines[table.reference]
-    people = np.array([table.lines[i].people for i in others])
+    people = np.array([table.lines[i].n_samples for i in others])
     favourable = np.array([table.lines[i].favourable for i in others])
     found = _differences(favourable, people, best)
     tests = _tests(favourable, people, best)
@@ -64,12 +64,12 @@ def _differences(favourable: Counts, people: Counts, best: GroupLine) -> list[di
             favourable,
             people,
             best.favourable,
-            best.people,
+            best.n_samples,
             method="newcomb",
             compare="diff",
             alpha=1 - CONFIDENCE,
         )
-    rates = favourable / people - best.favourable / best.people
+    rates = favourable / people - best.favourable / best.n_samples
     return [
         {"difference": difference, "difference_low": below, "difference_high": above}
         for difference, below, above in zip(
@@ -84,9 +84,9 @@ def _tests(
     """Test each group against the reference: the name of the test, Z, p, and p by Holm."""
     from statsmodels.stats.proportion import test_proportions_2indep  # noqa: PLC0415 - see above
 
-    everybody, successes = people + best.people, favourable + best.favourable
+    everybody, successes = people + best.n_samples, favourable + best.favourable
     rare = np.minimum(successes, everybody - successes)
-    few = rare * np.minimum(people, best.people) < _LEAST_EXPECTED * everybody
+    few = rare * np.minimum(people, best.n_samples) < _LEAST_EXPECTED * everybody
     tested = rare > 0
     tests: list[dict[str, str | float | None]] = [{} for _ in people]
     if (usual := np.flatnonzero(tested & ~few)).size:
@@ -96,7 +96,7 @@ def _tests(
                 favourable[usual],
                 people[usual],
                 best.favourable,
-                best.people,
+                best.n_samples,
                 method="score",
                 compare="diff",
                 correction=False,
@@ -106,7 +106,7 @@ def _tests(
         ):
             tests[place] = {"test": "Z", "z": z, "p": p}
     for place in np.flatnonzero(tested & few).tolist():
-        p = mid_p(int(favourable[place]), int(people[place]), best.favourable, best.people)
+        p = mid_p(int(favourable[place]), int(people[place]), best.favourable, best.n_samples)
         tests[place] = {"test": "Fisher mid-p", "p": p}
     made = [test for test in tests if test]
     if made:
@@ -116,7 +116,7 @@ def _tests(
     return tests
 
 
-def mid_p(favourable: int, people: int, other_favourable: int, other_people: int) -> float:
+def mid_p(favourable: int, n_samples: int, other_favourable: int, other_people: int) -> float:
     """Return the two-sided mid-p-value of Fisher's exact test for two groups.
 
     The probability of all tables less probable than the one at hand, and half of that of those as
@@ -125,9 +125,9 @@ def mid_p(favourable: int, people: int, other_favourable: int, other_people: int
     """
     from scipy.stats import hypergeom  # noqa: PLC0415 - runs in the guest alone
 
-    everybody, successes = people + other_people, favourable + other_favourable
-    possible = np.arange(max(0, successes - other_people), min(people, successes) + 1)
-    probability = hypergeom.pmf(possible, everybody, successes, people)
+    everybody, successes = n_samples + other_people, favourable + other_favourable
+    possible = np.arange(max(0, successes - other_people), min(n_samples, successes) + 1)
+    probability = hypergeom.pmf(possible, everybody, successes, n_samples)
     observed = probability[favourable - possible[0]]
     less = probability[probability < observed * (1 - _ROUNDED)].sum()
     alike = probability[np.abs(probability - observed) <= observed * _ROUNDED].sum()

@@ -99,10 +99,10 @@ class Pace:
     def _left(self) -> float:
         return np.inf if self._context is None else self._context.rows_left
 
-    def parts(self, people: int) -> Iterator[slice]:
+    def parts(self, n_samples: int) -> Iterator[slice]:
         """Yield one part after the other; each is worked on before the next is asked for."""
         start = 0
-        while start < people:
+        while start < n_samples:
             size, began = at_most(self._size, self._left, self._each), perf_counter()
             yield slice(start, start + size)
             wanted = self._seconds / max(perf_counter() - began, 1e-6)

@@ -128,14 +128,14 @@ def _mixed_radix(
 
 
 def exact_share(
-    whom: Literal["domain", "data"], attributes: tuple[str, ...], hits: int, people: int
+    whom: Literal["domain", "data"], attributes: tuple[str, ...], hits: int, n_samples: int
 ) -> Share:
     """Return a share of people of whom every one was asked about; 0 of nobody."""
-    share = hits / people if people else 0.0
+    share = hits / n_samples if n_samples else 0.0
     return Share(
         whom=whom,
         attributes=attributes,
-        people=people,
+        n_samples=n_samples,
         hits=hits,
         exhaustive=True,
         confidence=_CONFIDENCE,

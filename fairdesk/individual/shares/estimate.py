@@ -126,7 +126,7 @@ class Tally:
         return Share(
             whom=self._whom,
             attributes=self._attributes,
-            people=self.people,
+            n_samples=self.people,
             hits=self.hits,
             exhaustive=exhaustive,
             confidence=self.confidence,

@@ -75,7 +75,7 @@ class _Tally:
         return ExcessChange(
             whom=self.whom,
             attributes=self._names,
-            people=n,
+            n_samples=n,
             between=self._between / (4 * n),
             again=self._again / (2 * n),
             excess=excess,

@@ -122,7 +122,7 @@ class Groups:
         if gap is None or self._own_only:
             return gap
         # each was asked about as a member of every group, and is one of the people all the same
-        return msgspec.structs.replace(gap, people=int(self._people[0]))
+        return msgspec.structs.replace(gap, n_samples=int(self._people[0]))
 
 
 def greatest_gap(
@@ -179,7 +179,7 @@ def greatest_gap(
         worst = (best + 1) % len(met)
     return GroupGap(
         attributes=names,
-        people=int(met_people.sum()),
+        n_samples=int(met_people.sum()),
         gap=float(rates[best] - rates[worst]),
         low=max(0.0, ends[0]),
         high=ends[1],
@@ -194,12 +194,12 @@ def greatest_gap(
 
 
 def _paired_ends(
-    only: NDArray[np.int64], people: int, error: float, total: int | None
+    only: NDArray[np.int64], n_samples: int, error: float, total: int | None
 ) -> tuple[float, float]:
     """Return between what the greatest difference is, by who is favoured in one group only."""
     one, other = np.nonzero(~np.eye(len(only), dtype=np.bool_))
     low, high = np.zeros(only.shape), np.zeros(only.shape)
-    trials = np.full(len(one), people)
+    trials = np.full(len(one), n_samples)
     low[one, other], high[one, other] = anytime(
         only[one, other], trials, 1.0 - error / len(one), total
     )

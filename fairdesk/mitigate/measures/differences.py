@@ -52,7 +52,7 @@ def share_interval(after: Mask, before: Mask, alpha: float = ALPHA) -> tuple[flo
     return low, high
 
 
-def tango(more: int, fewer: int, people: int, alpha: float = ALPHA) -> tuple[float, float]:
+def tango(more: int, fewer: int, n_samples: int, alpha: float = ALPHA) -> tuple[float, float]:
     """Return all differences of two paired shares that the score test does not refute.
 
     T. Tango, "Equivalence Test and Confidence Interval for the Difference in Proportions for the
@@ -63,28 +63,28 @@ def tango(more: int, fewer: int, people: int, alpha: float = ALPHA) -> tuple[flo
     ----------
     more, fewer : int
         About how many the first says yes and the second no, and the other way round.
-    people : int
+    n_samples : int
         Of how many.
     alpha : float
         The error that it may make.
     """
     from scipy.special import ndtri  # noqa: PLC0415 - see above
 
-    found, square = (more - fewer) / people, float(ndtri(alpha / 2)) ** 2
+    found, square = (more - fewer) / n_samples, float(ndtri(alpha / 2)) ** 2
 
     def fits(difference: float) -> bool:
-        least = _rarer(more, fewer, people, difference)
-        variance = people * (2 * least + difference * (1 - difference))
-        return (more - fewer - people * difference) ** 2 <= square * variance
+        least = _rarer(more, fewer, n_samples, difference)
+        variance = n_samples * (2 * least + difference * (1 - difference))
+        return (more - fewer - n_samples * difference) ** 2 <= square * variance
 
     low, high = (_last(fits, found, end) for end in (-1.0, 1.0))
     return low, high
 
 
-def _rarer(more: int, fewer: int, people: int, difference: float) -> float:
+def _rarer(more: int, fewer: int, n_samples: int, difference: float) -> float:
     """Return the likeliest chance of a no instead of a yes, were the difference such."""
-    a = 2 * people
-    b = -more - fewer + (2 * people - more + fewer) * difference
+    a = 2 * n_samples
+    b = -more - fewer + (2 * n_samples - more + fewer) * difference
     c = -fewer * difference * (1 - difference)
     root: float = np.sqrt(max(b * b - 4 * a * c, 0.0))
     # whichever way does not take two nearly equal numbers from each other

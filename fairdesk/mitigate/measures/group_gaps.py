@@ -72,7 +72,7 @@ def grouped(mitigation: MitigationContext, places: NDArray[np.intp]) -> tuple[Gr
         kept = tuple(
             np.flatnonzero(groups.place == place)
             for place, line in enumerate(lines)
-            if line.known and line.people and not line.excluded
+            if line.known and line.n_samples and not line.excluded
         )
         found.append(Grouped(attribute.name, kept))
     return tuple(found)

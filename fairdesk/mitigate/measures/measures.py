@@ -382,7 +382,7 @@ def _of_groups(verdict: Verdict) -> Iterator[Measure]:
 def _rule_score(where: Where, apart: Apart | None) -> Measure:
     if apart is None:
         return Measure("rule_score", "", where, None, None, None, 0)
-    return Measure("rule_score", "", where, apart.score, *apart.ends, apart.people)
+    return Measure("rule_score", "", where, apart.score, *apart.ends, apart.n_samples)
 
 
 def certified(

@@ -61,14 +61,14 @@ class Apart:
         Of people first those inside, then those outside, these below nought.
     low, high : float
         Between what the difference lies, with its sign.
-    people : int
+    n_samples : int
         How many samples were asked about.
     """
 
     strata: tuple[Numbers, ...]
     low: float
     high: float
-    people: int
+    n_samples: int
 
     @property
     def score(self) -> float:

@@ -67,16 +67,16 @@ class Line(msgspec.Struct, frozen=True):
     ----------
     names : tuple[str, ...]
         The category of each attribute.
-    people, chosen : int
+    n_samples, chosen : int
         How many are in it; how many of them were selected, or have a score above the median.
     excluded : bool
-        Under the least share of the people: left out of the impact ratios.
+        Under the least share of the n_samples: left out of the impact ratios.
     ratio : Fraction, optional
         Its rate by the highest of those that are not excluded; ``None`` where there is none.
     """
 
     names: tuple[str, ...]
-    people: int
+    n_samples: int
     chosen: int
     excluded: bool = False
     ratio: Fraction | None = None
@@ -84,7 +84,7 @@ class Line(msgspec.Struct, frozen=True):
     @property
     def rate(self) -> Fraction | None:
         """The selection rate, or scoring rate; ``None`` of nobody."""
-        return Fraction(self.chosen, self.people) if self.people else None
+        return Fraction(self.chosen, self.n_samples) if self.n_samples else None
 
 
 class Published(msgspec.Struct, frozen=True):
@@ -102,7 +102,7 @@ class Published(msgspec.Struct, frozen=True):
         The attributes; of both, sex first.
     lines : tuple[Line, ...]
         The categories, in the order of the rule's examples.
-    people : int
+    n_samples : int
         ``N``: people of known category. The least share is of these.
     unknown, without : int
         People of unknown category; without an outcome.
@@ -115,7 +115,7 @@ class Published(msgspec.Struct, frozen=True):
     outcome: str
     attributes: tuple[str, ...]
     lines: tuple[Line, ...]
-    people: int
+    n_samples: int
     unknown: int
     without: int
     median: float | None = None
@@ -191,11 +191,11 @@ def _table(
             for name, place in zip(names, places, strict=True)
         )
         if all(named):
-            people[named] += line.people
+            people[named] += line.n_samples
             chosen[named] += line.favourable
         else:
-            hidden += line.people
-    known = table.people - hidden
+            hidden += line.n_samples
+    known = table.n_samples - hidden
     lines = [
         Line(named, count, chosen[named], count < Fraction(str(least_share)) * known)
         for named, count in sorted(people.items(), key=lambda item: _order(names, item[0]))
@@ -206,7 +206,7 @@ def _table(
         outcome=table.outcome,
         attributes=names,
         lines=tuple(_compared(lines)),
-        people=known,
+        n_samples=known,
         unknown=table.unknown + hidden,
         without=table.without,
         median=table.median,

@@ -140,7 +140,7 @@ class RedactedJson:
 def _without_few(node: dict[str, Any]) -> dict[str, Any]:
     """Leave the groups of a few people out of a table's JSON."""
     lines, reference = node.get("lines", []), node.get("reference", -1)
-    keep = kept_groups([line.get("people", 0) for line in lines])
+    keep = kept_groups([line.get("n_samples", 0) for line in lines])
     if keep is None:
         return node
     kept = keep.index(reference) if reference in keep else -1

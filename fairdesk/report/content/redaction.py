@@ -265,7 +265,7 @@ class Shown:
         Where it is one group alone, whose figures are what the others leave of the whole, the next
         smallest goes as well.
         """
-        keep = None if self.whole else kept_groups([line.people for line in table.lines])
+        keep = None if self.whole else kept_groups([line.n_samples for line in table.lines])
         if keep is None:
             return table
         reference = keep.index(table.reference) if table.reference in keep else -1

@@ -37,7 +37,7 @@ from fairdesk.wording.rules import rule_phrase
 _AT_ONCE = 1_000
 #: What is written of a group, and of a rule set, in this order.
 _LINE = (
-    *("known", "people", "share", "favourable", "rate", "low", "high", "excluded"),
+    *("known", "n_samples", "share", "favourable", "rate", "low", "high", "excluded"),
     *("impact_ratio", "below", "flips", "shortfall", "test", "z", "p", "holm"),
     *("difference", "difference_low", "difference_high", "smd", "mean_score"),
     *("positives", "true_positives", "negatives", "false_positives"),
@@ -49,7 +49,7 @@ _RULE = (
     *("support", "rows", "n_in", "n_out", "data_in", "data_out", "holds_on_data"),
 )
 #: The heads of those whose names in the code say too little.
-_RULE_HEADS = {"holds_on_data": "seen in original data rows"}
+_HEADS = {"n_samples": "n", "holds_on_data": "seen in original data rows"}
 
 
 def write_certificate(store: Store, run_id: int, path: Path) -> None:
@@ -95,7 +95,7 @@ def write_groups_csv(store: Store, path: Path) -> None:
         for line in table.lines
     )
     header = ("run", "counted", "outcome", "attributes", "group")
-    write_rows(path, [*header, *(name.replace("_", " ") for name in _LINE)], rows)
+    write_rows(path, [*header, *map(_head, _LINE)], rows)
 
 
 def write_rule_sets_csv(store: Store, path: Path) -> None:
@@ -123,7 +123,7 @@ def write_rule_sets_csv(store: Store, path: Path) -> None:
         for rank, each in enumerate(sets, start=1)
     )
     header = ("run", "outcome", "rank", "rule", "near-duplicate of")
-    figures = (_RULE_HEADS.get(name, name.replace("_", " ")) for name in _RULE)
+    figures = map(_head, _RULE)
     write_rows(path, [*header, *figures], rows)
 
 
@@ -229,3 +229,7 @@ def _chosen(store: Store, room: int) -> Iterator[Pair]:
         room -= take
         if not room:
             return
+
+
+def _head(name: str) -> str:
+    return _HEADS.get(name, name.replace("_", " "))

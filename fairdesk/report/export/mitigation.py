@@ -363,7 +363,7 @@ def _trials(
                     *(guarded(trial_words.measure_name(spec, measure)), measure.rows),
                     *(plain(end) for end in (measure.estimate, measure.low, measure.high)),
                     # what is proven was asked of nobody
-                    "" if trial_words.known(measure) == "proven" else str(measure.people),
+                    "" if trial_words.known(measure) == "proven" else str(measure.n_samples),
                 ]
             if not each.measures:
                 yield [*about, *[""] * 6]

@@ -267,7 +267,7 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
     facts.append(
         Fact("Undecided", f"{_exactly(undecided)} ({proof_words.percent_up(left, digits)})")
     )
-    if proven.estimated is not None and proven.estimated.people:
+    if proven.estimated is not None and proven.estimated.n_samples:
         estimate = proven.estimated
         ends = words.interval(
             estimate.low,
@@ -284,7 +284,7 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
                     "undecided regions, and what is proven of these regions is subtracted",
                     share=words.shown_percent(estimate.estimate, 1),
                     ends=ends,
-                    people=words.number(estimate.people),
+                    people=words.number(estimate.n_samples),
                     unlike=words.number(estimate.discriminatory),
                 ),
             )

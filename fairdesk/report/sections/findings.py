@@ -73,7 +73,7 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
     if share is not None:
         said = figures.share_statement(spec, share).with_more(*(() if searched else also))
         made.append(stated(said, (figures.anytime_sentence(share),)))
-    if real is not None and real.people:
+    if real is not None and real.n_samples:
         said = figures.share_statement(spec, real)
         made.append(stated(said, (figures.anytime_sentence(real),)))
     return made
@@ -231,7 +231,7 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
     rows = []
     for each in shares:
         digits = words.digits_of(each.low, each.high)
-        exact = each.exhaustive or not each.people
+        exact = each.exhaustive or not each.n_samples
         known = say("not exact") if each.wavered else say("exact")
         once = words.percent_ends(each.low, each.high, digits)
         anytime = words.percent_ends(each.anytime_low, each.anytime_high, digits)
@@ -240,14 +240,14 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
                 whom[each.whom],
                 words.listed(each.attributes, "or"),
                 words.shown_percent(each.estimate, 2 if exact else digits)
-                if each.people
+                if each.n_samples
                 else words.UNDEFINED,
                 known if exact else "–" if once == anytime else once,
                 known if exact else anytime,
                 say(
                     "{hits} of {people}",
                     hits=words.number(each.hits),
-                    people=words.number(each.people),
+                    people=words.number(each.n_samples),
                 ),
             )
         )

@@ -34,10 +34,10 @@ def cells(group: GroupLine) -> tuple[str, ...]:
     """Write a group's figures."""
     return (
         *group.values,
-        words.number(group.people),
+        words.number(group.n_samples),
         words.number(group.favourable),
-        words.percent(group.favourable, group.people),
-        words.percent_ends(group.low, group.high) if group.people else "–",
+        words.percent(group.favourable, group.n_samples),
+        words.percent_ends(group.low, group.high) if group.n_samples else "–",
         "–" if group.impact_ratio is None else words.number(group.impact_ratio, 2),
     )
 

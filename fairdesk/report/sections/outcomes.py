@@ -130,7 +130,7 @@ def errors(material: Material) -> Section:
         title = table_words.table_title(material.spec, table)
         if said := errors_statement(table):
             blocks.append(stated(said, (say("By {by}.", by=by), *_uncertain(table))))
-        keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
+        keys = ("n_samples", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
         grid = _grid(
             table,
             keys,
@@ -269,7 +269,7 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
         if len(table.attributes) == 2 and table.of != "scores":
             blocks += _map(table, title)
     last = ("mean", "smd") if table.of == "scores" else ("shortfall",)
-    keys = ("people", "share", "favourable", "rate", "interval", "impact", *last)
+    keys = ("n_samples", "share", "favourable", "rate", "interval", "impact", *last)
     widths = (_named(table), 0.7, 0.7, 0.95, 0.75, 1.25, 1.05, *(0.9 for _ in last))
     blocks += [
         _grid(table, keys, title, widths, _key("rates", table), optional=optional),
@@ -345,10 +345,10 @@ def _odds(line: GroupLine, best: GroupLine | None) -> str:
         return "–"
     if line is best:
         return "reference"
-    whole = best.favourable * (line.people - line.favourable)
+    whole = best.favourable * (line.n_samples - line.favourable)
     if not whole:
         return words.UNDEFINED
-    return words.number(line.favourable * (best.people - best.favourable) / whole, 2)
+    return words.number(line.favourable * (best.n_samples - best.favourable) / whole, 2)
 
 
 def _named(table: GroupTable) -> float:
@@ -378,7 +378,7 @@ def _grid(
     if "impact" in keys:
         caption += say(
             "; group recorded: {people}; group not recorded: {unknown}",
-            people=words.number(table.people),
+            people=words.number(table.n_samples),
             unknown=words.number(table.unknown),
         )
         if any(line.excluded for line in lines):
@@ -492,8 +492,8 @@ def _curves(table: GroupTable) -> list[Chart]:
     """Draw the same as curves, where the auditor asks for it; of groups with people enough."""
     lines: list[Line] = []
     said: list[str] = []
-    for line in sorted(table.lines, key=lambda line: -line.people):
-        bins = [each for each in line.calibration if each.people >= _FEW]
+    for line in sorted(table.lines, key=lambda line: -line.n_samples):
+        bins = [each for each in line.calibration if each.n_samples >= _FEW]
         if not bins or len(lines) == _CURVES:
             continue
         name = ", ".join(line.values)
@@ -511,7 +511,7 @@ def _curves(table: GroupTable) -> list[Chart]:
                 name=name,
                 share=words.percent(farthest.observed, 1.0),
                 score=words.percent(farthest.expected, 1.0),
-                n=words.number(farthest.people),
+                n=words.number(farthest.n_samples),
             )
         )
     if not lines:
@@ -546,7 +546,7 @@ def _calibrated(table: GroupTable) -> Grid:
         rows=tuple(
             (
                 ", ".join(line.values),
-                words.number(sum(each.people for each in line.calibration)),
+                words.number(sum(each.n_samples for each in line.calibration)),
                 *_gaps(line, ends),
             )
             for line in table.lines
@@ -566,8 +566,8 @@ def _gaps(line: GroupLine, ends: Sequence[tuple[float, float]]) -> Iterator[str]
     held = {(each.low, each.high): each for each in line.calibration}
     for end in ends:
         each = held.get(end)
-        if each is None or not each.people:
+        if each is None or not each.n_samples:
             yield "–"
             continue
         gap = words.signed(100 * (each.observed - each.expected), 1)
-        yield f"({gap})" if each.people < _FEW else gap
+        yield f"({gap})" if each.n_samples < _FEW else gap

@@ -266,7 +266,7 @@ def functioning(material: Material) -> Section:
         blocks += [
             shared.by_group(
                 table,
-                ("people", "accuracy", "tpr", "fpr"),
+                ("n_samples", "accuracy", "tpr", "fpr"),
                 say(
                     "Accuracy, and how often the favourable decision is right or wrong, by {by}",
                     by=words.listed(table.attributes),

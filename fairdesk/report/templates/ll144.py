@@ -118,10 +118,10 @@ def _statement(material: Material, table: Published) -> Block | None:
         rate=say(_RATES[table.of]),
         low=_percent(worst),
         worst=_name(worst),
-        people=words.counted(worst.people, material.spec.person),
+        people=words.counted(worst.n_samples, material.spec.person),
         high=_percent(best),
         best=_name(best),
-        others=words.number(best.people),
+        others=words.number(best.n_samples),
     )
     return stated(Statement("observed", say("Lowest impact ratio"), ratio, said), place="rates")
 
@@ -139,7 +139,7 @@ def _name(line: Line) -> str:
 
 
 def _percent(line: Line) -> str:
-    return words.percent(line.chosen, line.people)
+    return words.percent(line.chosen, line.n_samples)
 
 
 def source(material: Material) -> Section:
@@ -240,7 +240,7 @@ def _table(material: Material, table: Published) -> list[Block]:
     rows = tuple(
         (
             *(_places(line, len(both)) if table.by == "both" else line.names),
-            words.number(line.people),
+            words.number(line.n_samples),
             *(() if scored else (words.number(line.chosen),)),
             _percent(line),
             _ratio(line),
@@ -253,7 +253,7 @@ def _table(material: Material, table: Published) -> list[Block]:
         "in the table",
         title=say(_TITLES[table.by]),
         outcome=_of_outcome(material.spec, table),
-        people=words.number(table.people),
+        people=words.number(table.n_samples),
         unknown=words.number(table.unknown),
     )
     if table.without:
@@ -266,7 +266,7 @@ def _table(material: Material, table: Published) -> list[Block]:
             "; † under {share} of the {people} people of known category, excluded from the "
             "impact ratios",
             share=words.percent(_least_share(material), 1.0, 0),
-            people=words.number(table.people),
+            people=words.number(table.n_samples),
         )
     return [
         Grid(
@@ -383,9 +383,9 @@ def _unknown_grid(made: tuple[Published, ...]) -> Grid:
         rows=tuple(
             (
                 say(_TITLES[table.by]),
-                words.number(table.people),
+                words.number(table.n_samples),
                 words.number(table.unknown),
-                words.percent(table.unknown, table.people + table.unknown),
+                words.percent(table.unknown, table.n_samples + table.unknown),
             )
             for table in held
         ),
@@ -404,8 +404,8 @@ def _small_grid(spec: AuditSpec, made: tuple[Published, ...]) -> Grid:
             (
                 say(_TITLES[table.by]) + _of_outcome(spec, table),
                 _name(line),
-                words.number(line.people),
-                words.percent(line.people, table.people),
+                words.number(line.n_samples),
+                words.percent(line.n_samples, table.n_samples),
                 _percent(line),
             )
             for table in made

@@ -177,7 +177,7 @@ def figures(material: Material) -> Section:
     return Section("Quantitative analyses", tuple(blocks))
 
 
-_COLUMNS = ("people", "rate", "interval", "impact", "accuracy", "tpr", "fpr")
+_COLUMNS = ("n_samples", "rate", "interval", "impact", "accuracy", "tpr", "fpr")
 
 
 def _named(spec: AuditSpec, table: GroupTable) -> tuple[str, str]:

@@ -141,7 +141,7 @@ def _test(line: GroupLine) -> str:
 
 
 def _interval_cell(_: GroupTable, line: GroupLine) -> str:
-    if not line.people:
+    if not line.n_samples:
         return say(UNDEFINED)
     return words.percent_ends(line.low, line.high)
 
@@ -172,11 +172,11 @@ def _divided(
 
 
 def _share_formula(table: GroupTable, line: GroupLine) -> str:
-    known = table.people if line.known else table.people + table.unknown
+    known = table.n_samples if line.known else table.n_samples + table.unknown
     return _divided(
         "Share",
         f"people in the group / people with {'known groups and' if line.known else 'an'} outcome",
-        line.people,
+        line.n_samples,
         known,
         words.percent(line.share, 1.0),
         "the group is empty",
@@ -184,7 +184,7 @@ def _share_formula(table: GroupTable, line: GroupLine) -> str:
 
 
 def _people_formula(_: GroupTable, line: GroupLine) -> str:
-    return f"People = rows of the group with a known outcome = {words.number(line.people)}"
+    return f"People = rows of the group with a known outcome = {words.number(line.n_samples)}"
 
 
 def _favourable_formula(table: GroupTable, line: GroupLine) -> str:
@@ -199,7 +199,7 @@ def _rate_formula(table: GroupTable, line: GroupLine) -> str:
         "Rate",
         "favourable / members",
         line.favourable,
-        line.people,
+        line.n_samples,
         rate_of(table, line),
         "the group is empty",
     )
@@ -208,7 +208,7 @@ def _rate_formula(table: GroupTable, line: GroupLine) -> str:
 def _wilson_formula(table: GroupTable, line: GroupLine) -> str:
     return (
         "Wilson’s interval (95 %) = (s + z²/2 ± z √(s (n − s) / n + z²/4)) / (n + z²) with "
-        f"s = {words.number(line.favourable)}, n = {words.number(line.people)}, z = 1.96: "
+        f"s = {words.number(line.favourable)}, n = {words.number(line.n_samples)}, z = 1.96: "
         f"{_interval_cell(table, line)}"
     )
 
@@ -222,14 +222,14 @@ def _impact_formula(table: GroupTable, line: GroupLine) -> str:
         why = "no member has the favourable outcome"
         if line.excluded:
             why = "the group is too small to be compared"
-        elif not line.people:
+        elif not line.n_samples:
             why = "the group is empty"
         return f"{shown}: undefined, because {why}."
     return (
         f"{shown} = {rate_of(table, line)} / {rate_of(table, best)} "
         f"({group_text(table, best)}) = "
-        f"({words.number(line.favourable)} / {words.number(line.people)}) / "
-        f"({words.number(best.favourable)} / {words.number(best.people)}) = "
+        f"({words.number(line.favourable)} / {words.number(line.n_samples)}) / "
+        f"({words.number(best.favourable)} / {words.number(best.n_samples)}) = "
         f"{words.number(line.impact_ratio, 4)}"
     )
 
@@ -256,8 +256,8 @@ def _shortfall_formula(table: GroupTable, line: GroupLine) -> str:
     if line.shortfall is None:
         return f"{shown}: undefined, because there are no members."
     return (
-        f"{shown} = {words.number(line.people)} × {words.number(table.favourable)} / "
-        f"{words.number(table.people)} − {words.number(line.favourable)} = "
+        f"{shown} = {words.number(line.n_samples)} × {words.number(table.favourable)} / "
+        f"{words.number(table.n_samples)} − {words.number(line.favourable)} = "
         f"{_number_cell(line.shortfall, 1)}"
     )
 
@@ -267,9 +267,10 @@ def _test_formula(table: GroupTable, line: GroupLine) -> str:
     if best is None or not line.test:
         return "No test: the group is the reference, or is not compared."
     counts = (
-        f"favourable and people: {words.number(line.favourable)} of {words.number(line.people)}; "
-        f"of the reference ({group_text(table, best)}) {words.number(best.favourable)} of "
-        f"{words.number(best.people)}"
+        f"favourable and people: {words.number(line.favourable)} of "
+        f"{words.number(line.n_samples)}; of the reference "
+        f"({group_text(table, best)}) {words.number(best.favourable)} of "
+        f"{words.number(best.n_samples)}"
     )
     if line.test == "Z":
         return (
@@ -314,7 +315,7 @@ def _difference_formula(table: GroupTable, line: GroupLine) -> str:
 def _mean_formula(table: GroupTable, line: GroupLine) -> str:
     return (
         f"Mean score = sum of the scores for “{table.outcome}” / people = "
-        f"{_number_cell(line.mean_score, 4)} (of {words.number(line.people)})"
+        f"{_number_cell(line.mean_score, 4)} (of {words.number(line.n_samples)})"
     )
 
 
@@ -325,7 +326,8 @@ def _smd_formula(table: GroupTable, line: GroupLine) -> str:
         return f"{shown}: undefined, because there is nothing to compare with, or no spread."
     return (
         f"{shown} = ({_number_cell(line.mean_score, 4)} − {_number_cell(best.mean_score, 4)}) / "
-        f"standard deviation of {words.number(table.people)} people = {_number_cell(line.smd, 3)}"
+        f"standard deviation of {words.number(table.n_samples)} people = "
+        f"{_number_cell(line.smd, 3)}"
     )
 
 
@@ -404,7 +406,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
 
 
 _COUNTS = (
-    Column("people", "People", lambda _, line: words.number(line.people), _people_formula),
+    Column("n_samples", "People", lambda _, line: words.number(line.n_samples), _people_formula),
     Column("share", "Share", lambda _, line: words.percent(line.share, 1.0), _share_formula),
     Column(
         "favourable",
@@ -415,7 +417,7 @@ _COUNTS = (
     Column(
         "rate",
         "Rate",
-        lambda table, line: rate_of(table, line) if line.people else say(UNDEFINED),
+        lambda table, line: rate_of(table, line) if line.n_samples else say(UNDEFINED),
         _rate_formula,
     ),
     Column("interval", "95\u00a0% CI", _interval_cell, _wilson_formula),

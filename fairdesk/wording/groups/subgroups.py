@@ -490,7 +490,7 @@ def linear_statement(spec: AuditSpec, group: LinearGroup) -> Statement:
         outcome=group.outcome,
         inside=words.percent(group.phi_in, 1.0),
         outside=words.percent(group.phi_out, 1.0),
-        people=words.counted(group.people, spec.person),
+        people=words.counted(group.n_samples, spec.person),
         share=words.percent(group.support, 1.0),
         weights=weights_text(group),
     )
@@ -532,7 +532,7 @@ def gap_statement(spec: AuditSpec, gap: GroupGap) -> Statement:
         best_rate=words.shown_percent(gap.best_rate, 1),
         worst=worst,
         worst_rate=words.shown_percent(gap.worst_rate, 1),
-        people=_instances(gap.people),
+        people=_instances(gap.n_samples),
     )
     shown = say("The difference is not statistically significant.") if gap.low <= 0 else ""
     unmet = (

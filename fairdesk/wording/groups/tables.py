@@ -127,10 +127,10 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
         "(n = {n}) against {best_rate} for {best} (n = {best_people}, the reference){chance}.",
         interval=interval,
         rate=rate_of(table, worst),
-        n=words.number(worst.people),
+        n=words.number(worst.n_samples),
         group=group_text(table, worst),
         best_rate=rate_of(table, best),
-        best_people=words.number(best.people),
+        best_people=words.number(best.n_samples),
         best=group_text(table, best),
         chance=chance,
         **values,
@@ -155,12 +155,14 @@ def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | 
     best = reference_of(table)
     if best is None or line is best or line.impact_ratio is None or not line.favourable:
         return None
-    spread = 1.96 * math.sqrt(sum(1 / each.favourable - 1 / each.people for each in (line, best)))
+    spread = 1.96 * math.sqrt(
+        sum(1 / each.favourable - 1 / each.n_samples for each in (line, best))
+    )
     return line.impact_ratio * math.exp(-spread), line.impact_ratio * math.exp(spread)
 
 
 def _why_none(table: GroupTable) -> str:
-    lines = [line for line in table.lines if line.known and line.people]
+    lines = [line for line in table.lines if line.known and line.n_samples]
     if len(lines) < 2:
         return say("fewer than two have members")
     if sum(not line.excluded for line in lines) < 2:
@@ -183,10 +185,10 @@ def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
 
 def rate_of(table: GroupTable, line: GroupLine) -> str:
     """Write a group's rate: with two decimals where no group that is compared is small."""
-    compared = [each.people for each in table.lines if each.impact_ratio is not None]
+    compared = [each.n_samples for each in table.lines if each.impact_ratio is not None]
     # of a thousand people one is a tenth of a percent
     digits = 2 if min(compared, default=0) >= 1_000 else 1
-    return words.percent(line.favourable, line.people, digits)
+    return words.percent(line.favourable, line.n_samples, digits)
 
 
 def _below_line(table: GroupTable) -> str:
@@ -207,7 +209,7 @@ def _median(table: GroupTable) -> str:
     text = say(
         "The median score of all {n} is {median}.",
         median=words.short(table.median, 4),
-        n=words.number(table.people),
+        n=words.number(table.n_samples),
     )
     if not table.ties:
         return text

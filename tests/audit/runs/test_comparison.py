@@ -32,9 +32,9 @@ def test_overlaps_are_those_of_sets(store, runs):
     for overlap in compared.overlaps:
         inside = [sets[made.index(run)] for run in overlap.runs]
         outside = [each for run, each in zip(made, sets, strict=True) if run not in overlap.runs]
-        assert overlap.people == len(set.intersection(*inside) - set().union(*outside)) > 0
-    assert sum(each.people for each in compared.overlaps) == compared.union
-    counts = [each.people for each in compared.overlaps]
+        assert overlap.n_samples == len(set.intersection(*inside) - set().union(*outside)) > 0
+    assert sum(each.n_samples for each in compared.overlaps) == compared.union
+    counts = [each.n_samples for each in compared.overlaps]
     assert counts == sorted(counts, reverse=True)
     assert compared.sufficient_alone(made[0]) == 0
     assert compared.sufficient_alone(made[2]) == len(sets[2] - sets[0] - sets[1])

@@ -236,7 +236,10 @@ def test_one_value_changed_by_hand_is_caught_in_its_check(path, sql, names):
         (f"UPDATE finding SET distance = distance / 2 + 0.1 WHERE id = {SURE}", {DISTANCES}),
         (f"UPDATE finding SET plausibility = plausibility / 2 WHERE id = {SURE}", {DISTANCES}),
         ("UPDATE run SET figures = replace(figures, '\"hits\":', '\"hits\":1')", {SHARES}),
-        ("UPDATE run SET figures = replace(figures, '\"people\":', '\"people\":1')", {GROUPS}),
+        (
+            "UPDATE run SET figures = replace(figures, '\"n_samples\":', '\"n_samples\":1')",
+            {GROUPS},
+        ),
         (
             "UPDATE run SET figures = replace(figures, '\"data_in\":0', '\"data_in\":1')",
             {RULE_SETS},
@@ -250,7 +253,7 @@ def test_one_value_is_caught_by_the_model_too(worker, path, sql, names):
     found = failed(checks(worker, path)) - {RUNS, TOTALS, LEARNED}
     assert found >= names
     # whoever is somebody else is decided about otherwise, too
-    assert found - names <= ({ALONE, SHARES} if "x0" in sql or "people" in sql else set())
+    assert found - names <= ({ALONE, SHARES} if "x0" in sql or "n_samples" in sql else set())
 
 
 def entries(path):

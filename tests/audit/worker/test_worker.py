@@ -652,7 +652,7 @@ def with_change(**changed):
         ((TOLD, with_measure(estimate=1.5), NEXT), False),
         ((TOLD, with_measure(low=-0.1), NEXT), False),
         ((TOLD, with_measure(low=0.13), NEXT), False),
-        ((TOLD, with_measure(people=-1), NEXT), False),
+        ((TOLD, with_measure(n_samples=-1), NEXT), False),
         ((TOLD, TRIAL, with_change(p=1.2)), False),
         ((TOLD, TRIAL, with_change(low=0.5)), False),
         ((TOLD, TRIAL, with_change(against=5)), False),

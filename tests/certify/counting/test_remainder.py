@@ -75,7 +75,7 @@ def test_the_interval_of_what_is_undecided_holds_as_often_as_told(case, proven):
         patch.setattr(module, "_PEOPLE", 300)
         for seed in range(trials):
             told = remainder(refinery, case.fed, np.random.default_rng(seed))
-            assert told.people == 300
+            assert told.n_samples == 300
             assert told.low <= told.high
             held += told.low <= rest <= told.high
     # less than this by chance alone: once in 10,000
@@ -85,7 +85,7 @@ def test_the_interval_of_what_is_undecided_holds_as_often_as_told(case, proven):
 def test_more_people_make_it_narrower(case):
     refinery = Refinery(case.space, Part(case.points, case.discriminatory, 0.3))
     told = remainder(refinery, case.fed, np.random.default_rng(0))
-    assert told.people == module._PEOPLE
+    assert told.n_samples == module._PEOPLE
     assert told.high - told.low < 0.05
     assert told.confidence == 0.95
 
@@ -160,7 +160,7 @@ def test_rows_of_the_data_are_asked_about_one_by_one(seed):
     discriminatory = np.array(
         [len(set(map(bytes, one.context.ask(row[None]).labels[0][:, None]))) > 1 for row in people]
     )
-    assert share.people == 200
+    assert share.n_samples == 200
     assert (share.whom, share.exhaustive) == ("data", True)
     assert share.hits == discriminatory.sum()
     assert share.estimate == share.low == share.high == discriminatory.mean()
@@ -173,10 +173,10 @@ def test_rows_that_are_too_far_from_anybody_are_left_out():
     context = SearchContext(one.fed, one.domain, fits=lambda rows: rows[:, 0] == rows[:, 0].min())
     near = people[people[:, 0] == people[:, 0].min()]
     *_, share = rows_asked(context, people)
-    assert share.people == len(near) < 50
+    assert share.n_samples == len(near) < 50
     nobody = SearchContext(one.fed, one.domain, fits=lambda rows: np.zeros(len(rows), dtype=bool))
     *_, share = rows_asked(nobody, people)
-    assert share.people == 0
+    assert share.n_samples == 0
 
 
 def test_asking_about_rows_can_be_paused():

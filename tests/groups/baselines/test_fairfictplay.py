@@ -113,7 +113,7 @@ def test_a_group_behind_a_line_is_found_and_measured_on_others():
     first = figures(events)[0]
     assert first.features == ("sex = f", "sex = m", "age", "town = Ä", "town = B", "town = C")
     assert first.outcome == "yes"
-    assert first.people == 2_000
+    assert first.n_samples == 2_000
     found = inside_of(first, study.groups)
     truth = study.rows[:, 2] + 25 * (study.rows[:, 1] == 0) > 65
     assert (found == truth).mean() > 0.97 or (found == ~truth).mean() > 0.97
@@ -197,7 +197,7 @@ def test_a_corner_that_costs_do_not_slope_to_is_found():
 def test_people_without_a_known_group_are_left_out():
     study = study_of(older_women_and_oldest_men)
     study.groups[:1_000, 2] = np.nan
-    assert {figure.people for figure in figures(run(study))} == {1_500}
+    assert {figure.n_samples for figure in figures(run(study))} == {1_500}
 
 
 def test_same_seed_same_figures():

@@ -127,7 +127,7 @@ def test_the_layout_of_local_law_144():
 
     codes, label = people(*BY_RACE.values())
     table = only(study_of(codes, label, attributes=(names("race", *BY_RACE),)))
-    assert (table.people, table.favourable, table.unknown, table.without) == (2584, 1254, 0, 0)
+    assert (table.n_samples, table.favourable, table.unknown, table.without) == (2584, 1254, 0, 0)
     lines = {line.values[0]: line for line in table.lines}
     assert table.lines[table.reference] is lines["White"]
     ratios = [None if x.impact_ratio is None else round(x.impact_ratio, 2) for x in table.lines]
@@ -192,7 +192,7 @@ def test_one_group_alone_is_compared_with_nothing():
     assert alone.impact_ratio == 1.0
     assert alone.flips is False
     assert (alone.test, alone.difference) == ("", None)
-    assert (empty.people, empty.rate, empty.low, empty.high) == (0, None, 0.0, 1.0)
+    assert (empty.n_samples, empty.rate, empty.low, empty.high) == (0, None, 0.0, 1.0)
     assert empty.excluded
     assert empty.difference is None
 
@@ -205,7 +205,7 @@ def test_those_of_unknown_group_are_counted_and_not_compared():
     table = only(study_of(codes, label, attributes=(sex,)))
     assert [line.values[0] for line in table.lines] == ["f", "m", "Unknown", "(excluded)"]
     assert [line.known for line in table.lines] == [True, True, False, False]
-    assert (table.people, table.unknown, table.without) == (79, 15, 1)
+    assert (table.n_samples, table.unknown, table.without) == (79, 15, 1)
     assert table.reference == 1
     for line in table.lines[2:]:
         assert line.rate == 1.0
@@ -218,8 +218,8 @@ def test_those_of_unknown_group_are_counted_and_not_compared():
 
 def test_nobody_is_of_known_group():
     table = only(study_of([np.nan] * 4, [0, 1, 1, 0], attributes=(names("sex", "f", "m"),)))
-    assert (table.people, table.unknown, table.reference) == (0, 4, -1)
-    assert [line.people for line in table.lines] == [0, 0, 4]
+    assert (table.n_samples, table.unknown, table.reference) == (0, 4, -1)
+    assert [line.n_samples for line in table.lines] == [0, 0, 4]
 
 
 # Against other ways to compute it
@@ -258,14 +258,16 @@ def test_against_pandas_and_statsmodels(rows):
                 continue
             table = told.pop((of, wanted[column], tuple(by)))
             groups = some.dropna(subset=by).groupby(by)[column].agg(["size", "sum"])
-            shown = {line.codes: line for line in table.lines if line.known and line.people}
-            assert {codes: (line.people, line.favourable) for codes, line in shown.items()} == {
+            shown = {line.codes: line for line in table.lines if line.known and line.n_samples}
+            assert {codes: (line.n_samples, line.favourable) for codes, line in shown.items()} == {
                 codes if isinstance(codes, tuple) else (codes,): (int(n), int(s))
                 for codes, n, s in groups.itertuples()
             }
-            assert table.people + table.unknown + table.without == len(frame)
-            assert sum(line.people for line in table.lines) == len(some)
-            compared = [x for x in shown.values() if x.people >= Fraction("0.1") * table.people]
+            assert table.n_samples + table.unknown + table.without == len(frame)
+            assert sum(line.n_samples for line in table.lines) == len(some)
+            compared = [
+                x for x in shown.values() if x.n_samples >= Fraction("0.1") * table.n_samples
+            ]
             assert [x for x in shown.values() if not x.excluded] == compared
             if not compared:
                 assert table.reference == -1
@@ -278,10 +280,11 @@ def test_against_pandas_and_statsmodels(rows):
             tested = [line for line in table.lines if line.test]
             for line in tested:
                 if line.test == "Z":
-                    both = [line.favourable, best.favourable], [line.people, best.people]
+                    both = [line.favourable, best.favourable], [line.n_samples, best.n_samples]
                     assert (line.z, line.p) == pytest.approx(proportions_ztest(*both))
                 ends = confint_proportions_2indep(
-                    *(line.favourable, line.people, best.favourable, best.people), method="newcomb"
+                    *(line.favourable, line.n_samples, best.favourable, best.n_samples),
+                    method="newcomb",
                 )
                 assert (line.difference_low, line.difference_high) == pytest.approx(ends)
                 assert line.difference_low <= line.difference <= line.difference_high
@@ -344,7 +347,7 @@ def test_fairlearn_computes_the_same():
             metrics=metrics, y_true=label, y_pred=decided, sensitive_features=groups[:, by]
         )
         table = told["decisions", "yes", tuple(f"a{i}" for i in by)]
-        lines = [line for line in table.lines if line.people]
+        lines = [line for line in table.lines if line.n_samples]
         assert len(lines) == len(frame.by_group)
         best = table.lines[table.reference]
         for line in lines:
@@ -366,7 +369,7 @@ def test_missing_labels_judge_nobody():
     label = [1, 0, 1, 0, np.nan, np.nan, 0, 0, 0, np.nan]
     told = tables(study_of(codes, label, decided))
     first, second = told["decisions", "yes", ("a0",)].lines[:2]
-    assert (first.people, first.positives, first.negatives) == (6, 2, 2)
+    assert (first.n_samples, first.positives, first.negatives) == (6, 2, 2)
     assert (first.true_positives, first.false_positives) == (1, 1)
     assert (first.precision, first.accuracy) == (0.5, 0.5)
     assert (second.positives, second.true_positive_rate) == (0, None)
@@ -400,7 +403,7 @@ def test_bins_are_those_that_were_asked_for():
         *("up to 24", "25 to 39", "40 to 59", "60 and over"),
         "(missing)",
     ]
-    assert [line.people for line in lines] == [2, 2, 2, 2, 1]
+    assert [line.n_samples for line in lines] == [2, 2, 2, 2, 1]
     # else around the values that are compared
     lines = only(study_of(ages, np.ones(9), attributes=(age,))).lines
     assert [line.values[0] for line in lines] == [
@@ -410,7 +413,7 @@ def test_bins_are_those_that_were_asked_for():
         "(missing)",
     ]
     assert [line.codes for line in lines[:3]] == [(20.0,), (50.0,), (80.0,)]
-    assert [line.people for line in lines] == [3, 4, 1, 1]
+    assert [line.n_samples for line in lines] == [3, 4, 1, 1]
 
 
 def test_a_bin_of_one_value_is_that_value():
@@ -431,12 +434,12 @@ def test_bins_of_fractions_hold_their_lower_edge():
     )
     values = np.array([0.0, 0.49999, 0.5, 1.0])
     lines = only(study_of(values, np.ones(4), attributes=(share,))).lines
-    assert [(line.values[0], line.people) for line in lines] == [
+    assert [(line.values[0], line.n_samples) for line in lines] == [
         ("under 0.5", 2),
         ("0.5 and over", 2),
     ]
     study = study_of(values, np.ones(4), attributes=(share,), edges={"share": (0.1, 0.5)})
-    assert [(line.values[0], line.people) for line in only(study).lines] == [
+    assert [(line.values[0], line.n_samples) for line in only(study).lines] == [
         *(("under 0.1", 1), ("0.1 to under 0.5", 1), ("0.5 and over", 2)),
     ]
 
@@ -446,7 +449,7 @@ def test_values_that_are_compared_one_by_one_are_groups():
         "grade", Kind.INTEGER, low=1, high=3, role=Role.PROTECTED, compared=(1.0, 2.0, 3.0)
     )
     lines = only(study_of([0, 1, 2, 3, 3, 4], np.ones(6), attributes=(grade,))).lines
-    assert [(line.values[0], line.people) for line in lines] == [
+    assert [(line.values[0], line.n_samples) for line in lines] == [
         *(("1", 1), ("2", 1), ("3", 2), ("(missing or excluded)", 2)),
     ]
 
@@ -519,8 +522,8 @@ def test_everybody_is_asked_of_whom_nothing_is_missing_that_the_model_is_given()
     assert study.queries == 5
     assert np.concatenate(opened.asked)[:, 0].tolist() == [0.1, 0.9, 0.6, 0.2, 0.4]
     table = told["decisions", "yes", ("sex",)]
-    assert [(line.favourable, line.people) for line in table.lines] == [(1, 2), (1, 2), (0, 1)]
-    assert (table.people, table.unknown, table.without) == (4, 1, 1)
+    assert [(line.favourable, line.n_samples) for line in table.lines] == [(1, 2), (1, 2), (0, 1)]
+    assert (table.n_samples, table.unknown, table.without) == (4, 1, 1)
     table = told["scores", "yes", ("sex",)]
     # the median is everybody's, those of unknown group too; who is right at it is not above it
     assert table.median == 0.4
@@ -551,10 +554,10 @@ def test_calibration_by_bins():
     told = tables(study)
     (first, last) = told["scores", "yes", ("sex",)].lines[0].calibration
     # an upper end is included, and nought is in the first bin
-    assert (first.low, first.high, first.people) == (0.0, 0.1, 4)
+    assert (first.low, first.high, first.n_samples) == (0.0, 0.1, 4)
     assert first.expected == pytest.approx(0.05)
     assert first.observed == 0.25
-    assert (last.people, last.observed) == (2, 1.0)
+    assert (last.n_samples, last.observed) == (2, 1.0)
     assert told["scores", "yes", ("sex",)].lines[1].calibration == ()
     assert told["decisions", "yes", ("sex",)].lines[0].calibration == ()
     # what is no probability is not calibrated
@@ -653,8 +656,8 @@ def test_a_model_that_nobody_can_be_asked_about():
     told = tables(study)
     assert {key[0] for key in told} == {"label", "decisions"}
     table = told["decisions", "yes", ("sex",)]
-    assert (table.people, table.without, table.reference) == (0, 2, -1)
-    assert [line.people for line in table.lines] == [0, 0]
+    assert (table.n_samples, table.without, table.reference) == (0, 2, -1)
+    assert [line.n_samples for line in table.lines] == [0, 0]
 
 
 # On real data

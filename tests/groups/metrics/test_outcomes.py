@@ -47,15 +47,15 @@ ROWS = [
 def test_rates_and_ratios_are_those_of_the_rows(tmp_path):
     by_sex, by_town, together = counted(tmp_path, ROWS)
     female, male, unknown = by_sex.lines
-    assert (female.values, female.people, female.favourable) == (("f",), 10, 4)
-    assert (male.people, male.favourable) == (15, 8)
+    assert (female.values, female.n_samples, female.favourable) == (("f",), 10, 4)
+    assert (male.n_samples, male.favourable) == (15, 8)
     assert female.impact_ratio == pytest.approx(0.4 / (8 / 15))
     assert male.impact_ratio == 1
     # whose group is not known is counted, and neither compared nor the yardstick
-    assert (unknown.people, unknown.favourable, unknown.known) == (3, 3, False)
+    assert (unknown.n_samples, unknown.favourable, unknown.known) == (3, 3, False)
     assert unknown.impact_ratio is None
     assert by_sex.without == 1
-    assert [group.people for group in by_town.lines] == [20, 8]
+    assert [group.n_samples for group in by_town.lines] == [20, 8]
     assert {group.values for group in together.lines} == {
         ("f", "Ä"),
         ("m", "Ä"),
@@ -63,7 +63,7 @@ def test_rates_and_ratios_are_those_of_the_rows(tmp_path):
         ("Unknown", "Ö"),
     }
     for found in (by_sex, by_town, together):
-        assert sum(group.people for group in found.lines) + found.without == len(ROWS)
+        assert sum(group.n_samples for group in found.lines) + found.without == len(ROWS)
         for group in found.lines:
             assert group.low <= group.rate <= group.high
 

@@ -66,7 +66,7 @@ def test_small_steps_find_the_gradient_and_large_ones_do_not(domain):
     assert smallest.probabilities > 0.99
     for name in ("gradients", "directions", "probabilities"):
         assert -1 <= getattr(largest, name) < getattr(smallest, name) - 0.05
-    assert all(figure.people == 60 for figure in figures)
+    assert all(figure.n_samples == 60 for figure in figures)
 
 
 def test_without_gradients_there_is_the_sweep(domain):

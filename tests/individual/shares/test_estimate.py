@@ -66,7 +66,7 @@ def test_shares_of_the_domain_are_those_of_everybody(ruled, small_domain):
     for names, changed in ((("sex", "race"), [sex, race]), (("sex",), [sex]), (("race",), [race])):
         truth = verdicts(domain, ranges, model, changed).mean()
         share = told["domain", names]
-        assert share.people == 8_000
+        assert share.n_samples == 8_000
         assert abs(share.estimate - truth) < 5 * np.sqrt(truth * (1 - truth) / 8_000)
         assert share.low < share.estimate < share.high
         assert share.anytime_low < share.low
@@ -89,7 +89,7 @@ def test_the_datas_share_is_exact_and_counts_every_row(small_domain):
     share = shares(events)["data", ("sex", "race")]
     truth = verdicts(small_domain, people, model, small_domain.protected)
     assert share.exhaustive
-    assert (share.people, share.hits) == (180, truth.sum())
+    assert (share.n_samples, share.hits) == (180, truth.sum())
     assert share.estimate == share.low == share.high == share.anytime_low == share.anytime_high
     assert share.estimate == truth.mean()
 
@@ -101,10 +101,10 @@ def test_a_sample_of_the_data_is_no_whole(small_domain):
     share = shares(events)["data", ("sex", "race")]
     truth = verdicts(small_domain, people, model, small_domain.protected).mean()
     assert not share.exhaustive
-    assert share.people == 300
+    assert share.n_samples == 300
     assert share.anytime_low < truth < share.anytime_high
     # it is narrower than for a sample of endlessly many
-    low, high = anytime(share.hits, share.people, 0.95)
+    low, high = anytime(share.hits, share.n_samples, 0.95)
     assert share.anytime_high - share.anytime_low < 0.8 * (high - low)
 
 
@@ -149,7 +149,7 @@ def test_every_draw_counts_but_everybody_is_found_once(small_domain):
     found = np.concatenate([event.rows for event in events if isinstance(event, Found)])
     assert len(np.unique(found[:, small_domain.others], axis=0)) == len(found) == context.found
     share = shares(events)["domain", ("sex", "race")]
-    assert share.people == 3_200
+    assert share.n_samples == 3_200
     assert context.tried <= 240
     assert share.hits > len(found)
     progress = [event for event in events if isinstance(event, Progress)]
@@ -164,7 +164,7 @@ def test_course_and_trials_add_up(small_domain):
         people = [point[0] for point in share.course]
         assert people == sorted(set(people))
         assert 3 < len(people) <= 200
-        assert share.course[-1][:2] == (share.people, share.estimate)
+        assert share.course[-1][:2] == (share.n_samples, share.estimate)
         assert share.course[-1][2:] == (share.anytime_low, share.anytime_high)
         if not share.exhaustive:
             assert len(share.trials) == 8
@@ -183,7 +183,7 @@ def test_whenever_it_is_stopped_there_are_figures(small_domain, monkeypatch):
             break
     told = shares(events)
     assert {whom for whom, _ in told} == {"domain", "data", "perturbed"}
-    assert all(0 < share.people <= 3_200 for share in told.values())
+    assert all(0 < share.n_samples <= 3_200 for share in told.values())
     assert not told["domain", ("sex",)].exhaustive
 
 
@@ -217,7 +217,7 @@ def test_last_bits_are_no_share(small_domain):
     events, context = run(small_domain, Placed())
     assert context.found == 0
     for share in shares(events).values():
-        assert share.hits == 0 < share.people
+        assert share.hits == 0 < share.n_samples
 
 
 def test_nought_of_many_is_not_nothing(small_domain):
@@ -240,10 +240,10 @@ def test_only_people_near_the_data_are_asked_about(small_domain):
     everyone = everybody(small_domain)
     truth = verdicts(small_domain, everyone[fits(everyone)], model, small_domain.protected).mean()
     share = told["domain", ("sex", "race")]
-    assert share.people == 3_200
+    assert share.n_samples == 3_200
     assert abs(share.estimate - truth) < 5 * np.sqrt(truth * (1 - truth) / 3_200)
     assert fits(np.concatenate(model.asked)).all()
-    assert context.rejected > share.people
+    assert context.rejected > share.n_samples
 
 
 def test_nobody_near_is_told(small_domain):
@@ -270,7 +270,7 @@ def test_a_search_that_found_nothing_is_bounded(small_domain):
     events = list(estimate.upper_bound(context, people, np.random.default_rng(0)))
     (share,) = shares(events).values()
     assert share.hits == share.low == 0
-    assert (share.people, share.whom) == (3_000, "domain")
+    assert (share.n_samples, share.whom) == (3_000, "domain")
     assert 0.001 < share.high < share.anytime_high < 0.003
     assert isinstance(events[-1], Progress)
 
@@ -377,7 +377,7 @@ def test_sampling_ends_once_all_intervals_are_narrow(margin, small_domain):
         assert share.exhaustive == (whom == "data")
         assert share.anytime_high - share.anytime_low <= 2 * margin
         if whom != "data":
-            assert share.people < 100_000
+            assert share.n_samples < 100_000
             # what was seen decided when to end, so that only this interval holds
             assert (share.low, share.high) == (share.anytime_low, share.anytime_high)
 
@@ -385,7 +385,7 @@ def test_sampling_ends_once_all_intervals_are_narrow(margin, small_domain):
 def test_a_narrower_margin_takes_more_instances(small_domain):
     model = Network(small_domain, np.random.default_rng(4))
     drawn = [
-        sum(share.people for share in shares(run(small_domain, model, options)[0]).values())
+        sum(share.n_samples for share in shares(run(small_domain, model, options)[0]).values())
         for options in (EstimateOptions(margin=margin) for margin in (0.05, 0.02, 0.01))
     ]
     assert drawn == sorted(set(drawn))

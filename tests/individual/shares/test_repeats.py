@@ -28,7 +28,7 @@ def excess(domain, probability, pairs=4_000, seed=0, confidence=0.95):
     for event in search(context, people, RepeatsOptions(pairs, confidence), rng):
         last = event if isinstance(event, Measured) else last
     told = {each.whom: each for each in last.figures}
-    assert all(isinstance(each, ExcessChange) and each.people == pairs for each in told.values())
+    assert all(isinstance(each, ExcessChange) and each.n_samples == pairs for each in told.values())
     assert context.cached_model.queries == 4 * pairs * len(told)
     return told
 

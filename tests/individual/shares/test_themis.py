@@ -86,7 +86,7 @@ def test_a_small_domain_is_known_whole(small_domain):
         )
         share = told[Share, names]
         assert share.exhaustive
-        assert (share.people, share.hits) == (1_440, truth.sum())
+        assert (share.n_samples, share.hits) == (1_440, truth.sum())
         assert share.low == share.high == truth.mean()
         gap = told[GroupGap, names]
         exact = gap_of(small_domain, everyone, model, names, 1)
@@ -99,12 +99,12 @@ def test_nobody_is_counted_twice(small_domain):
     model = Network(small_domain, np.random.default_rng(4))
     events, context = run(small_domain, model)
     share = scores(events)[Share, ("sex",)]
-    assert share.people <= 1_440
+    assert share.n_samples <= 1_440
     found = np.concatenate([event.rows for event in events if isinstance(event, Found)])
     assert len(np.unique(found[:, small_domain.others], axis=0)) == len(found) == context.found
     progress = [event for event in events if isinstance(event, Progress)]
     assert progress[-1].queries == sum(map(len, model.asked))
-    assert progress[-1].done == progress[-1].total == share.people
+    assert progress[-1].done == progress[-1].total == share.n_samples
 
 
 def test_constraints_are_respected():
@@ -149,7 +149,7 @@ def test_nought_hits_is_no_interval_without_width():
     for names in SETS:
         share, gap = told[Share, names], told[GroupGap, names]
         assert share.hits == share.low == 0 < share.high <= 0.02
-        assert share.people > 200
+        assert share.n_samples > 200
         assert gap.gap == gap.low == 0 < gap.high
         assert gap.best != gap.worst
         assert gap.best_rate == gap.worst_rate
@@ -159,7 +159,7 @@ def test_it_stops_at_the_most_and_tells_the_wider_interval():
     model = Network(LARGE, np.random.default_rng(4))
     events, _ = run(LARGE, model, ThemisOptions(threshold=1.0, margin=0.001, most=500))
     share = scores(events)[Share, ("sex",)]
-    assert share.people == 500
+    assert share.n_samples == 500
     assert share.high - share.low > 0.02
 
 
@@ -241,7 +241,9 @@ def test_gaps_are_known_the_better_the_more_people_are_asked_about():
         told = scores(run(domain, model, options)[0])
         # the lower end cannot be below nought
         widths.append([told[GroupGap, names].high - told[GroupGap, names].gap for names in SETS])
-        assert {told[kind, names].people for names in SETS for kind in (Share, GroupGap)} == {most}
+        assert {told[kind, names].n_samples for names in SETS for kind in (Share, GroupGap)} == {
+            most
+        }
     for wide, narrow in pairwise(widths):
         assert all(each < 0.65 * before for before, each in zip(wide, narrow, strict=True))
     # the same people in each group: two rates are compared by those who are decided otherwise

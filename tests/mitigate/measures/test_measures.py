@@ -59,7 +59,7 @@ def test_what_is_told_of_rows_is_what_scikit_learn_tells(mitigation):
         )
         told = verdict.measure("accuracy", where)
         assert told.estimate == right.mean()
-        assert told.people == len(places)
+        assert told.n_samples == len(places)
         ends = binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson")
         assert (told.low, told.high) == pytest.approx(tuple(ends))
     scores = making.favoured(mitigation, mitigation.rows[parts.test])
@@ -106,7 +106,7 @@ def test_shares_are_what_asking_everybody_tells(tmp_path):
     truth = making.share(mitigation, mitigation.model, drawn=20_000)
     for where in ("validation", "domain"):
         told = verdict.measure("share_domain", where)
-        assert told.people == 1_000
+        assert told.n_samples == 1_000
         assert told.low < truth < told.high
         ends = binomtest(int(verdict.hits[where].sum()), 1_000).proportion_ci(method="exact")
         assert (told.low, told.high) == pytest.approx(tuple(ends))
@@ -213,7 +213,7 @@ def test_with_one_label_there_is_no_area(mitigation):
     asking, parts = examiner(mitigation)
     told = asking.verdict(mitigation.model).measure("auc", "test")
     assert (told.estimate, told.low, told.high) == (None, None, None)
-    assert told.people == len(parts.test)
+    assert told.n_samples == len(parts.test)
 
 
 def test_of_three_classes_accuracy_is_the_models_own(three):
@@ -288,7 +288,7 @@ class TestProven:
         assert unlike.estimate == pytest.approx(truth, abs=0.015)
         assert (unlike.low, unlike.high) == (None, None)
         assert (
-            unlike.people
+            unlike.n_samples
             == np.prod(
                 [np.floor(each.high - each.low) + 1 for each in mitigation.domain.attributes]
             )

@@ -67,7 +67,7 @@ class TestMovedPeople:
             (labels(ruled.model.predict(side)) == ruled.favourable).mean() for side in samples.sides
         )
         assert apart.score == pytest.approx(abs(inside - outside))
-        assert apart.people == asked == len(samples)
+        assert apart.n_samples == asked == len(samples)
         low, high = apart.ends
         assert low < apart.score < high
 
@@ -101,7 +101,7 @@ class TestMovedPeople:
         examiner = Examiner(ruled, parts, RepairOptions(people=1_000), np.random.default_rng(0))
         verdict = examiner.verdict(ruled.model)
         told = verdict.measure("rule_score", "validation")
-        assert (told.estimate, told.people) == (None, 0)
+        assert (told.estimate, told.n_samples) == (None, 0)
         assert verdict.measure("rule_score", "test").estimate > 0
 
     def test_a_decision_that_the_model_does_not_make_is_refused(self, ruled):

@@ -297,7 +297,7 @@ def line(people, rate=0.5):
         values=(f"group of {people}",),
         codes=(float(people),),
         known=True,
-        people=people,
+        n_samples=people,
         share=0.1,
         favourable=int(people * rate),
         rate=rate,
@@ -324,7 +324,7 @@ def table_of(*people, reference=0):
 def test_groups_of_a_few_people_are_left_out(store, people, kept):
     shown = Shown("synthetic", store.spec, store.table())
     told = shown.table(table_of(*people))
-    assert [each.people for each in told.lines] == kept
+    assert [each.n_samples for each in told.lines] == kept
     assert told.reference == (0 if kept else -1)
     assert Shown("none", store.spec, store.table()).table(table_of(*people)) == table_of(*people)
 
@@ -332,7 +332,7 @@ def test_groups_of_a_few_people_are_left_out(store, people, kept):
 def test_the_reference_moves_with_its_group(store):
     shown = Shown("bands", store.spec, store.table())
     told = shown.table(table_of(2, 3, 90, 80, reference=2))
-    assert told.lines[told.reference].people == 90
+    assert told.lines[told.reference].n_samples == 90
     assert shown.table(table_of(2, 3, 90, reference=0)).reference == -1
 
 
@@ -343,7 +343,7 @@ def test_small_groups_stand_in_no_run(store):
     shown = Shown("synthetic", store.spec, store.table())
     for template in ("plain", "annex-iv", "model-card"):
         (told,) = shown.runs([run], template)
-        assert [each.people for each in told.figures[0].lines] == [90]
+        assert [each.n_samples for each in told.figures[0].lines] == [90]
     # Local Law 144 asks for every category
     assert shown.runs([run], "ll144") == [run]
 

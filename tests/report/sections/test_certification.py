@@ -51,7 +51,7 @@ FIGURES = (
     Share(
         whom="data",
         attributes=("sex", "job"),
-        people=190,
+        n_samples=190,
         hits=7,
         exhaustive=True,
         confidence=0.95,
@@ -199,7 +199,7 @@ def test_a_proof_alone_is_no_failed_search(tmp_path):
 
 def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):
     share = msgspec.structs.replace(
-        FIGURES[2], whom="domain", exhaustive=False, low=0.01, high=0.06, people=190
+        FIGURES[2], whom="domain", exhaustive=False, low=0.01, high=0.06, n_samples=190
     )
     share = msgspec.structs.replace(share, opaque="it accepts text")
     text = words_of(made(tmp_path, ((share,), "done")))

@@ -56,7 +56,7 @@ def test_there_is_one_answer_to_each_question_in_their_order_however_many_runs(t
 
 
 def test_an_answer_names_its_run_and_the_others_that_answer_the_same(tmp_path):
-    better = msgspec.structs.replace(ESTIMATED, people=20_000, hits=616)
+    better = msgspec.structs.replace(ESTIMATED, n_samples=20_000, hits=616)
     with people_store(tmp_path, ("sex", "job")) as store:
         for share in (ESTIMATED, better, ESTIMATED):
             measured(store, "estimate", (share,))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QFileDialog, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
@@ -20,26 +20,19 @@ from fairdesk.gui.kit.parts import (
     Busy,
     Card,
     DropZone,
-    Elided,
-    Fold,
     bounded,
     calm,
-    clear,
     labelled,
-    push_button,
     quiet,
     scrolled,
     short,
 )
 from fairdesk.gui.kit.threads.background import Latest
-from fairdesk.gui.wizard.model.check_card import CheckCard, ProblemsCard
-from fairdesk.gui.wizard.model.companion_row import CompanionRow
 from fairdesk.gui.wizard.model.input_dialog import Fed, asked_for_input
-from fairdesk.gui.wizard.model.input_tabs import InputTabs
 from fairdesk.gui.wizard.model.mapping_table import CONSTANT
+from fairdesk.gui.wizard.model.opened_part import OpenedPart
 from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish, open_files
-from fairdesk.gui.wizard.model.preparing_card import PreparingCard
-from fairdesk.gui.wizard.model.trust_card import TrustCard, held
+from fairdesk.gui.wizard.model.trust_card import TrustCard
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.decisions.favourable import answer_of
@@ -48,17 +41,10 @@ from fairdesk.models.inputs.checking import problems
 from fairdesk.models.inputs.editing import answered, constant, remap
 from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping.propose import propose
-from fairdesk.models.inputs.usual import Offer, offers, read_key, refitted, scaling_sentence
-from fairdesk.models.model import Capability, Mapping, ModelCard
-from fairdesk.wording.words import listed
+from fairdesk.models.inputs.usual import Offer, offers, read_key
+from fairdesk.models.model import Mapping, ModelCard
 
 _EMPTY, _TRUST, _OPENED, _OPENING = range(4)
-_USED = {
-    Capability.SCORES: "scores",
-    Capability.GRADIENTS: "gradients",
-    Capability.LAYERS: "layers",
-    Capability.TREES: "trees",
-}
 
 
 @dataclass(frozen=True)
@@ -151,7 +137,7 @@ class ModelPage(Page):
 
     def first_field(self) -> QWidget:
         """Return what has the keyboard when the page comes on screen."""
-        return self.favourable_class if self.state.card is not None else self._empty.button
+        return self.opened.check.answer.combo if self.state.card is not None else self._empty.button
 
     @property
     def busy(self) -> bool:
@@ -270,48 +256,18 @@ class ModelPage(Page):
         return part
 
     def _opened_part(self) -> QWidget:
-        inside = QWidget()
-        column = layouts.column(
-            self._file_row(), on=inside, margin=(0, 0, theme.TIGHT, 0), spacing=theme.GAP
-        )
-        self._problems = ProblemsCard()
-        self.check = CheckCard()
-        self.check.answer.chosen.connect(self._choose_answer)
-        self.favourable_class = self.check.answer.combo
-        self.tabs = InputTabs(self.desk)
-        self.tabs.remade.connect(self._remap)
-        self.tabs.change.connect(self._change)
-        self._held = Fold("Restrictions of the model &process on this computer")
-        column.addWidget(self._problems)
-        column.addWidget(self.check)
-        self.preparing = PreparingCard()
-        self.preparing.chosen.connect(self._prepare)
-        column.addWidget(self.preparing)
-        column.addWidget(self.tabs, 1)
-        column.addWidget(self._held)
-        column.addStretch(0)  # takes the room while there are no tabs
-        return scrolled(inside)
-
-    def _file_row(self) -> QVBoxLayout:
-        self._name = Elided(strong=True)
-        self._about = quiet()
-        names = layouts.column(self._name, self._about, spacing=theme.TIGHT)
-        self._other = push_button("&Choose another file…", self._choose)
-        self.leave = push_button("Choose a model or another co&lumn", self._leave_column)
-        row = layouts.row(
-            layouts.grow(names),
-            layouts.at(self._other, Qt.AlignmentFlag.AlignTop),
-            layouts.at(self.leave, Qt.AlignmentFlag.AlignTop),
-            spacing=theme.GAP,
-        )
-        self._files = CompanionRow()
-        self._files.wanted.connect(self._choose_companion)
-        self._files.added.connect(self._add_companion)
-        self._files.removed.connect(self._remove_companion)
-        self.output = bounded(QComboBox(), 16)
-        self.output.activated.connect(self._choose_output)
-        self._outputs = layouts.panel(labelled("Model &output used for the decision", self.output))
-        return layouts.column(row, self._files, self._outputs, spacing=theme.NEAR)
+        self.opened = OpenedPart(self.desk)
+        self.opened.another.connect(self._choose)
+        self.opened.left.connect(self._leave_column)
+        self.opened.files.wanted.connect(self._choose_companion)
+        self.opened.files.added.connect(self._add_companion)
+        self.opened.files.removed.connect(self._remove_companion)
+        self.opened.output.activated.connect(self._choose_output)
+        self.opened.check.answer.chosen.connect(self._choose_answer)
+        self.opened.tabs.remade.connect(self._remap)
+        self.opened.tabs.change.connect(self._change)
+        self.opened.preparing.chosen.connect(self._prepare)
+        return scrolled(self.opened)
 
     # -- opening ------------------------------------------------------------------------------
 
@@ -408,7 +364,7 @@ class ModelPage(Page):
         state.set_model(card, trusted=card.needed_trust)
         state.companions = list(card.companions)
         state.output, state.environment = card.output, card.environment
-        self._show_card(result)
+        self.opened.show_card(result)
         self._stack.setCurrentIndex(_OPENED)
         self.changed.emit()
         self.prove()
@@ -465,7 +421,7 @@ class ModelPage(Page):
         state.set_mapping(tried.mapping)
         state.set_proof(tried.proof)
         self._show_mapping()
-        self.tabs.show_row()
+        self.opened.tabs.show_row()
         self._take_focus()
         self.proved.emit()
         self.changed.emit()
@@ -511,7 +467,7 @@ class ModelPage(Page):
 
     def _choose_output(self) -> None:
         if self._wish is not None:
-            self._open(replace(self._wish, output=self.output.currentText()))
+            self._open(replace(self._wish, output=self.opened.output.currentText()))
 
     # -- without a model ----------------------------------------------------------------------
 
@@ -524,11 +480,7 @@ class ModelPage(Page):
         if column != self._column:
             self._good, self._fresh = None, True
         self._wish, self._column = None, column
-        self._name.say(f"No model  ·  decisions in “{column}”")
-        self._about.setText(
-            "Groups can be compared by these decisions. Searches are not available, because "
-            "there is no model to query."
-        )
+        self.opened.show_column(column)
         self._stack.setCurrentIndex(_OPENED)
         good = state.favourable if self._good is None else self._good
         try:
@@ -547,7 +499,7 @@ class ModelPage(Page):
         self._fed = state.mapping
         self._show_problems()
         self._show_mapping()
-        self._take_focus(self.check.answer.combo)
+        self._take_focus(self.opened.check.answer.combo)
         self.proved.emit()
         self.changed.emit()
 
@@ -567,8 +519,8 @@ class ModelPage(Page):
         self._fed = None
         self._show_problems(f"{why} Choose below which of its values is favourable.")
         self._show_mapping()
-        self.check.answer.show_answers(card, None)
-        self._take_focus(self.check.answer.combo)
+        self.opened.check.answer.show_answers(card, None)
+        self._take_focus(self.opened.check.answer.combo)
         self.failed.emit()
         self.changed.emit()
 
@@ -637,30 +589,8 @@ class ModelPage(Page):
 
     # -- showing ------------------------------------------------------------------------------
 
-    def _show_card(self, result: Opened) -> None:
-        card = result.card
-        self._name.say(f"{Path(card.path).name}  ·  {card.format}")
-        self._name.setToolTip(card.path)
-        parts = [f"{card.summary.rstrip('.')}."]
-        if card.saved_with:
-            parts.append(f"Saved with {card.saved_with}.")
-        parts.append(_opened_sentence(card))
-        if used := [words for each, words in _USED.items() if each in card.can]:
-            parts.append(f"FairDesk can use its {listed(used)}.")
-        if Capability.TEXT in card.can:
-            parts.append("It accepts text.")
-        self._about.setText(" ".join(parts))
-        self._files.show_files(tuple(Path(each.path) for each in card.companions))
-        self._outputs.setVisible(bool(card.outputs))
-        self.output.clear()
-        self.output.addItems(list(card.outputs))
-        self.output.setCurrentText(card.output)
-        clear(self._held.body)
-        for line in held(result.confinement):
-            self._held.body.addWidget(line)
-
     def _show_problems(self, *problems: str) -> None:
-        self._problems.show_problems(problems, fed=not self._column)
+        self.opened.problems.show_problems(problems, fed=not self._column)
 
     def _columns(self) -> tuple[str, ...]:
         state = self.state
@@ -669,34 +599,12 @@ class ModelPage(Page):
         return tuple(name for name in state.table.names if name != state.label)
 
     def _show_mapping(self) -> None:
-        state, fed = self.state, self._fed
-        shown = fed is not None and state.card is not None and not self._column
-        self.tabs.show_inputs(fed if shown else None, self._columns())
-        # without a model that is fed there is nothing to show below
-        self.tabs.setVisible(shown)
-        for widget in (self._files, self._held, self._other):
-            widget.setVisible(not self._column)
-        self.leave.setVisible(bool(self._column))
-        self.check.answer.name_decisions(of_model=not self._column)
-        self._outputs.setVisible(not self._column and self.output.count() > 0)
-        if state.card is not None and fed is not None:
-            self.check.answer.show_answers(
-                state.card, fed.answer if not isinstance(fed, Mapping) else fed
-            )
-        self._show_proof()
-
-    def _show_proof(self) -> None:
-        state = self.state
-        notes = [*(state.card.hints.notes if state.card else ()), *self._notes]
-        if state.mapping is not None:
-            notes += [
-                scaling_sentence(fit, names) for fit, names in refitted(state.mapping).items()
-            ]
-        self.preparing.show_offers(
-            () if self._column else self._offers, self._unprepared, state.mapping
+        of_model = not self._column
+        self.opened.show_inputs(self._fed, self._columns(), of_model=of_model)
+        self.opened.preparing.show_offers(
+            self._offers if of_model else (), self._unprepared, self.state.mapping
         )
-        self.tabs.show_rows()
-        self.check.show_check(state, () if self._column else notes)
+        self.opened.show_proof(self._notes, of_model=of_model)
 
 
 def _not_in(table: Table, column: str, good: str) -> str:
@@ -706,11 +614,3 @@ def _not_in(table: Table, column: str, good: str) -> str:
     except DataError as error:
         return error.what
     return ""
-
-
-def _opened_sentence(card: ModelCard) -> str:
-    if card.read_as_data:
-        return "Read as plain numbers: no code in the file is run."
-    where = f"in a separate environment ({card.environment})" if card.environment else ""
-    runs = f"Runs in a separate process{', ' + where if where else ''}"
-    return f"{runs}; you agreed to run its code." if card.needed_trust else f"{runs}."

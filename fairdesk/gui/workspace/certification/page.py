@@ -320,7 +320,7 @@ class ProofPage(RunPage):
         spec = self._session.spec
         estimated = ""
         if proven is None:
-            shares = [each for each in run.figures if isinstance(each, Share) and each.people]
+            shares = [each for each in run.figures if isinstance(each, Share) and each.n_samples]
             first = next((each for each in shares if each.whom == "domain"), None)
             if first is not None:
                 said = figures.share_statement(spec, first)

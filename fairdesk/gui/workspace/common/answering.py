@@ -45,7 +45,7 @@ def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
 
 def shares(run: Run) -> tuple[Share, ...]:
     """Return the shares that a run measured, those of nobody left out."""
-    return tuple(each for each in run.figures if isinstance(each, Share) and each.people)
+    return tuple(each for each in run.figures if isinstance(each, Share) and each.n_samples)
 
 
 def proves(run: Run) -> bool:

@@ -42,7 +42,7 @@ class Inside:
         ``(m, c)``; of the first `MOST` of them.
     places : tuple[int, ...]
         Their rows in the data, from 1.
-    people : int
+    n_samples : int
         How many there are.
     """
 
@@ -50,7 +50,7 @@ class Inside:
     columns: tuple[Column, ...]
     codes: Rows
     places: tuple[int, ...]
-    people: int
+    n_samples: int
 
 
 def shown_columns(spec: AuditSpec) -> tuple[str, ...]:
@@ -130,8 +130,8 @@ class PeopleInside(QWidget):
             return
         self._banner.clear()
         self._model.show(inside)
-        text = f"{words.counted(inside.people, self._session.spec.person)} in the data"
-        if inside.people > len(inside.places):
+        text = f"{words.counted(inside.n_samples, self._session.spec.person)} in the data"
+        if inside.n_samples > len(inside.places):
             text += f"; the first {words.number(len(inside.places))} are shown"
         self._count.setText(f"□ Observed: {text}.")
         line = self.table.verticalHeader().defaultSectionSize()

@@ -79,7 +79,7 @@ def overlaps_of(comparison: Comparison, many: str) -> Intersections:
             for place, run in enumerate(comparison.runs)
         ),
         parts=tuple(
-            (tuple(places[number] for number in each.runs), each.people)
+            (tuple(places[number] for number in each.runs), each.n_samples)
             for each in comparison.overlaps
         ),
     )
@@ -102,7 +102,7 @@ def lessons(comparison: Comparison, many: str) -> list[str]:
         + (f"; {words.joined(others)}." if others else "."),
         f"Together they found {words.number(comparison.union)} different {many}.",
     ]
-    both = next((each.people for each in comparison.overlaps if len(each.runs) == len(runs)), 0)
+    both = next((each.n_samples for each in comparison.overlaps if len(each.runs) == len(runs)), 0)
     by = "both" if len(runs) == 2 else "all of them"
     said.append(f"{words.number(both)} were found by {by}.")
     thrifty = sorted(

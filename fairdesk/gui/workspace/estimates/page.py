@@ -75,7 +75,7 @@ def intervals(share: Share) -> str:
     which = "each" if fixed else "this"
     return (
         f"{fixed}Anytime-valid CI: {anytime}. The decision changed for "
-        f"{words.number(share.hits)} of {words.number(share.people)} tested; {which} interval "
+        f"{words.number(share.hits)} of {words.number(share.n_samples)} tested; {which} interval "
         f"misses the share in at most {100 * (1 - share.confidence):g}{words.NBSP}% of such audits."
     )
 

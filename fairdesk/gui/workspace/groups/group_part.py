@@ -26,7 +26,7 @@ from fairdesk.wording.groups.columns import Column, columns
 from fairdesk.wording.groups.tables import table_sentences, table_title, worst_statement
 
 #: The columns of the tables that Local Law 144 asks for; they come first.
-LAW = ("people", "rate", "impact")
+LAW = ("n_samples", "rate", "impact")
 #: What else can be shown of each group, by what it is called.
 MORE = {
     "Share and count": ("share", "favourable"),
@@ -160,11 +160,11 @@ class FigureTable(RuleTable):
 
 def calibration(table: GroupTable) -> Drawing:
     """Draw what was true of people by what was expected, a line per group; the largest groups."""
-    drawn = sorted(_calibrated(table), key=lambda line: -line.people)[:_CALIBRATED]
+    drawn = sorted(_calibrated(table), key=lambda line: -line.n_samples)[:_CALIBRATED]
     lines = []
     for number, line in enumerate(drawn):
         bins = sorted(line.calibration, key=lambda each: each.expected)
-        ends = [wilson(round(each.observed * each.people), each.people) for each in bins]
+        ends = [wilson(round(each.observed * each.n_samples), each.n_samples) for each in bins]
         low, high = 100 * np.array(ends).T
         lines.append(
             Line(

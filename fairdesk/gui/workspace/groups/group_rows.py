@@ -38,7 +38,7 @@ class Behind(NamedTuple):
     ``heads`` and ``cells`` begin with the row's number in the file, from 1.
     """
 
-    people: int
+    n_samples: int
     heads: tuple[str, ...]
     cells: list[tuple[str, ...]]
 
@@ -166,11 +166,11 @@ class RowsDialog(QDialog):
     def _said(self, behind: Behind) -> str:
         """Say how many there are, and which of them are shown."""
         shown = len(behind.cells)
-        said = f"{words.counted(behind.people, 'row')} of the data"
-        if shown < behind.people:
+        said = f"{words.counted(behind.n_samples, 'row')} of the data"
+        if shown < behind.n_samples:
             said += f"; the first {words.number(shown)} of them are shown"
-        counted = self._line.favourable if self.only.isChecked() else self._line.people
-        if behind.people != counted:
+        counted = self._line.favourable if self.only.isChecked() else self._line.n_samples
+        if behind.n_samples != counted:
             said += f"; {words.number(counted)} of them could be counted"
         if outcome_column(self._session.spec, self._table) is None:
             said += ". The model’s output for each row is not stored in the audit"

@@ -289,7 +289,7 @@ class _Detail(parts.Card):
         formula = column.formula(table, line) or _HOW
         self.group.setText(group_text(table, line))
         self.formula.setText(formula)
-        self.rows.setEnabled(bool(line.people))
+        self.rows.setEnabled(bool(line.n_samples))
         self.setAccessibleName(f"{group_text(table, line)}: {formula}")
 
     def _show_rows(self) -> None:

@@ -26,7 +26,7 @@ class Rate:
         Whether it is of the group, and not of everybody else.
     value : float
         The rate, or mean score.
-    people : int
+    n_samples : int
         Of how many.
     low, high : float, optional
         Wilson's interval (95 %); none of a mean score.
@@ -36,7 +36,7 @@ class Rate:
     kind: str
     inside: bool
     value: float
-    people: int
+    n_samples: int
     low: float | None = None
     high: float | None = None
 
@@ -77,7 +77,7 @@ class Rates:
         if self.empty:
             return f"{self.title}: no result yet."
         text = "; ".join(
-            f"{each.name}, {each.kind}: {self.text(each)}, of {words.number(each.people)}"
+            f"{each.name}, {each.kind}: {self.text(each)}, of {words.number(each.n_samples)}"
             for each in self.rates
         )
         return f"{self.title}. {text}."
@@ -94,7 +94,7 @@ class Rates:
                     "" if value is None else f"{factor * value:.{digits}f}"
                     for value in (each.value, each.low, each.high)
                 ),
-                str(each.people),
+                str(each.n_samples),
             )
             for each in self.rates[:most]
         ]
@@ -113,7 +113,7 @@ class Rates:
             (max(low, 0.0), max(rate.value, 0.0), high),
             "inside" if rate.inside else "outside",
             place,
-            f"{name}: {text}, of {words.number(rate.people)}",
+            f"{name}: {text}, of {words.number(rate.n_samples)}",
             estimated=rate.kind == "estimated",
         )
 
@@ -153,8 +153,8 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
     return Rates(rates, rule_set.outcome, title if rule_set.outcome else "Mean scores")
 
 
-def _ends(outcome: str, value: float, people: int) -> tuple[float | None, float | None]:
-    return wilson(round(value * people), people) if outcome else (None, None)
+def _ends(outcome: str, value: float, n_samples: int) -> tuple[float | None, float | None]:
+    return wilson(round(value * n_samples), n_samples) if outcome else (None, None)
 
 
 _MARKS = {"estimated": "▨", "observed": "□"}

@@ -277,7 +277,7 @@ def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int
             what,
             say("By {attribute}: group not recorded", attribute=words.quoted(each.attributes[0])),
             each.unknown,
-            each.people,
+            each.n_samples,
         )
         for each in tables
         if each.unknown

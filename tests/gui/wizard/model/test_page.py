@@ -203,12 +203,12 @@ def texts(widget):
 
 
 def cell(wizard, row, column):
-    model = wizard.model.tabs.mapping_view.model()
+    model = wizard.model.opened.tabs.mapping_view.model()
     return model.index(row, column).data()
 
 
 def put(wizard, row, column_name):
-    model = wizard.model.tabs.mapping_view.model()
+    model = wizard.model.opened.tabs.mapping_view.model()
     model.setData(model.index(row, MADE_FROM), column_name)
 
 
@@ -240,7 +240,7 @@ def test_a_program_is_shown_with_its_names_and_opened_once_agreed(
     proves(qtbot, wizard, page._trust.button.click)
     assert remembered.trusted == [fingerprint] or fingerprint in remembered.trusted
     assert wizard.state.trusted
-    assert "you agreed to run its code" in page._about.text()
+    assert "you agreed to run its code" in page.opened.about.text()
     # the same file is not asked about again, another one is
     proves(qtbot, wizard, lambda: page.load(model_file))
     model_file.write_bytes(b"another model")
@@ -277,10 +277,12 @@ def test_files_beside_it_are_added_and_left_out(qtbot, make, model_file, tmp_pat
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(beside), ""))
-    proves(qtbot, wizard, page._files.add.click)
+    proves(qtbot, wizard, page.opened.files.add.click)
     assert [each.path for each in wizard.state.companions] == [str(beside)]
     (chip,) = [
-        each for each in page._files.findChildren(QPushButton) if "Remove" in each.accessibleName()
+        each
+        for each in page.opened.files.findChildren(QPushButton)
+        if "Remove" in each.accessibleName()
     ]
     assert chip.width() < page.width() / 2
     assert "&&" in chip.text() or "&" not in chip.text()
@@ -316,9 +318,9 @@ def test_one_of_several_outputs_decides(qtbot, make, model_file):
     wizard = make(worker)
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
-    assert page.output.isVisible()
-    assert page.output.currentText() == "loan"
-    proves(qtbot, wizard, lambda: choose(page.output, "rate"))
+    assert page.opened.output.isVisible()
+    assert page.opened.output.currentText() == "loan"
+    proves(qtbot, wizard, lambda: choose(page.opened.output, "rate"))
     assert worker.asked[-1][2] == "rate"
     assert wizard.state.output == "rate"
 
@@ -364,7 +366,7 @@ def test_another_version_is_named_and_an_environment_offered(
     proves(qtbot, wizard, buttons(page.banner)[0].click)
     assert worker.asked[-1][4] == ("guest",)
     assert wizard.state.card.environment == there.title
-    assert there.title in page._about.text()
+    assert there.title in page.opened.about.text()
     assert not page.banner.isVisible()
 
 
@@ -410,16 +412,16 @@ def test_gaps_are_shown_and_filled_until_the_step_is_done(qtbot, make, model_fil
     fails(qtbot, wizard, lambda: page.load(model_file))
     assert not wizard.next.isEnabled()
     assert [cell(wizard, row, MADE_FROM) for row in range(3)] == [OPEN] * 3
-    assert "a_age" in page._problems.accessibleName()
+    assert "a_age" in page.opened.problems.accessibleName()
     # told once, not once as a proposal's gap and once as the mapping's
-    assert len([each for each in texts(page._problems) if "is_man" in each]) == 1
+    assert len([each for each in texts(page.opened.problems) if "is_man" in each]) == 1
     # the answer is known by its name all the same
-    assert page.favourable_class.currentText() == "yes"
+    assert page.opened.check.answer.combo.currentText() == "yes"
 
     fails(qtbot, wizard, lambda: put(wizard, 0, "age"))
     assert cell(wizard, 0, MADE_FROM) == "age"
-    assert "a_age" not in page._problems.accessibleName()
-    assert "wage" in page._problems.accessibleName()
+    assert "a_age" not in page.opened.problems.accessibleName()
+    assert "wage" in page.opened.problems.accessibleName()
 
     def answer(dialog):
         choose(dialog.column, "sex")
@@ -428,11 +430,13 @@ def test_gaps_are_shown_and_filled_until_the_step_is_done(qtbot, make, model_fil
         return 1
 
     monkeypatch.setattr(InputDialog, "exec", answer)
-    page.tabs.mapping_view.setCurrentIndex(page.tabs.mapping_view.model().index(1, HOW))
-    fails(qtbot, wizard, page.tabs.change_button.click)
+    page.opened.tabs.mapping_view.setCurrentIndex(
+        page.opened.tabs.mapping_view.model().index(1, HOW)
+    )
+    fails(qtbot, wizard, page.opened.tabs.change_button.click)
     assert cell(wizard, 1, HOW) == "1 for “male”, else 0"
     proves(qtbot, wizard, lambda: put(wizard, 2, "income"))
-    assert not page._problems.isVisible()
+    assert not page.opened.problems.isVisible()
     assert wizard.next.isEnabled()
     assert wizard.state.mapping.inputs[1].codes["male"] == 1
 
@@ -441,9 +445,9 @@ def test_inputs_made_alike_or_from_the_label_are_refused_here(qtbot, make, model
     wizard = make(FakeWorker())
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
-    assert "approved" not in page.tabs.mapping.columns
+    assert "approved" not in page.opened.tabs.mapping.columns
     fails(qtbot, wizard, lambda: put(wizard, 1, "income"))
-    assert phrases.EXACTLY_SAME in page._problems.accessibleName()
+    assert phrases.EXACTLY_SAME in page.opened.problems.accessibleName()
     assert wizard.state.mapping is None
     assert not wizard.next.isEnabled()
     proves(qtbot, wizard, lambda: put(wizard, 1, CONSTANT))
@@ -455,18 +459,18 @@ def test_any_row_is_shown_as_it_is_sent(qtbot, make, model_file, table):
     wizard = make(FakeWorker())
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
-    model = page.tabs.mapping_view.model()
+    model = page.opened.tabs.mapping_view.model()
     head = model.columnCount() - 1
     sent = [cell(wizard, row, head) for row in range(3)]
     assert sent == ["0", "20", "10"]
-    assert page.tabs.row.maximum() == 90
-    page.tabs.row.setValue(78)
+    assert page.opened.tabs.row.maximum() == 90
+    page.opened.tabs.row.setValue(78)
     qtbot.waitUntil(lambda: model.headerData(head, Qt.Orientation.Horizontal) == "Row 78 as sent")
     sex, age, income = table.codes[77, :3]
     assert [cell(wizard, row, head) for row in range(3)] == [f"{v:g}" for v in (sex, age, income)]
-    assert "Decision: “" in page.tabs.row_answer.text()
-    page.tabs.setCurrentIndex(1)
-    assert page.tabs.rows_view.model().rowCount() > 0
+    assert "Decision: “" in page.opened.tabs.row_answer.text()
+    page.opened.tabs.setCurrentIndex(1)
+    assert page.opened.tabs.rows_view.model().rowCount() > 0
 
 
 def test_three_hundred_inputs_and_long_names_fit(qtbot, make, model_file, tmp_path):
@@ -486,8 +490,8 @@ def test_three_hundred_inputs_and_long_names_fit(qtbot, make, model_file, tmp_pa
     width = wizard.minimumSizeHint().width()
     fails(qtbot, wizard, lambda: page.load(model_file))
     assert wizard.minimumSizeHint().width() <= max(width, 900)
-    assert page.tabs.mapping_view.model().rowCount() == 299
-    assert page._problems.height() < wizard.height() / 2
+    assert page.opened.tabs.mapping_view.model().rowCount() == 299
+    assert page.opened.problems.height() < wizard.height() / 2
 
 
 def test_the_wheel_moves_the_page_before_its_table(qtbot, make, model_file):
@@ -495,12 +499,12 @@ def test_the_wheel_moves_the_page_before_its_table(qtbot, make, model_file):
     page = wizard.model
     fails(qtbot, wizard, lambda: page.load(model_file))
     wizard.resize(1080, 620)
-    page.favourable_class.setFocus()
-    area = page.tabs.mapping_view
+    page.opened.check.answer.combo.setFocus()
+    area = page.opened.tabs.mapping_view
     while not hasattr(area, "widgetResizable"):
         area = area.parentWidget()
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0, timeout=WAIT)
-    view = page.tabs.mapping_view.viewport()
+    view = page.opened.tabs.mapping_view.viewport()
     place = QPointF(view.mapTo(wizard, view.rect().topLeft() + QPoint(20, 20)))
     for _turn in range(3):
         QTest.wheelEvent(wizard.windowHandle(), place, QPoint(0, -120))
@@ -635,14 +639,16 @@ def test_the_dialog_is_left_by_escape_and_taken_by_enter(qtbot, make, model_file
                 qtbot.keyClick(asked, key)
 
         QTimer.singleShot(0, press)
-        page.tabs.mapping_view.setCurrentIndex(page.tabs.mapping_view.model().index(1, HOW))
-        page.tabs.change_button.click()
+        page.opened.tabs.mapping_view.setCurrentIndex(
+            page.opened.tabs.mapping_view.model().index(1, HOW)
+        )
+        page.opened.tabs.change_button.click()
 
     during([Qt.Key.Key_Escape])
     assert wizard.state.mapping.inputs[1].attribute == "age"
     proves(qtbot, wizard, lambda: during([Qt.Key.Key_Return]))
     assert wizard.state.mapping.inputs[1].attribute == "risk"
-    assert page.tabs.mapping_view.currentIndex().row() == 1
+    assert page.opened.tabs.mapping_view.currentIndex().row() == 1
 
 
 # -- what the answers mean ---------------------------------------------------------------------
@@ -653,10 +659,10 @@ def test_the_decision_is_made_at_another_score(qtbot, make, model_file):
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
     before = sum(row[0] for row in wizard.state.proof.confusion)
-    proves(qtbot, wizard, lambda: page.check.answer.threshold.setValue(0.9))
+    proves(qtbot, wizard, lambda: page.opened.check.answer.threshold.setValue(0.9))
     assert wizard.state.mapping.threshold == 0.9
     assert sum(row[0] for row in wizard.state.proof.confusion) < before
-    proves(qtbot, wizard, lambda: page.check.answer.threshold.setValue(0.5))
+    proves(qtbot, wizard, lambda: page.opened.check.answer.threshold.setValue(0.5))
     assert wizard.state.mapping.threshold is None
 
 
@@ -666,9 +672,9 @@ def test_several_of_many_classes_are_good(qtbot, make, model_file, monkeypatch):
     page = wizard.model
     fails(qtbot, wizard, lambda: page.load(model_file))
     # none of them is called “yes”: it has to be chosen
-    assert page.favourable_class.currentIndex() == -1
+    assert page.opened.check.answer.combo.currentIndex() == -1
     assert not wizard.next.isEnabled()
-    assert not page.check.answer.threshold.isVisible()
+    assert not page.opened.check.answer.threshold.isVisible()
 
     def tick(asked):
         asked.ticks.none_button.click()
@@ -677,12 +683,14 @@ def test_several_of_many_classes_are_good(qtbot, make, model_file, monkeypatch):
         return 1
 
     monkeypatch.setattr(ValuesDialog, "exec", tick)
-    proves(qtbot, wizard, lambda: choose(page.favourable_class, "Several decisions…"))
+    proves(qtbot, wizard, lambda: choose(page.opened.check.answer.combo, "Several decisions…"))
     assert wizard.state.mapping.together == (30, 31)
-    assert page.favourable_class.currentText() == f"{classes[30]} or {classes[31]}"
-    decided = next(each for each in page.check._more.text().split(". ") if "Decisions: " in each)
+    assert page.opened.check.answer.combo.currentText() == f"{classes[30]} or {classes[31]}"
+    decided = next(
+        each for each in page.opened.check._more.text().split(". ") if "Decisions: " in each
+    )
     assert decided.count("“") <= 5
-    assert page.check._more.height() < wizard.height() / 3
+    assert page.opened.check._more.height() < wizard.height() / 3
 
 
 def test_an_estimate_is_good_from_a_number_on(qtbot, make, model_file, table):
@@ -690,21 +698,21 @@ def test_an_estimate_is_good_from_a_number_on(qtbot, make, model_file, table):
     wizard = make(FakeWorker(card), "risk", ">= 30")
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
-    assert page.check.answer.estimate.isVisible()
-    assert not page.check.answer.threshold.isVisible()
-    assert page.favourable_class.currentText() == "At least"
-    assert page.check.answer.estimate.value() == 30
+    assert page.opened.check.answer.estimate.isVisible()
+    assert not page.opened.check.answer.threshold.isVisible()
+    assert page.opened.check.answer.combo.currentText() == "At least"
+    assert page.opened.check.answer.estimate.value() == 30
     # the number is the model's own: what it was sent, added up
     sent = sum(table.codes[0, :3])
     shown = float(
-        re.search(r"estimate ([\d,.e+]+)\)", page.tabs.row_answer.text())[1].replace(",", "")
+        re.search(r"estimate ([\d,.e+]+)\)", page.opened.tabs.row_answer.text())[1].replace(",", "")
     )
     assert shown == pytest.approx(sent, rel=1e-3)
-    first = page.tabs.rows_view.model().index(0, 2).data()
+    first = page.opened.tabs.rows_view.model().index(0, 2).data()
     assert float(first.replace(",", "")) == pytest.approx(sent, rel=1e-3)
-    proves(qtbot, wizard, lambda: page.check.answer.estimate.setValue(80))
+    proves(qtbot, wizard, lambda: page.opened.check.answer.estimate.setValue(80))
     assert wizard.state.mapping.threshold == 80
-    proves(qtbot, wizard, lambda: choose(page.favourable_class, "Less than"))
+    proves(qtbot, wizard, lambda: choose(page.opened.check.answer.combo, "Less than"))
     assert wizard.state.mapping.favourable_class == 0
     assert wizard.state.mapping.decisions(card) == ("below 80", "80 or more")
 
@@ -718,21 +726,21 @@ def test_decisions_in_a_column_stand_for_the_model(qtbot, make):
     # it is asked which of them is good, for none is called as the label's
     choose(page.column, "said")
     assert not wizard.next.isEnabled()
-    assert "“yes”" in page._problems.accessibleName()
-    assert wizard.focusWidget() is page.favourable_class
-    assert not page.tabs.isVisible()
-    assert not page.output.isVisible()
-    choose(page.favourable_class, "granted")
+    assert "“yes”" in page.opened.problems.accessibleName()
+    assert wizard.focusWidget() is page.opened.check.answer.combo
+    assert not page.opened.tabs.isVisible()
+    assert not page.opened.output.isVisible()
+    choose(page.opened.check.answer.combo, "granted")
     assert wizard.state.predictions == "said"
     assert wizard.state.mapping.decisions(wizard.state.card) == ("not granted", "granted")
     assert wizard.state.proof.accuracy > 0.7
-    assert not page._problems.isVisible()
-    assert page.favourable_class.currentText() == "granted"
+    assert not page.opened.problems.isVisible()
+    assert page.opened.check.answer.combo.currentText() == "granted"
     assert wizard.next.isEnabled()
     wizard.next.click()
     assert wizard.state.step is Step.PEOPLE
     wizard.back.click()
-    assert page.favourable_class.currentText() == "granted"
+    assert page.opened.check.answer.combo.currentText() == "granted"
 
 
 def test_a_column_is_chosen_on_purpose_and_left_again(qtbot, make):
@@ -740,16 +748,16 @@ def test_a_column_is_chosen_on_purpose_and_left_again(qtbot, make):
     page, state = wizard.model, wizard.state
     page.column.setFocus()
     qtbot.keyClick(page.column, Qt.Key.Key_Down)
-    assert not page.check.isVisible()
+    assert not page.opened.check.isVisible()
     page.column.hidePopup()
     choose(page.column, "risk")
     assert wizard.next.isEnabled()
     # a column always matches itself: that is no warning
     assert not state.proof.warnings
-    assert not page._other.isVisible()
+    assert not page.opened.other.isVisible()
     texts = [each.text() for each in page.findChildren(QLabel) if each.isVisible()]
     assert not [text for text in texts if "odel’s" in text]
-    page.leave.click()
+    page.opened.leave.click()
     assert page.column.isVisible()
     assert wizard.focusWidget() is page.column
     assert state.card is None
@@ -761,11 +769,11 @@ def test_a_model_takes_the_place_of_a_column(qtbot, make, model_file):
     page = wizard.model
     choose(page.column, "said")
     assert wizard.next.isEnabled()
-    assert "nothing to compare" in page.check._agreement.text()
+    assert "nothing to compare" in page.opened.check._agreement.text()
     proves(qtbot, wizard, lambda: page.load(model_file))
     assert wizard.state.predictions == ""
-    assert page.tabs.isVisible()
-    assert page._files.isVisible()
+    assert page.opened.tabs.isVisible()
+    assert page.opened.files.isVisible()
 
 
 # -- going back --------------------------------------------------------------------------------
@@ -775,21 +783,21 @@ def test_another_label_proposes_anew(qtbot, make, model_file):
     wizard = make(FakeWorker())
     page, state = wizard.model, wizard.state
     proves(qtbot, wizard, lambda: page.load(model_file))
-    proves(qtbot, wizard, lambda: choose(page.favourable_class, "no"))
+    proves(qtbot, wizard, lambda: choose(page.opened.check.answer.combo, "no"))
     assert state.mapping.favourable_class == 0
     wizard.back.click()
     state.set_label("said")
     state.set_favourable("granted")
     proves(qtbot, wizard, wizard.next.click)
-    assert "approved" in page.tabs.mapping.columns
-    assert "said" not in page.tabs.mapping.columns
+    assert "approved" in page.opened.tabs.mapping.columns
+    assert "said" not in page.opened.tabs.mapping.columns
     # what was said of the other label's outcome is not kept
     assert state.proof.accuracy > 0.5
     wizard.back.click()
     state.set_label("age")
     state.set_favourable(">= 40")
     fails(qtbot, wizard, wizard.next.click)
-    assert "age" in page._problems.accessibleName()
+    assert "age" in page.opened.problems.accessibleName()
 
 
 # -- by keyboard, and for all readers ----------------------------------------------------------
@@ -799,7 +807,7 @@ def test_a_choice_is_opened_by_enter_and_f2(qtbot, make, model_file):
     wizard = make(FakeWorker())
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
-    view = page.tabs.mapping_view
+    view = page.opened.tabs.mapping_view
     for key in (Qt.Key.Key_F2, Qt.Key.Key_Return):
         view.setFocus()
         view.setCurrentIndex(view.model().index(1, MADE_FROM))
@@ -821,7 +829,7 @@ def test_tab_goes_through_the_page_in_the_order_it_is_read(qtbot, make, model_fi
     page = wizard.model
     proves(qtbot, wizard, lambda: page.load(model_file))
     wizard.activateWindow()
-    page._other.setFocus()
+    page.opened.other.setFocus()
     seen = []
     for _press in range(12):
         focus = wizard.focusWidget()
@@ -830,14 +838,14 @@ def test_tab_goes_through_the_page_in_the_order_it_is_read(qtbot, make, model_fi
         if wizard.focusWidget() is wizard.next:
             break
     wanted = [
-        page._other,
-        page._files.add,
-        page.favourable_class,
-        page.check.answer.threshold,
-        page.tabs.mapping_view,
-        page.tabs.change_button,
-        page.tabs.row,
-        page._held.button,
+        page.opened.other,
+        page.opened.files.add,
+        page.opened.check.answer.combo,
+        page.opened.check.answer.threshold,
+        page.opened.tabs.mapping_view,
+        page.opened.tabs.change_button,
+        page.opened.tabs.row,
+        page.opened.held.button,
         wizard.back,
     ]
     assert [each for each in seen if each in wanted] == wanted
@@ -867,8 +875,8 @@ def test_every_field_has_a_name_and_no_two_share_a_key(qtbot, make, model_file, 
         for each in wizard.findChildren(sort)
         if each.isVisible() and not isinstance(each, Words)
     ]
-    if page.tabs.isVisible():
-        said += [page.tabs.tabText(tab) for tab in range(page.tabs.count())]
+    if page.opened.tabs.isVisible():
+        said += [page.opened.tabs.tabText(tab) for tab in range(page.opened.tabs.count())]
     keys = [key.lower() for text in said for key in re.findall("&([^&])", text.replace("&&", ""))]
     assert len(keys) == len(set(keys)), sorted(said)
 
@@ -897,7 +905,7 @@ def test_a_preparation_is_offered_chosen_with_one_click_and_taken_back(qtbot, ma
     wizard = make(WithoutScaler())
     page, state = wizard.model, wizard.state
     proves(qtbot, wizard, lambda: page.load(model_file))
-    card = page.preparing
+    card = page.opened.preparing
     assert card.isVisibleTo(page)
     plain = state.mapping
     # nothing is applied that was not asked for
@@ -937,4 +945,4 @@ def test_a_preparation_is_offered_chosen_with_one_click_and_taken_back(qtbot, ma
 def test_a_model_that_does_well_is_offered_nothing(qtbot, make, model_file):
     wizard = make(FakeWorker())
     proves(qtbot, wizard, lambda: wizard.model.load(model_file))
-    assert not wizard.model.preparing.isVisibleTo(wizard.model)
+    assert not wizard.model.opened.preparing.isVisibleTo(wizard.model)

@@ -154,10 +154,10 @@ def test_an_estimate_is_never_part_of_what_is_proven(spec):
 
 def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
     assert len(spaces_of(spec, [DOMAIN, SEX])) == 1
-    assert spaces_of(spec, [DOMAIN, SEX])[0].people == 10**12
+    assert spaces_of(spec, [DOMAIN, SEX])[0].n_samples == 10**12
     (alone,) = alone_of(spec, ALL)
     assert alone.name == "When only sex changes"
-    assert alone.people == 1_000
+    assert alone.n_samples == 1_000
 
 
 def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):

@@ -94,9 +94,9 @@ def test_the_newest_runs_are_compared_at_first(comparing):
 
 def test_what_is_counted_adds_up(comparing):
     comparison = comparing.compare.runs._compared
-    assert sum(each.people for each in comparison.overlaps) == comparison.union
+    assert sum(each.n_samples for each in comparison.overlaps) == comparison.union
     for run in comparison.runs:
-        inside = sum(each.people for each in comparison.overlaps if run.id in each.runs)
+        inside = sum(each.n_samples for each in comparison.overlaps if run.id in each.runs)
         assert inside == run.found
 
 

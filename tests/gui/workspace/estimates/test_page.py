@@ -248,9 +248,9 @@ def test_the_three_kinds_of_statement_stand_side_by_side(qtbot, opened, path):
 
 def test_the_run_that_knows_most_is_the_one_to_tell(opened, path):
     measure(path, "estimate", [DOMAIN, DATA])
-    fewer = msgspec.structs.replace(DOMAIN, people=9_000, estimate=0.042)
+    fewer = msgspec.structs.replace(DOMAIN, n_samples=9_000, estimate=0.042)
     measure(path, "estimate", [fewer, DATA])
-    measure(path, "themis", [msgspec.structs.replace(DOMAIN, people=90_000, estimate=0.044)])
+    measure(path, "themis", [msgspec.structs.replace(DOMAIN, n_samples=90_000, estimate=0.044)])
     workspace = opened(path)
     said = said_of(workspace, Question.SHARE)
     assert "4.40 %" in said
@@ -314,7 +314,7 @@ def test_opening_a_run_shows_what_it_answered(opened, path):
 
 
 def test_nobody_asked_is_no_share(path):
-    measure(path, "estimate", [msgspec.structs.replace(NONE, people=0)])
+    measure(path, "estimate", [msgspec.structs.replace(NONE, n_samples=0)])
     with Store.open(path) as store:
         assert shares(store.runs()[-1]) == ()
 

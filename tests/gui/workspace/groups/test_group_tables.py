@@ -185,8 +185,8 @@ def test_each_attribute_has_a_table_with_the_same_numbers_as_the_figures(tables)
     sex = tables.shown[1]
     told = texts(sex.figures)
     for row, line in zip(told, sex.table.lines, strict=True):
-        assert row[:2] == [*line.values, f"{line.people:,}"]
-        assert plain(row[2]) == f"{100 * line.favourable / line.people:.1f} %"
+        assert row[:2] == [*line.values, f"{line.n_samples:,}"]
+        assert plain(row[2]) == f"{100 * line.favourable / line.n_samples:.1f} %"
 
 
 def test_label_and_decisions_can_be_chosen_and_the_attributes_stay(tables):
@@ -310,11 +310,11 @@ def test_as_many_rows_stand_behind_a_figure_as_were_counted(tmp_path, protected,
         for each in tables:
             for line in each.lines:
                 behind = rows_behind(store, edges, each, line)
-                assert behind.people == len(behind.cells) == line.people
+                assert behind.n_samples == len(behind.cells) == line.n_samples
                 only = rows_behind(store, edges, each, line, favourable=True)
-                assert only.people == line.favourable
+                assert only.n_samples == line.favourable
         # of everybody with a label somebody stands in each table, in no group that is known too
-        unknown = sum(line.people for line in tables[-1].lines if not line.known)
+        unknown = sum(line.n_samples for line in tables[-1].lines if not line.known)
         assert bool(unknown) == ("job" in protected)
 
 
@@ -337,8 +337,8 @@ def test_show_the_rows_lists_them_and_only_the_favourable_on_demand(tables, qtbo
     tables.detail.rows.click()
     dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, RowsDialog))
     line = sex.table.lines[0]
-    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.people, timeout=10_000)
-    assert dialog._count.text() == f"{line.people} rows of the data."
+    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.n_samples, timeout=10_000)
+    assert dialog._count.text() == f"{line.n_samples} rows of the data."
     dialog.only.setChecked(True)
     qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.favourable, timeout=10_000)
     dialog.close()
@@ -349,9 +349,9 @@ def test_of_many_rows_the_first_are_listed_and_all_counted(tmp_path):
     spec = spec_of(data, "credit", "yes", ("sex",))
     with Store.create(tmp_path / "many.fairdesk", spec, data) as store:
         each = counted(store)[0]
-        largest = max(each.lines, key=lambda line: line.people)
+        largest = max(each.lines, key=lambda line: line.n_samples)
         behind = rows_behind(store, {}, each, largest)
-        assert behind.people == largest.people > MOST == len(behind.cells)
+        assert behind.n_samples == largest.n_samples > MOST == len(behind.cells)
 
 
 def test_of_the_models_own_decisions_only_whom_it_could_be_asked_about_is_listed(path):
@@ -360,8 +360,8 @@ def test_of_the_models_own_decisions_only_whom_it_could_be_asked_about_is_listed
         decided = msgspec.structs.replace(label, of="decisions")
         # the column “job” has missing cells, and the model is fed with it
         missing = int(store.table().columns[store.table().index("job")].missing)
-        behind = [rows_behind(store, {}, decided, line).people for line in decided.lines]
-        assert sum(behind) == len(store.table().codes) - missing < label.people
+        behind = [rows_behind(store, {}, decided, line).n_samples for line in decided.lines]
+        assert sum(behind) == len(store.table().codes) - missing < label.n_samples
 
 
 # While it runs, and when it fails
@@ -391,14 +391,14 @@ def test_figures_counted_anew_change_in_their_place(tables):
         msgspec.structs.replace(
             each,
             lines=tuple(
-                msgspec.structs.replace(line, people=line.people + 1) for line in each.lines
+                msgspec.structs.replace(line, n_samples=line.n_samples + 1) for line in each.lines
             ),
         )
         for each in tables._tables
     )
     tables.runs.run_changed.emit(RunState(1, "groups", "running", figures=anew))
     assert tables.shown == before
-    people = anew[0].lines[0].people
+    people = anew[0].lines[0].n_samples
     assert tables.shown[0].figures.item(0, 1).text() == f"{people:,}"
 
 

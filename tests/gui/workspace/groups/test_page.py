@@ -268,11 +268,11 @@ def test_the_people_inside_are_rows_of_the_data(qtbot, found, path):
     with Store.open(path) as store:
         inside, table = people_inside(store, WORST.conditions), store.table()
     sex, age = (table.codes[:, table.index(name)] for name in ("sex", "age"))
-    assert inside.people == int(((sex == 0) & (age >= 60)).sum()) > 0
+    assert inside.n_samples == int(((sex == 0) & (age >= 60)).sum()) > 0
     assert people.inside.places == inside.places
-    assert f"{inside.people} applicants in the data" in people._count.text()
+    assert f"{inside.n_samples} applicants in the data" in people._count.text()
     model = people.table.model()
-    assert model.rowCount() == inside.people
+    assert model.rowCount() == inside.n_samples
     heads = [
         model.headerData(place, Qt.Orientation.Horizontal) for place in range(model.columnCount())
     ]
@@ -284,10 +284,10 @@ def test_the_people_inside_are_rows_of_the_data(qtbot, found, path):
 def test_so_many_people_are_shown_at_most(path, monkeypatch):
     with Store.open(path) as store:
         everybody = people_inside(store, ())
-        assert everybody.people == len(everybody.places) == store.spec.data.rows
+        assert everybody.n_samples == len(everybody.places) == store.spec.data.rows
         monkeypatch.setattr("fairdesk.gui.workspace.common.people_inside.MOST", 7)
         assert len(people_inside(store, ()).places) == 7
-        assert people_inside(store, ()).people == everybody.people
+        assert people_inside(store, ()).n_samples == everybody.n_samples
         assert shown_columns(store.spec)[-1] == store.spec.label
     assert MOST == 500
 

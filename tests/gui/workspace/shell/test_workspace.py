@@ -50,7 +50,7 @@ from tests.report.building import run_into, spec_of, write_people
 from tests.wording.test_figures import SHARE
 
 ROWS = msgspec.structs.replace(
-    SHARE, attributes=PROTECTED, whom="data", people=200, hits=3, estimate=0.015, exhaustive=True
+    SHARE, attributes=PROTECTED, whom="data", n_samples=200, hits=3, estimate=0.015, exhaustive=True
 )
 RUN = RunSpec("uniform", {"samples": 3000}, seed=5)
 
