@@ -1,4 +1,4 @@
-"""Tables of rates in published categories, from counts alone: 6 RCNY 5-301 (New York City).
+"""Tables of rates in published categories, from counts alone: 6 RCNY 5-301 (Local Law 144, LL144).
 
 The groups of an audit are those of its data's values. Here their counts are added up into the
 categories that a published summary uses, and compared anew. Counts are whole numbers and rates are
