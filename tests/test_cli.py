@@ -12,6 +12,7 @@ from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
 import joblib
+import msgspec
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -35,6 +36,7 @@ from fairdesk.cli import main as cli
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.files import sha256
 from fairdesk.report.export import exports
+from fairdesk.results.proofs import PairShare
 from fairdesk.samples import samples
 from fairdesk.wording import figures as report_figures
 from tests import phrases
@@ -770,6 +772,28 @@ def test_what_is_proven_is_told_and_kept_as_a_certificate(quick, tmp_path, capsy
     assert f"{told['boxes']} regions examined" in out
     assert (tmp_path / "out" / "earlier-1" / "certificate.fairdesk-proof").is_file()
     assert (tmp_path / "out" / "certificate.fairdesk-proof").is_file()
+
+
+def test_of_pairs_of_values_the_worst_are_printed(quick, tmp_path, capsys, monkeypatch):
+    performed = cli_audit.audit
+
+    def with_pairs(*given):
+        outcome = performed(*given)
+        (run,) = outcome.runs
+        pairs = tuple(
+            PairShare(("sex",), (0.0,), (1.0,), share, 0.5) for share in (0.01, 0.04, 0.02, 0.05)
+        )
+        run = msgspec.structs.replace(run, figures=(*run.figures, *pairs))
+        return msgspec.structs.replace(outcome, runs=(run,))
+
+    monkeypatch.setattr(cli_audit, "audit", with_pairs)
+    assert cli.main(quick()) == 0
+    out = capsys.readouterr().out.replace("\u00a0", " ")
+    places = [out.find(f"at least {share}.00 %") for share in (5, 4, 2)]
+    assert places == sorted(places)
+    assert -1 not in places
+    assert "at least 1.00 %" not in out
+    assert f"1 more pair of values in {tmp_path / 'out' / 'report.pdf'}." in out
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -29,13 +29,15 @@ from fairdesk.cli.terminal import (
 )
 from fairdesk.errors import SpecError, concerning
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import Proven
+from fairdesk.results.proofs import PairShare, Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.samples import samples
 from fairdesk.wording import figures, inspected, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.rules import rule_phrase
 
+#: So many pairs of values whose decision differs are printed: those that differ most.
+_MOST_PAIRS = 3
 #: What ``--plan`` takes.
 PLANS = tuple(kind.value for kind in LIMITS)
 _EPILOG = """\
@@ -415,13 +417,27 @@ def _summary(outcome: Outcome) -> str:
 
 def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
     spec = outcome.spec
+    pairs = sorted(
+        (each for each in run.figures if isinstance(each, PairShare)),
+        key=lambda pair: -pair.falsified,
+    )
+    others = (each for each in run.figures if not isinstance(each, PairShare))
+    shown = (*others, *pairs[:_MOST_PAIRS])
+    more = len(pairs) - _MOST_PAIRS
     name = [f"{METHODS[run.spec.method].title}:"] if len(outcome.runs) > 1 else []
     said = figures.headline(spec, run).sentence
     return (
         *name,
         said,
         *figures.alone_sentences(spec, run),
-        *(each for each in figures.sentences(spec, run.figures) if each not in said),
+        *(each for each in figures.sentences(spec, shown) if each not in said),
+        *([_more_pairs(more, outcome.files)] if more > 0 else []),
         *([run.message] if run.state == "done" and run.message else []),
         f"{words.capital(figures.effort(run))}.",
     )
+
+
+def _more_pairs(n_pairs: int, files: Mapping[str, str]) -> str:
+    """Say where the rest of the pairs of values is, which would fill the terminal."""
+    said = f"{words.counted(n_pairs, 'more pair')} of values"
+    return f"{said} in {files[REPORT]}." if REPORT in files else f"{said}."
