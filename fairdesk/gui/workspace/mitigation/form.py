@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import Option, options_of
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue, RunSpec
@@ -65,6 +66,11 @@ _FIRST = (
     "Mitigation adds rows made from discriminatory pairs or from members of a subgroup. Search "
     "for these first."
 )
+#: What it starts from where nothing is found yet.
+_FOUND_THEN: Final = {
+    PAIRS: "It starts from the pairs that the runs before it in the queue will have found.",
+    RULES: "It starts from the subgroup that differs most when the runs before it have ended.",
+}
 _ROWS_ONLY = (
     "This model cannot be retrained here. The result is a set of labelled augmentation rows "
     "for training it elsewhere; there is no chart and no model."
@@ -170,6 +176,8 @@ class RepairForm(QWidget):
         self._spec = spec
         self._offer = Offer()
         self._rules: tuple[Rule, ...] = ()
+        #: What the runs answer that are under way or wait: they may still find something.
+        self._coming: frozenset[QuestionKind] = frozenset()
         self._values: dict[str, dict[str, OptionValue]] = {PAIRS: {}, RULES: {}}
         self._lacks = ""
         self.form: OptionsForm | None = None
@@ -231,6 +239,13 @@ class RepairForm(QWidget):
         """Say whether it waits in the queue until another run has ended."""
         self.button.setText("Add &to queue" if busy else "S&tart mitigation")
 
+    def expect(self, kinds: Iterable[QuestionKind]) -> None:
+        """Take note of what the runs answer that are under way or wait."""
+        coming = frozenset(kinds)
+        if coming != self._coming:
+            self._coming = coming
+            self._fit()
+
     def choose_seed(self, seed: int) -> None:
         """Offer a seed."""
         self.seed.setValue(min(seed, _MOST_SEED))
@@ -279,7 +294,7 @@ class RepairForm(QWidget):
     def _reason(self) -> str:
         """Say why it cannot begin; empty when it can."""
         offer = self._offer
-        if offer.wrong:
+        if offer.wrong or self._waits:
             return offer.wrong
         if self.method == RULES:
             return "" if self._rules else "No subgroup discovery has found a subgroup yet."
@@ -292,6 +307,13 @@ class RepairForm(QWidget):
         if self.some.isChecked() and not any(box.isChecked() for box in self.boxes.values()):
             return "No run is chosen."
         return ""
+
+    @property
+    def _waits(self) -> bool:
+        """Whether it starts from what runs before it may still find."""
+        if self.method == RULES:
+            return not self._rules and QuestionKind.GROUPS in self._coming
+        return not self._offer.pairs and QuestionKind.EXAMPLES in self._coming
 
     # Parts
 
@@ -430,10 +452,11 @@ class RepairForm(QWidget):
         self.some.setVisible(several)
         self._runs.setVisible(several)
         self.rule.setVisible(bool(self._rules))
-        self.group.setEnabled(bool(self._rules))
+        self.group.setEnabled(bool(self._rules) or QuestionKind.GROUPS in self._coming)
         self._sources.setVisible(not groups)
         self._opposite.setVisible(groups)
-        self._about.setText(METHODS[self.method].sentence)
+        about = METHODS[self.method].sentence
+        self._about.setText(f"{about} {_FOUND_THEN[self.method]}" if self._waits else about)
         if self._shown != self.method:
             self._shown = self.method
             self._show_options()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -162,6 +163,10 @@ class RepairPage(QWidget):
     def open_run(self, number: int) -> None:
         """Show a run by its number."""
         self._runs.open_run(number)
+
+    def expect(self, kinds: Iterable[QuestionKind]) -> None:
+        """Take note of what the runs answer that are under way or wait."""
+        self.form.expect(kinds)
 
     def open_form(self) -> None:
         """Show what can be asked for."""

@@ -556,6 +556,8 @@ class Workspace(QWidget):
         if not really:
             return
         self.bar.queue.show_queue(self.queue, opening=self._opening is not None)
+        going = (self.queue.running, *self.queue.waiting)
+        self.repair.expect(each.kind for each in going if each is not None)
         self._tell_queue()
         kept = self.queue.kept()
         if kept != self._kept:

@@ -505,6 +505,35 @@ def test_a_repair_after_the_search_of_a_new_audit(qtbot, opened, tmp_path):
     assert len(worker.asked[0][1].pairs) > 0
 
 
+def test_a_mitigation_waits_for_the_first_pairs(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    workspace.show_page(REPAIR)
+    page = workspace.repair
+    asked_for(qtbot, page)
+    assert not page.form.button.isEnabled()
+    assert not page.form.group.isEnabled()
+    hold, search = threading.Event(), RunSpec("uniform", {"samples": 300})
+    workspace.start_runs(Repairer(hold=hold), (search, RunSpec("testsgd")))
+    workspace.show_page(REPAIR)
+    assert page.form.button.isEnabled()
+    assert page.form.group.isEnabled()
+    page.form.button.click()
+    assert [each.spec.method for each in workspace.queue.waiting] == ["testsgd", "repair-aequitas"]
+    page.form.group.setChecked(True)
+    assert page.form.button.isEnabled()
+    workspace.queue.drop(workspace.queue.waiting[0].number)
+    workspace._changed()
+    # nothing that may find a subgroup is left
+    assert not page.form.button.isEnabled()
+    with qtbot.waitSignal(workspace.run_finished, timeout=30_000):
+        hold.set()
+    with Store.open(workspace.path) as store:
+        assert [(run.method, run.state) for run in store.runs()] == [
+            ("uniform", "done"),
+            ("repair-aequitas", "done"),
+        ]
+
+
 def test_a_repair_that_cannot_begin_says_why(qtbot, opened, tmp_path):
     workspace = opened(make_audit(tmp_path, runs=0))
     with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
