@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.results.events import Event, Rows
 
 #: ``search(context, people, options, rng)``: ``people`` are ``(n, d)`` rows of the data in the
@@ -28,8 +30,8 @@ class Implementation(NamedTuple):
     module, function : str
         Where it is.
     loops : tuple[str, ...]
-        Modules of compiled loops that it needs, beside those that every search does: to compile
-        them takes a minute or two, once.
+        Modules of compiled loops that it needs, beside those of `loops_of` that others need too: to
+        compile them takes a minute or two, once.
     """
 
     module: str
@@ -75,29 +77,51 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
 }
 
 
-#: Compiled loops that every search needs.
-_SHARED = ("fairdesk.individual.engine.kernels",)
+#: Compiled loops that all runs which query a model need, those about individuals, and those that
+#: stay near the data.
+_FILLING = "fairdesk.models.inputs.filling"
+_SHARED, _NEAR = "fairdesk.individual.engine.kernels", "fairdesk.population.nearest_kernels"
+#: What networks are read into, and the loops that compute them.
+_NETWORK, _FORWARD = "fairdesk.models.dense.layers", "fairdesk.models.dense.forward"
 
 
-def is_compiled(method: str, kept: Path) -> bool:
-    """Return whether a method's loops need not be compiled: they are loaded, or in a folder.
+def loops_of(method: str, *, near: bool = False) -> tuple[str, ...]:
+    """Return the modules of compiled loops that a run in this process needs.
 
     Parameters
     ----------
     method : str
         A key of `IMPLEMENTATIONS`.
+    near : bool
+        Whether only instances near the data are tested.
+    """
+    answers = method_named(method).answers
+    wanted = {
+        _FILLING: answers is not QuestionKind.RATES,
+        _FORWARD: _NETWORK in sys.modules,
+        _SHARED: answers not in ABOUT_GROUPS,
+        _NEAR: near,
+    }
+    return (*(each for each in wanted if wanted[each]), *IMPLEMENTATIONS[method].loops)
+
+
+def is_compiled(loops: Iterable[str], kept: Path) -> bool:
+    """Return whether loops need not be compiled: they are loaded, or in a folder.
+
+    Parameters
+    ----------
+    loops : iterable of str
+        Their modules.
     kept : Path
         Where numba keeps what it has compiled.
     """
     return all(
         module in sys.modules or any(kept.glob(f"*/{module.rpartition('.')[2]}.*.nbi"))
-        for module in (*_SHARED, *IMPLEMENTATIONS[method].loops)
+        for module in loops
     )
 
 
 def load(method: str) -> Search:
-    """Import a method with its compiled loops, and return its search."""
+    """Import a method, and return its search."""
     implementation = IMPLEMENTATIONS[method]
-    for module in implementation.loops:
-        import_module(module)
     return cast(Search, getattr(import_module(implementation.module), implementation.function))

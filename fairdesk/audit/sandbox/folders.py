@@ -121,6 +121,30 @@ def package_folder() -> Path:
     return Path(fairdesk.__file__).resolve().parent
 
 
+def locked(path: Path) -> int:
+    """Open a file and hold it: as long as this process lives, nobody else can.
+
+    Raises
+    ------
+    OSError
+        When somebody else holds it.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if sys.platform == "win32":
+            import msvcrt  # noqa: PLC0415 - on Windows only
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl  # noqa: PLC0415 - not on Windows
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 def user_home() -> Path:
     """Return the home of the user, whatever the environment says."""
     if sys.platform == "win32":

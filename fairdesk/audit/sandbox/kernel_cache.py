@@ -18,11 +18,12 @@ import threading
 from contextlib import suppress
 from importlib import import_module, metadata
 from pathlib import Path
+from time import monotonic, sleep
 
 import platformdirs
 
 import fairdesk
-from fairdesk.audit.sandbox.folders import package_folder
+from fairdesk.audit.sandbox.folders import locked, package_folder
 
 #: The modules with compiled loops.
 MODULES = (
@@ -49,6 +50,12 @@ LIBRARIES = (
 )
 #: Longer than any compiler takes.
 _MOST_SECONDS = 600.0
+#: How often one that waits for another looks again.
+_LOOK_SECONDS = 0.5
+#: Held by the process that compiles.
+_LOCK = "compiling.lock"
+#: How far it stands back where all processors are busy: an audit may be under way.
+_NICE = 10
 
 
 def copy_to(folder: Path) -> bool:
@@ -105,26 +112,51 @@ def make() -> Path:
 
 
 def _compile(making: Path, made: Path) -> None:
-    """Compile into one folder and call it the other when it is complete."""
+    """Compile into one folder and call it the other when it is complete.
+
+    One process at a time does: where another one was quicker there is nothing left to do.
+    """
     try:
-        # what takes longest beside all the rest
-        command = (sys.executable, "-P", "-c", f"import {LONGEST}")
-        beside = subprocess.Popen(command) if LONGEST in MODULES else None  # noqa: S603 - our own
-        for name in MODULES:
-            if beside is None or name != LONGEST:
-                import_module(name)
-        if beside is not None:
-            beside.wait()
-            import_module(LONGEST)
-        making.rename(made)
+        lock = _turn(made.parent / _LOCK)
+        try:
+            if made.exists():
+                return
+            # what takes longest beside all the rest
+            command = (sys.executable, "-P", "-c", f"import {LONGEST}")
+            beside = subprocess.Popen(command) if LONGEST in MODULES else None  # noqa: S603 - our own
+            for name in MODULES:
+                if beside is None or name != LONGEST:
+                    import_module(name)
+            if beside is not None:
+                beside.wait()
+                import_module(LONGEST)
+            making.rename(made)
+        finally:
+            os.close(lock)
         if not sys.dont_write_bytecode:
-            if hasattr(os, "nice"):
-                os.nice(10)
             for name in LIBRARIES:
                 with suppress(ImportError):
                     import_module(name)
-    finally:  # it was renamed, or it failed, or another app was quicker
+    finally:  # it was renamed, or it failed, or another process was quicker
         shutil.rmtree(making, ignore_errors=True)
+
+
+def _turn(path: Path) -> int:
+    """Wait until no other process compiles; returns the lock, to be closed.
+
+    Raises
+    ------
+    OSError
+        When it is held for longer than any compiler takes, or cannot be made.
+    """
+    until = monotonic() + _MOST_SECONDS
+    while True:
+        try:
+            return locked(path)
+        except (BlockingIOError, PermissionError):
+            if monotonic() > until:
+                raise
+            sleep(_LOOK_SECONDS)
 
 
 def _folder() -> Path:
@@ -146,6 +178,8 @@ def compiled_home() -> Path:
 
 if __name__ == "__main__":
     if len(sys.argv) > 2:
+        if hasattr(os, "nice"):
+            os.nice(_NICE)
         _compile(Path(sys.argv[1]), Path(sys.argv[2]))
     else:  # to have it ready before guests come
         if "--say" in sys.argv and not _folder().exists():

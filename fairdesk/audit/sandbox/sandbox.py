@@ -34,6 +34,7 @@ from fairdesk.audit.sandbox.folders import (
     PASSED_PREFIX,
     UNCONFINED,
     SandboxDirs,
+    locked,
     package_folder,
     readable_paths,
 )
@@ -99,7 +100,7 @@ class Sandbox:
         self._command = tuple(command)
         home = _home_of_guests()
         self.room = SandboxDirs(Path(tempfile.mkdtemp(prefix="guest-", dir=home)).resolve())
-        self._lock = _locked(self.room.folder / _LOCK)
+        self._lock = locked(self.room.folder / _LOCK)
         for folder in (self.room.own, self.room.given, self.room.outside):
             folder.mkdir()
         for name in sorted(set(FOLDERS.values())):
@@ -246,7 +247,7 @@ def clean_up() -> None:
         for folder in _home_of_guests().glob("guest-*"):
             with suppress(OSError):
                 if (folder / _LOCK).exists():
-                    _remove(folder, _locked(folder / _LOCK))
+                    _remove(folder, locked(folder / _LOCK))
                 # one without a lock is just being made; unless nobody went on with it
                 elif _age(folder) > 3600:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -270,30 +271,6 @@ def _is_ours(folder: Path) -> bool:
 
 def _temporary_home() -> Path:
     return Path(tempfile.gettempdir()) / f"fairdesk-{os.getuid() if hasattr(os, 'getuid') else ''}"
-
-
-def _locked(path: Path) -> int:
-    """Open a file and hold it: as long as this process lives, nobody else can.
-
-    Raises
-    ------
-    OSError
-        When somebody else holds it.
-    """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        if sys.platform == "win32":
-            import msvcrt  # noqa: PLC0415 - on Windows only
-
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl  # noqa: PLC0415 - not on Windows
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
 
 
 def _remove(folder: Path, lock: int) -> None:

@@ -82,6 +82,11 @@ COMPARING_WARM_UP = (
     "fairdesk.population.nearest_kernels",
     "fairdesk.individual.realism.plausibility",
 )
+#: Where modules lie that compile their loops when they are imported, unless that was done before.
+_COMPILE = (
+    *("fairdesk.models.dense.", "fairdesk.models.inputs.", "fairdesk.individual."),
+    "fairdesk.population.",
+)
 #: Seconds after an answer in which the next request often follows: what is loaded would delay it.
 PAUSE_SECONDS = 0.02
 #: Texts of errors are cut here.
@@ -264,9 +269,13 @@ class Guest:
         # compiled loops and libraries are loaded now, unless they were before
         asked_at = perf_counter()
         kept = os.environ.get("NUMBA_CACHE_DIR")
-        compiled = kept is None or implementations.is_compiled(asked.run.method, Path(kept))
+        run = asked.run
+        loops = implementations.loops_of(run.method, near=run.max_distance is not None)
+        compiled = kept is None or implementations.is_compiled(loops, Path(kept))
         with _signs_of_life(send, LOADING if compiled else COMPILING):
-            search = implementations.load(asked.run.method)
+            for each in loops:
+                import_module(each)
+            search = implementations.load(run.method)
         if not compiled:
             # made once on a computer, and kept: no part of a run
             asked_at = perf_counter()
@@ -464,7 +473,7 @@ def serve(
     requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
     reader = threading.Thread(target=_read, args=(incoming, guest.controls, requests), daemon=True)
     reader.start()
-    idle, pause = iter(warm_up), 0.0
+    idle, pause = iter(_without_compiling(warm_up)), 0.0
     while True:
         try:
             request = requests.get(timeout=pause)
@@ -479,6 +488,17 @@ def serve(
         guest.answer(request)
         pause = PAUSE_SECONDS
         del request
+
+
+def _without_compiling(modules: Sequence[str]) -> list[str]:
+    """Return the modules that can be loaded without compiling anything.
+
+    Loops are compiled by a process of its own, for all guests; one that comes before that is done
+    compiles only those that it is asked to use.
+    """
+    kept = os.environ.get("NUMBA_CACHE_DIR")
+    compiled = kept is None or any(Path(kept).rglob("*.nbi"))
+    return [each for each in modules if compiled or not each.startswith(_COMPILE)]
 
 
 def _read(incoming: BinaryIO, controls: Controls, requests: queue.SimpleQueue[Request]) -> None:

@@ -2,12 +2,13 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 from typing import get_type_hints
 
 import msgspec
 import pytest
 
-from fairdesk.audit.catalogue.implementations import IMPLEMENTATIONS, is_compiled
+from fairdesk.audit.catalogue.implementations import IMPLEMENTATIONS, is_compiled, loops_of
 from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.errors import SpecError
@@ -116,19 +117,32 @@ def test_every_method_is_implemented():
         # what walks alike is written once, for the most of options
         assert issubclass(method.options, get_type_hints(search)["options"]), key
         # to load them would compile them
-        assert all(map(find_spec, made.loops)), key
+        assert all(map(find_spec, loops_of(key, near=True))), key
 
 
-def test_a_method_is_compiled_when_each_of_its_loops_was_kept(tmp_path, monkeypatch):
-    for module in [name for name in sys.modules if name.endswith("kernels")]:
+def test_loops_are_compiled_when_each_of_them_was_kept(tmp_path, monkeypatch):
+    for module in [name for name in sys.modules if name.endswith(("kernels", "filling"))]:
         monkeypatch.delitem(sys.modules, module)
-    assert not is_compiled("certify", tmp_path)
-    loops = ("fairdesk.individual.engine.kernels", *IMPLEMENTATIONS["certify"].loops)
+    monkeypatch.delitem(sys.modules, "fairdesk.models.dense.layers", raising=False)
+    loops = loops_of("certify")
+    assert set(IMPLEMENTATIONS["certify"].loops) < set(loops)
     for module in loops:
-        assert not is_compiled("certify", tmp_path)
+        assert not is_compiled(loops, tmp_path)
         *_, folder, name = module.split(".")
         (tmp_path / f"{folder}_1234").mkdir(exist_ok=True)
         (tmp_path / f"{folder}_1234" / f"{name}.loop-10.py311.nbi").touch()
-    assert is_compiled("certify", tmp_path)
+    assert is_compiled(loops, tmp_path)
     # a method without loops of its own needs those that all share
-    assert is_compiled("uniform", tmp_path)
+    assert is_compiled(loops_of("uniform"), tmp_path)
+
+
+def test_a_run_needs_no_loops_of_others(monkeypatch):
+    monkeypatch.delitem(sys.modules, "fairdesk.models.dense.layers", raising=False)
+    named = {module.rpartition(".")[2] for module in loops_of("uniform")}
+    assert named == {"filling", "kernels"}
+    assert len(loops_of("uniform", near=True)) == len(named) + 1
+    assert {module.rpartition(".")[2] for module in loops_of("testsgd")} == {"filling"}
+    # what there is without a model
+    assert not loops_of("groups")
+    monkeypatch.setitem(sys.modules, "fairdesk.models.dense.layers", ModuleType("layers"))
+    assert loops_of("groups") == ("fairdesk.models.dense.forward",)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -392,6 +393,33 @@ def test_a_greeting_is_the_first_word_or_it_is_ended(spec):
     assert wire.Hello in wire.FromGuest.__args__
 
 
+def test_one_process_compiles_and_the_others_use_what_it_made(caches, monkeypatch, tmp_path):
+    # whoever compiled it once more would fail
+    monkeypatch.setattr(kernel_cache, "MODULES", ("no.such.module",))
+    monkeypatch.setattr(kernel_cache, "_LOOK_SECONDS", 0.01)
+    making_, made = tmp_path / "making", tmp_path / "made"
+    making_.mkdir()
+    turn = kernel_cache._turn(tmp_path / kernel_cache._LOCK)
+    failed = []
+
+    def compile_it():
+        try:
+            kernel_cache._compile(making_, made)
+        except ImportError as error:
+            failed.append(error)
+
+    other = threading.Thread(target=compile_it)
+    other.start()
+    other.join(0.2)
+    assert other.is_alive()
+    made.mkdir()
+    os.close(turn)
+    other.join(10)
+    assert not other.is_alive()
+    assert not failed
+    assert not making_.exists()
+
+
 def test_what_was_compiled_is_complete_or_not_there(caches, monkeypatch, tmp_path):
     monkeypatch.setattr(kernel_cache, "MODULES", ("json", "no.such.module"))
     making_, made = tmp_path / "making", tmp_path / "made"
@@ -403,6 +431,5 @@ def test_what_was_compiled_is_complete_or_not_there(caches, monkeypatch, tmp_pat
     making_.mkdir()
     monkeypatch.setattr(kernel_cache, "MODULES", ("json",))
     monkeypatch.setattr(kernel_cache, "LIBRARIES", ("json",))
-    monkeypatch.setattr(kernel_cache.os, "nice", lambda _: 0)
     kernel_cache._compile(making_, made)
     assert made.is_dir()

@@ -307,6 +307,17 @@ def test_a_repair_that_is_told_to_stop_comes_to_its_end():
     assert sent.of(Progress)[-1].done == 2_000
 
 
+def test_a_guest_without_what_is_compiled_loads_only_what_compiles_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    loaded = serving._without_compiling(serving.WARM_UP)
+    assert "pandas" in loaded
+    assert "fairdesk.models.dense.forward" not in loaded
+    assert "fairdesk.individual.engine.kernels" not in loaded
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "kernels.step-1.py312.nbi").touch()
+    assert serving._without_compiling(serving.WARM_UP) == list(serving.WARM_UP)
+
+
 class Conversation:
     """A guest served in a thread, spoken to over pipes."""
 
