@@ -16,8 +16,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run as run_audit
+from fairdesk.audit.runs.store_beside import StoreBeside
 from fairdesk.audit.store.records import RunState
-from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.threads.background import unexpected
@@ -158,12 +158,9 @@ class RunDriver(QObject):
 
     def _work(self, worker: Worker, path: Path, run: RunSpec) -> None:
         try:
-            store = Store.open(path)
-            try:
+            with StoreBeside.open(path) as store:
                 for state in run_audit(worker, store, run):
                     self._leave(state)
-            finally:
-                store.close()
         except FairDeskError as error:
             self._leave(self._failed(run, error))
         except Exception as error:  # noqa: BLE001 - the thread's boundary: logged, told plainly
