@@ -479,6 +479,7 @@ def test_a_stop_keeps_what_was_measured(qtbot, opened, path):
     page = workspace.repair
     workspace.start_run(worker, PAIRS)
     qtbot.waitUntil(page._going.isVisible, timeout=10_000)
+    qtbot.waitUntil(lambda: len(page.chart.drawing.points) == 2, timeout=10_000)
     workspace.bar._stop.click()
     with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
         pass
