@@ -99,6 +99,9 @@ def proven(
     slack = refinery.slack
     certified = float(np.clip(refinery.population_consistent - slack, 0.0, 1.0))
     falsified = float(np.clip(refinery.population_discriminatory - slack, 0.0, 1.0 - certified))
+    if total in (consistent, discriminatory):
+        # what holds for all holds for the data too: there is nothing to round
+        certified, falsified = float(consistent == total), float(discriminatory == total)
     undecided = max(0.0, 1.0 - certified - falsified)
     of_population = Proven(
         of="population",

@@ -36,13 +36,14 @@ def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
 
 
 def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[float]) -> str:
-    """Write a combination of protected values: ``sex = female and race = Asian``."""
+    """Write a combination of protected values: ``sex = female, race = Asian``."""
     attributes = _attributes(spec)
     values = [
         f"{words.quoted(name)} = {name_of(attributes[name], code)}"
         for name, code in zip(names, codes, strict=True)
     ]
-    return words.joined(values)
+    # two of them are joined by “and”
+    return ", ".join(values)
 
 
 def _each(spec: AuditSpec, conditions: Sequence[Condition], *, signs: bool) -> list[str]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fairdesk.certify import refine
+from fairdesk.certify import refine, results
 from fairdesk.certify.domain.boxes import Tree, Verdict
 from fairdesk.certify.domain.space import Places, Space, sizes, space_of
 from fairdesk.certify.refine import Counted, Examined, Queue, Refinery
@@ -224,6 +224,20 @@ def test_the_population_weighs_boxes_by_the_data() -> None:
     # three of the four people in the data are at the last place of the first axis
     assert refinery.population_discriminatory == pytest.approx(0.75)
     assert refinery.discriminatory == 3
+
+
+@pytest.mark.parametrize("falsified", [False, True])
+def test_what_holds_for_all_holds_for_the_data_without_rounding(falsified: bool) -> None:
+    space = space_with((4, 3))
+    refinery = Refinery(space, Oracle(np.full((4, 3), falsified), np.random.default_rng(0)))
+    while not refinery.over:
+        refinery.step()
+    domain, population = results.proven(
+        refinery, ("sex",), seconds=1.0, margin=0.0, course=results.Course()
+    )
+    assert domain.exact
+    assert (population.certified, population.falsified) == (1.0 - falsified, float(falsified))
+    assert population.undecided == 0.0
 
 
 def test_what_was_not_looked_at_yet_is_looked_at_by_steps() -> None:

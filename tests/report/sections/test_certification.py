@@ -125,7 +125,7 @@ def text(tmp_path_factory):
         "Regions examined 1,234,567",
         "Of the constraints one could not be decided on boxes.",
         "sex 95.00 % 3.00 % 2.00 %",
-        "sex = female and job = cook sex = male and job = pilot 6.00 % 94.00 % exactly",
+        "sex = female, job = cook sex = male, job = pilot 6.00 % 94.00 % exactly",
         "“age” ≥ 25 and “debts” ≤ 4",
         "514,403,287,551,440,328 4.12 % 1.30 %",
         "40.5 ≤ “income” ≤ 80",
