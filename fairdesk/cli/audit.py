@@ -417,20 +417,18 @@ def _summary(outcome: Outcome) -> str:
 
 def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
     spec = outcome.spec
-    pairs = sorted(
-        (each for each in run.figures if isinstance(each, PairShare)),
-        key=lambda pair: -pair.falsified,
-    )
+    pairs = [each for each in run.figures if isinstance(each, PairShare)]
+    differing = sorted(pairs, key=lambda pair: -pair.falsified)[:_MOST_PAIRS]
+    worst = [each for each in differing if each.falsified]
     others = (each for each in run.figures if not isinstance(each, PairShare))
-    shown = (*others, *pairs[:_MOST_PAIRS])
-    more = len(pairs) - _MOST_PAIRS
+    more = len(pairs) - len(worst)
     name = [f"{METHODS[run.spec.method].title}:"] if len(outcome.runs) > 1 else []
     said = figures.headline(spec, run).sentence
     return (
         *name,
         said,
         *figures.alone_sentences(spec, run),
-        *(each for each in figures.sentences(spec, shown) if each not in said),
+        *(each for each in figures.sentences(spec, (*others, *worst)) if each not in said),
         *([_more_pairs(more, outcome.files)] if more > 0 else []),
         *([run.message] if run.state == "done" and run.message else []),
         f"{words.capital(figures.effort(run))}.",
@@ -439,5 +437,5 @@ def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
 
 def _more_pairs(n_pairs: int, files: Mapping[str, str]) -> str:
     """Say where the rest of the pairs of values is, which would fill the terminal."""
-    said = f"{words.counted(n_pairs, 'more pair')} of values"
+    said = f"{words.counted(n_pairs, 'other pair')} of values"
     return f"{said} in {files[REPORT]}." if REPORT in files else f"{said}."
