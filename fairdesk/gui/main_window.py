@@ -127,7 +127,7 @@ class MainWindow(QMainWindow):
         if settings.maximised:
             self.setWindowState(Qt.WindowState.WindowMaximized)
         # there from the first: nothing moves when it speaks
-        self.statusBar()
+        self.statusBar().setSizeGripEnabled(False)
         self._make_menus()
         self._show_state()
 

@@ -109,6 +109,7 @@ class StartPage(QWidget):
 
     def _buttons(self) -> QHBoxLayout:
         self.new_button, self.open_button = QPushButton("&New audit"), QPushButton("&Open audit…")
+        theme.fill(self.new_button)
         for button, signal in ((self.new_button, self.new), (self.open_button, self.open)):
             button.setFont(theme.scaled(button.font(), 1.12))
             button.setMinimumSize(170, 44)

@@ -1,10 +1,32 @@
-"""Pages of which one is shown: where the window is too small for it, it scrolls."""
+"""Pages of which one is shown, and what is alike in all: where they are too small, they scroll."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QStackedWidget, QStyle, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QStackedWidget,
+    QWidget,
+)
+
+from fairdesk.gui.kit import layouts, parts, theme
+
+#: The height of a page's first line, whether there is only a title in it or buttons too.
+HEAD = 36
+
+
+def page_head(name: str, *beside: layouts.Item) -> QHBoxLayout:
+    """Return the first line of a page: its title, and what stands at the right of it."""
+    title = parts.title(name)
+    title.setObjectName("title")
+    title.setWordWrap(not beside)
+    line = layouts.row(layouts.grow(title), *beside, spacing=theme.NEAR)
+    line.addStrut(HEAD)
+    return line
 
 
 class Pages(QScrollArea):
@@ -60,7 +82,7 @@ class Pages(QScrollArea):
         page, room = self.stack.currentWidget(), self.maximumViewportSize()
         if page is None:
             return
-        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        bar = self.verticalScrollBar().sizeHint().width()
         width, height = room.width(), room.height()
         least = page.minimumSizeHint().expandedTo(page.minimumSize())
         if least.width() > width:

@@ -38,6 +38,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSpacerItem,
+    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -201,7 +202,8 @@ class Card(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self.pen())
         painter.setBrush(QColor(getattr(colours, self._tone)))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(rect, theme.ROUND, theme.ROUND)
 
     def pen(self) -> QPen:
         """Return the pen of the edge."""
@@ -384,6 +386,25 @@ class Fold(QWidget):
             self.opened.emit()
 
 
+class Stack(QStackedWidget):
+    """Widgets of which one is shown; it asks for the room of that one only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.currentChanged.connect(lambda _at: self.updateGeometry())
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Ask for what the one on screen asks for."""
+        shown = self.currentWidget()
+        return super().sizeHint() if shown is None else shown.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Return the least size of the one on screen."""
+        shown = self.currentWidget()
+        least = super().minimumSizeHint() if shown is None else shown.minimumSizeHint()
+        return least if shown is None else least.expandedTo(shown.minimumSize())
+
+
 class Hairline(QWidget):
     """A thin line between two sides."""
 
@@ -443,6 +464,8 @@ def empty_page(name: str, what: str, *below: QWidget) -> QWidget:
     for words in (title(name), quiet(what)):
         words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(words)
+    for button in [each for each in below if isinstance(each, QPushButton)][:1]:
+        theme.fill(button)
     for widget in below:
         if isinstance(widget, Words):
             # a label in the middle of a line would be cut to one line

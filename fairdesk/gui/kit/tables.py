@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QProxyStyle,
@@ -66,6 +66,7 @@ def read_only(
         table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     table.horizontalHeader().setHighlightSections(False)
+    table.setItemDelegate(Padded(table))
     define_heads(table)
 
 
@@ -78,7 +79,7 @@ def head_columns(table: QTableWidget, titles: Sequence[str], right: Collection[i
 
 
 class _HeadStyle(QProxyStyle):
-    """Titles of columns in line with padded cells."""
+    """Titles of columns in line with padded cells, on a flat ground."""
 
     def __init__(self) -> None:
         super().__init__("Fusion")
@@ -90,7 +91,16 @@ class _HeadStyle(QProxyStyle):
         painter: QPainter,
         widget: QWidget | None = None,
     ) -> None:
-        """Draw a title where its cells are."""
+        """Draw a title where its cells are, and a hairline below it."""
+        if element == QStyle.ControlElement.CE_HeaderSection:
+            painter.fillRect(option.rect, option.palette.window())
+            line = QRect(option.rect)
+            line.setTop(line.bottom())
+            painter.fillRect(line, QColor(theme.colours().edge))
+            return
+        if element == QStyle.ControlElement.CE_HeaderEmptyArea:
+            painter.fillRect(option.rect, option.palette.window())
+            return
         if element == QStyle.ControlElement.CE_HeaderLabel:
             option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
         super().drawControl(element, option, painter, widget)
@@ -133,9 +143,24 @@ class Padded(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """Draw the cell."""
+        """Draw the cell; what is chosen on a calm ground."""
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, QColor(theme.colours().tint))
+        elif (ground := index.data(Qt.ItemDataRole.BackgroundRole)) is not None:
+            painter.fillRect(option.rect, ground)
         option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
         super().paint(painter, option, index)
+
+    def initStyleOption(  # noqa: N802 - Qt's name
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Let a chosen cell keep its colour, on a calm ground."""
+        super().initStyleOption(option, index)
+        palette = option.palette
+        role = QPalette.ColorRole
+        palette.setColor(role.Highlight, QColor(theme.colours().tint))
+        palette.setColor(role.HighlightedText, palette.color(role.Text))
+        option.palette = palette
 
     def sizeHint(  # noqa: N802 - Qt's name
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

@@ -170,13 +170,14 @@ class Wizard(QDialog):
         side = layouts.panel(
             lead,
             layouts.grow(self.steps),
-            margin=(theme.TIGHT, theme.PAGE, 0, theme.GAP),
+            margin=(0, theme.WIDE, 0, theme.GAP),
             spacing=theme.GAP,
         )
         self._blocked = quiet()
         self.back = push_button("&Back", self._back, auto_default=False)
         self.next = QPushButton()
         self.next.setDefault(True)
+        theme.fill(self.next)
         self.next.clicked.connect(self._next)
         for button in (self.back, self.next):
             button.setMinimumWidth(120)
@@ -184,7 +185,7 @@ class Wizard(QDialog):
             layouts.grow(self._blocked),
             self.back,
             self.next,
-            margin=(theme.PAGE, theme.GAP, theme.PAGE, theme.WIDE),
+            margin=(theme.PAGE, theme.GAP, theme.PAGE, theme.GAP),
             spacing=theme.GAP,
         )
         layouts.row(

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QWidget
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
-from fairdesk.gui.kit.parts import Banner, Words, quiet, title
+from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.kit.parts import Banner, Words, quiet
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.state.wizard_state import Step, WizardState
 
@@ -57,14 +58,14 @@ class Page(QWidget):
         self._redo = Words(tone="wrong")
         self.banner = Banner()
         set_topic(self, f"step {step.name}")
-        first = layouts.row(layouts.grow(title(name)), HelpButton(name))
+        first = page_head(name, HelpButton(name))
         self.beside_title = first
         self.body = layouts.column(
             layouts.column(first, quiet(sentence), spacing=theme.TIGHT),
             self._redo,
             self.banner,
             on=self,
-            margin=(theme.PAGE, theme.PAGE, theme.PAGE, theme.GAP),
+            margin=theme.AROUND,
             spacing=theme.GAP,
         )
         self._redo.hide()

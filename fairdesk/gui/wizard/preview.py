@@ -61,6 +61,10 @@ class TinyChart(QWidget):
         draw_bars(QPainter(self), self.rect().adjusted(0, 2, 0, -2), self._bars)
 
 
+#: So many rows are seen at least.
+_LEAST_ROWS = 4
+
+
 class PreviewModel(TableModel):
     """The first `ROWS` rows of a table, as the file writes them."""
 
@@ -263,6 +267,9 @@ class Preview(QTableView):
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + theme.NEAR)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.horizontalScrollBar().valueChanged.connect(self.header.place)
+        # below the heads some rows are seen, else the page scrolls
+        rows = _LEAST_ROWS * self.verticalHeader().defaultSectionSize()
+        self.setMinimumHeight(self.header.sizeHint().height() + rows)
 
     def show_table(self, table: Table | None, histograms: Mapping[str, Histogram]) -> None:
         """Show a table."""

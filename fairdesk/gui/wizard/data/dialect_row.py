@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 import msgspec
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from fairdesk.data.table import Dialect, Source
@@ -54,7 +54,7 @@ class DialectRow(QWidget):
                 combo.addItem(words, value)
         self.table = QComboBox()
         for combo in (self.delimiter, self.encoding, self.decimal, self.table):
-            bounded(combo, 9)
+            bounded(combo, 7)
             calm(combo)
         for combo in (self.delimiter, self.encoding, self.decimal):
             combo.activated.connect(self.changed)
@@ -79,11 +79,12 @@ class DialectRow(QWidget):
             layouts.grow(self._table_box, 4),
             layouts.grow(self._text_only, 10),
             layouts.grow(labelled("Cells &without a value", self.missing), 4),
-            layouts.at(self.header, Qt.AlignmentFlag.AlignBottom),
-            layouts.stretch(),
+            layouts.grow(layouts.column(layouts.stretch(), self.header, spacing=0), 0),
             on=self,
-            spacing=theme.GAP,
+            spacing=theme.NEAR,
         )
+        for field in (self.missing, self.header):
+            field.setMinimumHeight(self.delimiter.sizeHint().height())
 
     def dialect(self, before: Dialect) -> Dialect:
         """Return how the file is to be read, as the controls say; else as ``before``."""

@@ -125,6 +125,7 @@ class DataPage(Page):
         self.preview.header.chosen.connect(self._retype)
         self._problems_side = QWidget()
         self._problems_side.setFixedWidth(36 * self.fontMetrics().averageCharWidth())
+        self._problems_side.hide()
         self._problems_title = heading("")
         inside = QWidget()
         self._problems = layouts.column(

@@ -75,7 +75,7 @@ class CheckCard(Card):
         self._agreement = Words(size=1.08)
         self._more = quiet()
         self.answer = AnswerField()
-        left = layouts.column(self._agreement, self._more, self.answer, spacing=theme.NEAR)
+        left = layouts.column(self._agreement, self._more, spacing=theme.NEAR)
         across = layouts.row(layouts.grow(left), spacing=theme.PAGE)
         across.setAlignment(left, Qt.AlignmentFlag.AlignTop)
         self._confusion_box = QWidget()
@@ -85,6 +85,7 @@ class CheckCard(Card):
         self._confusion.setVerticalSpacing(theme.TIGHT)
         across.addWidget(self._confusion_box, 0, Qt.AlignmentFlag.AlignTop)
         self.body.addLayout(across)
+        self.body.addWidget(self.answer)
         self._warnings = layouts.column()
         self.body.addLayout(self._warnings)
 

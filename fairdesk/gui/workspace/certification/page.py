@@ -21,6 +21,7 @@ from fairdesk.charts.verdicts import MARKS, shown
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.certification.refinement_view import RefinementView
 from fairdesk.gui.workspace.common.answering import Run, can_go_on, proves
 from fairdesk.gui.workspace.common.report_link import report_link
@@ -168,9 +169,7 @@ class ProofPage(RunPage):
 
     def _make_full(self) -> QWidget:
         inside = QWidget()
-        head = layouts.row(layouts.grow(parts.title("Certification")), spacing=theme.NEAR)
-        for choice in (self.runs, self._make_go_on(), self._make_stop()):
-            head.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
+        head = page_head("Certification", self.runs, self._make_go_on(), self._make_stop())
         link = report_link(self._session, self._places)
         column = layouts.column(
             head,
@@ -183,7 +182,7 @@ class ProofPage(RunPage):
             layouts.at(link, Qt.AlignmentFlag.AlignLeft),
             self.bars,
             on=inside,
-            margin=theme.PAGE,
+            margin=theme.AROUND,
             spacing=theme.GAP,
         )
         for widget, name, what in self._parts_below():

@@ -15,7 +15,7 @@ from fairdesk.data.table import Column
 from fairdesk.groups.tabular.membership import members
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import Padded, read_only
+from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.conditions import Conditions
@@ -94,7 +94,6 @@ class PeopleInside(QWidget):
         self.table.verticalHeader().show()
         self.table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.table.setWordWrap(False)
-        self.table.setItemDelegate(Padded(self.table))
         head = self.table.horizontalHeader()
         # to measure all rows takes a second
         head.setResizeContentsPrecision(_MEASURED)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem
 
 from fairdesk.gui.kit import tips
-from fairdesk.gui.kit.tables import RIGHT, Padded, head_columns, read_only
+from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
 
 
 def short_table(
@@ -25,7 +25,6 @@ def short_table(
     table = QTableWidget(len(rows), len(header))
     read_only(table, name, line=9, whole=True)
     head_columns(table, header, right)
-    table.setItemDelegate(Padded(table))
     for row, texts in enumerate(rows):
         for place, text in enumerate(texts):
             item = QTableWidgetItem(text)

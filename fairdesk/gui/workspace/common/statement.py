@@ -28,7 +28,7 @@ class Statement(parts.Card):
     def __init__(self) -> None:
         super().__init__()
         self._kind = parts.Words(tone="accent", strong=True, wrap=False)
-        self._sentence = parts.Words(size=1.2, strong=True)
+        self._sentence = parts.Words(size=1.12, strong=True)
         self._more = parts.quiet()
         for words in (self._sentence, self._more):
             words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -66,6 +66,7 @@ class CompareDialog(QDialog):
         self._start = self._buttons.addButton(start, QDialogButtonBox.ButtonRole.AcceptRole)
         self._buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
         self._start.setDefault(True)
+        theme.fill(self._start)
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         layouts.column(

@@ -28,7 +28,8 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.tables import Padded, head_columns, read_only
+from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.kit.tables import head_columns, read_only
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.short_table import short_table
@@ -86,10 +87,10 @@ class ComparePage(QWidget):
         self._tabs.addTab(self.runs, "Pairs &found per run")
         self._tabs.addTab(self.diagnosis, "Gradient-&estimate diagnostic")
         layouts.column(
-            parts.title("Compare methods"),
+            page_head("Compare methods"),
             layouts.grow(self._tabs),
             on=self,
-            margin=(theme.PAGE, theme.PAGE, 0, 0),
+            margin=(theme.PAGE, theme.WIDE, 0, 0),
             spacing=theme.NEAR,
         )
 
@@ -424,7 +425,6 @@ class _RunList(QTableWidget):
         how = "Space selects or deselects a run."
         read_only(self, "Runs to compare", how, line=9, single=True)
         head_columns(self, _HEADS, _NUMBERS)
-        self.setItemDelegate(Padded(self))
         head = self.horizontalHeader()
         head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)

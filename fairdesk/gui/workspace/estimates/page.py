@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.answers.answer import Question
@@ -17,6 +17,7 @@ from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.answering import Run, excesses, gaps, shares
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.short_table import short_table
@@ -218,17 +219,14 @@ class SharePage(RunPage):
 
     def _make_full(self) -> QWidget:
         inside = QWidget()
-        head = layouts.row(
-            layouts.grow(parts.title("Estimates")),
-            layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
-        )
+        head = page_head("Estimates", self.runs)
         column = layouts.column(
             head,
             parts.quiet(f"{EXPLAINED} {POSSIBLE.format(many=self._session.many)}"),
             self._banner,
             self._standing,
             on=inside,
-            margin=theme.PAGE,
+            margin=theme.AROUND,
             spacing=theme.GAP,
         )
         self._sentences = layouts.column(spacing=theme.GAP)

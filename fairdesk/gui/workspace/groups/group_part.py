@@ -239,6 +239,8 @@ class TablePart(QWidget):
                 self._column.addWidget(picture)
         self._add_errors()
         self._add_calibration()
+        # beside a longer one all begins at the same height
+        self._column.addStretch(1)
         self._show()
 
     @property

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QToolButton,
+    QWidget,
+)
 
 from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.method import QuestionKind
@@ -26,6 +35,8 @@ from fairdesk.wording.groups.tables import group_text, outcome_of
 
 _HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
 _EACH = "each attribute alone"
+#: In less width tables of the same groups stand below each other.
+_BESIDE = 820
 
 
 def measures(run: Run) -> bool:
@@ -64,7 +75,9 @@ class GroupTables(RunPage):
     def __init__(self, session: Session) -> None:
         super().__init__(session, measures, "Run whose group metrics are shown", Question.GROUPS)
         self._tables: tuple[GroupTable, ...] = ()
-        self._kinds: tuple[tuple[str, str], ...] = ()
+        #: What can be shown: tables of one outcome, or of two side by side.
+        self._kinds: tuple[tuple[tuple[str, str], ...], ...] = ()
+        self._lines: list[QBoxLayout] = []
         self._groups: tuple[tuple[str, ...], ...] = ((),)
         self.shown: list[TablePart] = []
         self.kind, self.by = QComboBox(), QComboBox()
@@ -96,7 +109,7 @@ class GroupTables(RunPage):
                 "tests, shortfalls, error rates and calibration. This takes seconds."
             ),
             on=inside,
-            margin=(0, theme.GAP, theme.WIDE, theme.PAGE),
+            margin=(0, theme.GAP, theme.PAGE, theme.PAGE),
             spacing=theme.GAP,
         )
         if reason:
@@ -113,7 +126,7 @@ class GroupTables(RunPage):
             self._banner,
             self._column,
             layouts.stretch(),
-            margin=(0, 0, theme.WIDE, theme.WIDE),
+            margin=(0, 0, theme.PAGE, theme.WIDE),
             spacing=theme.GAP,
         )
         full = QWidget()
@@ -124,12 +137,12 @@ class GroupTables(RunPage):
             margin=(0, theme.GAP, 0, 0),
             spacing=theme.GAP,
         )
-        below = layouts.row(self.detail, margin=(0, 0, theme.WIDE, theme.GAP))
+        below = layouts.row(self.detail, margin=(0, 0, theme.PAGE, theme.GAP))
         outer.addLayout(below)
         return full
 
     def _make_choices(self) -> QHBoxLayout:
-        row = layouts.row(margin=(0, 0, theme.WIDE, 0), spacing=theme.NEAR)
+        row = layouts.row(margin=(0, 0, theme.PAGE, 0), spacing=theme.NEAR)
         for text, combo in (("&Counted", self.kind), ("&by", self.by)):
             label = QLabel(text)
             label.setBuddy(combo)
@@ -210,7 +223,13 @@ class GroupTables(RunPage):
     def _offer(self) -> None:
         """Offer what was counted, and the attributes; what was chosen stays where it can."""
         spec = self._session.spec
-        kinds = {_kind(table): counted(spec, table) for table in self._tables}
+        texts = {_kind(table): counted(spec, table) for table in self._tables}
+        kinds: dict[tuple[tuple[str, str], ...], str] = {
+            (kind,): text for kind, text in texts.items()
+        }
+        if beside := _beside(tuple(texts)):
+            # what is asked first: the decisions, with what they are held against
+            kinds = {beside: " beside ".join(texts[kind] for kind in beside), **kinds}
         groups = dict.fromkeys(t.attributes for t in self._tables if len(t.attributes) > 1)
         singles = {t.attributes[0] for t in self._tables if len(t.attributes) == 1}
         each = _EACH if len(singles) > 1 else words.listed(tuple(singles))
@@ -220,14 +239,18 @@ class GroupTables(RunPage):
 
     def _lay_out(self) -> None:
         """Show the tables that are chosen, in the parts that there are for them."""
-        kinds = self._kinds[self.kind.currentIndex() :][:1]
+        kinds = self._kinds[self.kind.currentIndex()] if self._kinds else ()
         names = self._groups[self.by.currentIndex()]
-        wanted = [
+        found = [
             table
             for table in self._tables
             if _kind(table) in kinds
             and (table.attributes == names if names else len(table.attributes) == 1)
         ]
+        groups = list(dict.fromkeys(table.attributes for table in found))
+        wanted = sorted(
+            found, key=lambda each: (groups.index(each.attributes), kinds.index(_kind(each)))
+        )
         if [_shape(table) for table in wanted] == [_shape(part.table) for part in self.shown]:
             for part, table in zip(self.shown, wanted, strict=True):
                 part.show_table(table)
@@ -235,14 +258,30 @@ class GroupTables(RunPage):
         self.shown = []
         parts.clear(self._column)
         self.detail.clear()
+        self._lines = []
         for table in wanted:
             part = TablePart(self._session, table, self.more)
             part.chosen.connect(self._choose)
-            self._column.addWidget(part)
+            if not self.shown or self.shown[-1].table.attributes != table.attributes:
+                self._lines.append(QBoxLayout(QBoxLayout.Direction.LeftToRight))
+                self._lines[-1].setSpacing(theme.WIDE)
+                self._column.addLayout(self._lines[-1])
+            self._lines[-1].addWidget(part, 1)
             self.shown.append(part)
+        self._turn()
         # what a figure's choice tells comes after all figures for the keyboard too
         last = [each for part in self.shown for each in part.findChildren(QWidget) if _takes(each)]
         parts.in_order(*last[-1:], self.detail.rows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Put tables of the same groups below each other where both do not fit side by side."""
+        super().resizeEvent(event)
+        self._turn()
+
+    def _turn(self) -> None:
+        way = QBoxLayout.Direction
+        for line in self._lines:
+            line.setDirection(way.LeftToRight if self.width() >= _BESIDE else way.TopToBottom)
 
     def _choose(self, table: GroupTable, line: GroupLine, column: Column) -> None:
         for part in self.shown:
@@ -255,7 +294,7 @@ class _Detail(parts.Card):
     """How a figure came: always in sight, below the tables."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__(margin=theme.GAP)
+        super().__init__(margin=theme.NEAR)
         self._session = session
         self._chosen: tuple[GroupTable, GroupLine] | None = None
         self.edges: Edges = {}
@@ -295,6 +334,13 @@ class _Detail(parts.Card):
     def _show_rows(self) -> None:
         if self._chosen is not None:
             RowsDialog(self._session, self.edges, *self._chosen, parent=self.window()).show()
+
+
+def _beside(kinds: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the decisions and the recorded outcome, if both were counted."""
+    there = {kind[0]: kind for kind in reversed(kinds)}
+    both = tuple(there[of] for of in ("decisions", "label") if of in there)
+    return both if len(both) > 1 else ()
 
 
 def _kind(table: GroupTable) -> tuple[str, str]:

@@ -10,7 +10,8 @@ from fairdesk.answers.selection import best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import FindingsView
@@ -44,34 +45,32 @@ class GroupsPage(QWidget):
         self.tables = GroupTables(session)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.tables, "Gro&up metrics")
         self.tabs.addTab(self.findings, "Subgroup d&iscovery")
         self.tabs.addTab(self.words, "Identity &terms")
-        self.tabs.addTab(self.tables, "Gro&up metrics")
         self.findings.find_groups.connect(self.find_groups)
         self.findings.again.connect(self.again)
         self.findings.compare.connect(self.compare)
         self.words.compare_words.connect(self.compare_words)
         self.tables.measure_wanted.connect(self.measure_groups)
         layouts.column(
-            parts.title("Groups"),
+            page_head("Groups"),
             layouts.grow(self.tabs),
             on=self,
-            margin=(theme.PAGE, theme.PAGE, theme.NEAR, 0),
+            margin=(theme.PAGE, theme.WIDE, 0, 0),
             spacing=theme.NEAR,
         )
         self.tabs.setTabVisible(self.tabs.indexOf(self.words), bool(text_columns(session.spec)))
-        if session.spec.predictions:
-            self.tabs.setCurrentWidget(self.tables)
-        elif not session.spec.domain.grouping:
+        if not session.spec.predictions and not session.spec.domain.grouping:
             self.tabs.setCurrentWidget(self.words)
         session.runs_changed.connect(self._begin)
 
     def _begin(self) -> None:
-        """Show at first what is known: group metrics, where no subgroups were looked for."""
+        """Show at first what is known: subgroups, where only these were looked for."""
         self._session.runs_changed.disconnect(self._begin)
-        known = best_run(Question.GROUPS, self._session.runs)
-        if known is not None and best_run(Question.SUBGROUPS, self._session.runs) is None:
-            self.tabs.setCurrentWidget(self.tables)
+        known = best_run(Question.SUBGROUPS, self._session.runs)
+        if known is not None and best_run(Question.GROUPS, self._session.runs) is None:
+            self.show_run(known.spec)
 
     def show_run(self, run: RunSpec) -> None:
         """Show the tab of what a run answers."""
@@ -84,5 +83,5 @@ class GroupsPage(QWidget):
 
     def open_run(self, number: int) -> None:
         """Show a run by its number."""
-        for view in (self.findings, self.words, self.tables):
+        for view in (self.tables, self.findings, self.words):
             view.open_run(number)

@@ -193,6 +193,7 @@ class RepairForm(QWidget):
         self.much: dict[str, QSpinBox | QDoubleSpinBox] = {}
         self.seed = QSpinBox()
         self.button = QPushButton("S&tart mitigation")
+        theme.fill(self.button)
         self.why = parts.Words(tone="wrong")
         self.lacking = parts.Banner()
         self._lay_out()

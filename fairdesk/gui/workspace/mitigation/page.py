@@ -15,6 +15,7 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.run_choice import RunChoice
@@ -182,11 +183,7 @@ class RepairPage(QWidget):
     # Parts
 
     def _lay_out(self) -> None:
-        head = layouts.row(
-            layouts.grow(parts.title("Mitigation")),
-            layouts.at(self._runs, Qt.AlignmentFlag.AlignTop),
-            spacing=theme.NEAR,
-        )
+        head = page_head("Mitigation", self._runs)
         self._going = self._make_going()
         self.fold.body.setContentsMargins(0, 0, 0, 0)
         self.fold.body.addWidget(self.form)
@@ -207,7 +204,7 @@ class RepairPage(QWidget):
             self.fold,
             self._results,
             layouts.stretch(),
-            margin=theme.PAGE,
+            margin=theme.AROUND,
             spacing=theme.GAP,
         )
         self._area = parts.scrolled(inside)

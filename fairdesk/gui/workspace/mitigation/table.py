@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QTableWidget, QTableWidgetItem
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.tables import LEFT, RIGHT, Padded, head_columns, read_only
+from fairdesk.gui.kit.tables import LEFT, RIGHT, head_columns, read_only
 from fairdesk.results.events import Metric
 from fairdesk.results.trials import trial_of
 from fairdesk.wording import trials as trial_words
@@ -38,7 +38,6 @@ class BeforeAfter(QTableWidget):
         self._rows: list[tuple[str, ...]] = []
         read_only(self, "Before and after", "Ctrl+C copies the table.", whole=True)
         head_columns(self, _HEADS, trial_words.BEFORE_AFTER_NUMBERS)
-        self.setItemDelegate(Padded(self))
         self.setWordWrap(True)
         shortcut(self, QKeySequence.StandardKey.Copy, self.copy)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
-    QHBoxLayout,
     QSplitter,
     QStackedWidget,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -32,6 +32,7 @@ from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
@@ -41,8 +42,8 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.wording import words
 
 Curve = NDArray[np.float64]
-#: Pixels of height below which there is room for the people only.
-_ROOM_FOR_CHART = 600
+#: How high the chart is.
+_CHART = 200
 
 
 def over_time(curve: Curve) -> Drawing:
@@ -104,7 +105,8 @@ class ExamplesPage(QWidget):
         #: The run that the auditor wants to see.
         self._wanted: int | None = None
         self._curves: dict[int, Curve] = {}
-        self._headline = parts.Words(size=1.25, strong=True)
+        self._turned = False
+        self._headline = parts.Words(size=1.12, strong=True)
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._effort = parts.quiet()
         self._weighing = WeighingLine(session)
@@ -147,11 +149,6 @@ class ExamplesPage(QWidget):
             self._wanted = number
             self._runs.setCurrentIndex(position)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Leave the room of a low window to the people: the chart is the first to go."""
-        super().resizeEvent(event)
-        self._watching.setVisible(self.height() >= _ROOM_FOR_CHART)
-
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Draw what has changed while the page was hidden."""
         super().showEvent(event)
@@ -160,49 +157,42 @@ class ExamplesPage(QWidget):
     # Parts
 
     def _make_full(self, people: QWidget) -> QWidget:
-        """Make what is shown once there is a run: sentence, chart, people."""
-        split = QSplitter(Qt.Orientation.Vertical)
-        self._watching = self._make_watching()
-        # where there is no room for it, it goes: it asks for none
-        self._watching.setMinimumHeight(1)
-        split.addWidget(self._watching)
-        split.addWidget(people)
-        split.setStretchFactor(0, 0)
-        split.setStretchFactor(1, 1)
-        split.setHandleWidth(theme.GAP)
-        split.setSizes([150, 450])
+        """Make what is shown once there is a run: sentence, how it went, people."""
+        self._watching = parts.Fold("Progress of the search")
+        self._watching.body.setContentsMargins(0, 0, 0, 0)
+        self._watching.body.addWidget(self._make_watching())
+        self._watching.opened.connect(self._draw)
+        self._watching.button.clicked.connect(self._keep_watching)
         return layouts.panel(
+            page_head("Discriminatory pairs", self._runs),
             self._make_head(),
             self._banner,
             self._trouble,
-            layouts.grow(split),
-            margin=(theme.PAGE, theme.PAGE, theme.PAGE, theme.NEAR),
+            self._watching,
+            layouts.grow(people),
+            margin=theme.AROUND,
             spacing=theme.NEAR,
         )
 
-    def _make_head(self) -> QHBoxLayout:
-        """Make the sentence above, with the choice of a run."""
+    def _make_head(self) -> QVBoxLayout:
+        """Make the sentence above."""
         # as high as the line beside it, which comes and goes: nothing below may move
         self._effort.setMinimumHeight(self._weighing.sizeHint().height())
         effort = layouts.row(layouts.grow(self._effort), self._weighing, spacing=theme.GAP)
-        return layouts.row(
-            layouts.grow(layouts.column(self._headline, effort, spacing=theme.TIGHT)),
-            layouts.at(self._runs, Qt.AlignmentFlag.AlignTop),
-            spacing=theme.GAP,
-        )
+        return layouts.column(self._headline, effort, spacing=theme.TIGHT)
 
     def _make_people(self) -> QWidget:
         """Make the lower part: filters, and below them the table with the two people beside it."""
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(self.pairs)
         split.addWidget(self.detail)
-        split.setStretchFactor(0, 1)
-        split.setStretchFactor(1, 1)
+        split.setStretchFactor(0, 4)
+        split.setStretchFactor(1, 5)
         split.setChildrenCollapsible(False)
-        split.setHandleWidth(theme.WIDE)
-        split.setSizes([520, 480])
-        self.detail.setMinimumSize(320, 320)
-        self.pairs.setMinimumHeight(160)
+        split.setHandleWidth(theme.GAP)
+        split.setSizes([400, 560])
+        self.detail.setMinimumSize(360, 240)
+        self.pairs.setMinimumSize(240, 200)
         return layouts.panel(self.pairs.filters, layouts.grow(split), spacing=theme.NEAR)
 
     def _make_watching(self) -> QWidget:
@@ -228,9 +218,9 @@ class ExamplesPage(QWidget):
             spacing=theme.NEAR,
         )
         counts.setMinimumWidth(210)
-        inside = parts.scrolled(counts)
+        self.chart.setMinimumHeight(_CHART)
         return layouts.strip(
-            layouts.grow(self.chart, 5), layouts.grow(inside, 2), spacing=theme.WIDE
+            layouts.grow(self.chart, 5), layouts.grow(counts, 2), spacing=theme.WIDE
         )
 
     def _make_empty(self) -> QWidget:
@@ -271,7 +261,12 @@ class ExamplesPage(QWidget):
     def _toggle_table(self) -> None:
         """Turn the chart that is nearest to a table: of why, if that is told, else of the run."""
         if not self.detail.toggle_table():
+            self._watching.set_open(opened=True)
             self.chart.toggle_table()
+
+    def _keep_watching(self) -> None:
+        """Leave open or closed what the auditor opened or closed."""
+        self._turned = True
 
     def _tell_trouble(self, error: FairDeskError, again: Callable[[], None]) -> None:
         """Say why the model told nothing about a pair, and what can be done about it."""
@@ -367,6 +362,9 @@ class ExamplesPage(QWidget):
         """Say how a run stands, in words and numbers."""
         spec = self._session.spec
         self._headline.setText(self._session.headline(run, ending=False))
+        if not self._turned:
+            # once a search is over its pairs are what matters
+            self._watching.set_open(opened=run.state in ("running", "paused"))
         sign = OF_STATE[run.state].value
         state = words.state_word(run.state).capitalize()
         self._effort.setText(f"{sign} {state}: {words.effort(run)}{self._pooled()}")

@@ -21,6 +21,7 @@ from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.pairs.plausible import ShareBar
 from fairdesk.gui.workspace.pairs.side_by_side import (
     SideBySide,
+    change,
     changes,
     sentence,
     side_by_side_table,
@@ -108,13 +109,15 @@ class PairDetail(QWidget):
         self._session = session
         self._pair: Pair | None = None
         self._known: Known | None = None
-        self._title = parts.heading("")
+        self._title = parts.Words(tone="quiet", strong=True, wrap=False)
+        self._change = parts.Words(size=1.6, strong=True)
+        self._change.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sentence = parts.Words()
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._model = SideBySide(session, self)
         self._table = side_by_side_table(self._model, session.spec.domain.names)
         self._why_view = WhyView(session)
-        self._views = QStackedWidget()
+        self._views = parts.Stack()
         self._views.addWidget(self._table)
         self._views.addWidget(self._why_view)
         self._share = ShareBar()
@@ -124,12 +127,19 @@ class PairDetail(QWidget):
         self._make_tools()
 
         link = report_link(session, self._place, short=True)
-        full = layouts.panel(
-            self._in_line(self._title, link, self._flag, self._dismiss),
+        inside = layouts.panel(
+            self._change,
             self._sentence,
             self._tools,
-            layouts.grow(self._views),
+            self._views,
             self._nearness,
+            layouts.stretch(),
+            margin=(0, 0, theme.NEAR, 0),
+            spacing=theme.NEAR,
+        )
+        full = layouts.panel(
+            self._in_line(self._title, link, self._flag, self._dismiss),
+            layouts.grow(parts.scrolled(inside)),
             self._note,
             spacing=theme.NEAR,
         )
@@ -365,6 +375,7 @@ class PairDetail(QWidget):
         if form is not None and self._known is not None and form is self._known.nearer:
             said += "\n" + changes(spec, self._known.found.pair, shown)
         self._sentence.setText(said)
+        self._change.setText(change(spec, shown))
         why = form.why if form is not None and self._why.isChecked() else None
         if form is None or why is None:
             self._model.show(shown, None if form is None else form.real)

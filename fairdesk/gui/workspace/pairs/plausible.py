@@ -6,13 +6,12 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Q
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QSizePolicy,
-    QStyle,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
 from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.tables import Padded
 from fairdesk.gui.workspace.session.pair_columns import PairRole
 
 _THICK = 7.0
@@ -35,7 +34,7 @@ def draw_share(painter: QPainter, track: QRectF, share: float) -> None:
     painter.restore()
 
 
-class ShareDelegate(QStyledItemDelegate):
+class ShareDelegate(Padded):
     """Draws a cell's share as a bar at the left of its text."""
 
     def paint(
@@ -56,9 +55,6 @@ class ShareDelegate(QStyledItemDelegate):
             return
         top = room.center().y() - _THICK / 2 + 1
         track = QRectF(room.left(), top, width, _THICK)
-        if option.state & QStyle.StateFlag.State_Selected:
-            # the ground of what is chosen is as dark as the bar
-            painter.fillRect(track.adjusted(-2, -2, 2, 2), option.palette.base())
         draw_share(painter, track, share)
 
 

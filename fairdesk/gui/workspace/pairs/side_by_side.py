@@ -13,6 +13,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.session.nearest_rows import Real
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.decisions.rule import score_name
@@ -99,6 +100,16 @@ def sentence(spec: AuditSpec, decisions: Sequence[str], pair: Pair) -> str:
         f"{said}, and the decision changes from “{here}” to “{there}”, from "
         f"{words.decision_word(spec, pair.row_class)} to "
         f"{words.decision_word(spec, pair.partner_class)}."
+    )
+
+
+def change(spec: AuditSpec, pair: Pair) -> str:
+    """Write what is changed between a pair's two sides: ``White → Asian``."""
+    return ", ".join(
+        f"{attribute.text(pair.row[p])} → {attribute.text(pair.partner[p])}"
+        for p in spec.domain.protected.tolist()
+        for attribute in (spec.domain.attributes[p],)
+        if pair.row[p] != pair.partner[p]
     )
 
 
@@ -224,19 +235,22 @@ def side_by_side_table(model: SideBySide, names: Sequence[str]) -> QTableView:
     """Make the view of such a table; ``names`` are its lines'."""
     table = QTableView()
     table.setModel(model)
-    table.setAccessibleName("Both instances side by side, and the nearest data row")
-    table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 7)
-    table.setShowGrid(False)
-    table.setTabKeyNavigation(False)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    name = "Both instances side by side, and the nearest data row"
+    read_only(table, name, line=theme.NEAR, single=True, whole=True)
+    table.setAlternatingRowColors(False)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
     header = table.horizontalHeader()
-    header.setHighlightSections(False)
     header.setSectionsClickable(False)
-    header.setFixedHeight(2 * table.fontMetrics().height() + theme.NEAR)
+    header.setFixedHeight(table.fontMetrics().height() + theme.GAP)
+    model.modelReset.connect(lambda: _fit(table))
     header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
     widest = max(table.fontMetrics().horizontalAdvance(name) for name in (*names, "Decision"))
-    header.resizeSection(0, min(widest + 24, 140))
+    header.resizeSection(0, min(widest + theme.WIDE, 180))
     return table
+
+
+def _fit(table: QTableView) -> None:
+    """Make a table as high as its lines: what is around it scrolls."""
+    lines = table.verticalHeader().length() + table.horizontalHeader().height()
+    table.setFixedHeight(lines + 2 * table.frameWidth())

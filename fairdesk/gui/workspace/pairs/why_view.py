@@ -94,11 +94,9 @@ class WhyView(QWidget):
             head,
             self._content,
             layouts.stretch(),
-            margin=(0, 0, theme.NEAR, 0),
             spacing=theme.NEAR,
         )
-        self._area = parts.scrolled(inside)
-        layouts.column(self._area, on=self)
+        layouts.column(inside, on=self)
 
     def show_why(self, pair: Pair, why: Explanation) -> None:
         """Show another explanation."""
@@ -120,7 +118,6 @@ class WhyView(QWidget):
         self._content.addWidget(parts.heading("With other protected values"))
         self._content.addWidget(self._make_variants(pair, why))
         self._turn()
-        self._area.verticalScrollBar().setValue(0)
 
     def toggle_table(self) -> None:
         """Turn from the bars to their table, or back."""

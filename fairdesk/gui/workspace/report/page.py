@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.store.records import RunState
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.workspace.common.steps import Sign, Standing
 from fairdesk.gui.workspace.report.contents import ContentsDialog
@@ -45,7 +46,7 @@ from fairdesk.report.provenance.signing import Key
 from fairdesk.results.proofs import Proven
 
 #: The form is at least so wide, the pages too.
-_LEAST_FORM, _LEAST_PAGES = 330, 380
+_LEAST_FORM, _LEAST_PAGES = 300, 340
 #: What no system wants in the name of a file, and how long such a name is at most.
 _UNFIT = re.compile(r'[\x00-\x1f<>:"/\\|?*\u202a-\u202e\u2066-\u2069]')
 _LONGEST = 80
@@ -212,14 +213,8 @@ class ReportPage(QWidget):
         ):
             button.setToolTip(what)
             button.setAccessibleDescription(what)
-        self._head = layouts.row(
-            layouts.grow(parts.title("Report")),
-            self.format,
-            self.save,
-            self.sign,
-            self.check,
-            spacing=theme.NEAR,
-        )
+        self._head = page_head("Report", self.format, self.save, self.sign, self.check)
+        theme.fill(self.save)
         form = self._area = parts.scrolled(self.form)
         form.setMinimumWidth(_LEAST_FORM)
         self._right = QStackedWidget()
@@ -246,7 +241,7 @@ class ReportPage(QWidget):
             self._busy,
             layouts.grow(self.tabs),
             on=self,
-            margin=(theme.PAGE, theme.PAGE, theme.PAGE, theme.NEAR),
+            margin=theme.AROUND,
             spacing=theme.NEAR,
         )
 

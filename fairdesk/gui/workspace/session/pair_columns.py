@@ -97,7 +97,7 @@ def mark_in_full(pair: Pair) -> str:
 
 
 def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple[Cells, ...]:
-    """Make the table's columns: mark, number, how plausible, what differs, verdict, the others.
+    """Make the table's columns: mark, what differs, number, how plausible, verdict, the others.
 
     Parameters
     ----------
@@ -147,8 +147,8 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
     )
     return (
         *(replace(each, text=mark_text, full=mark_in_full) for each in fields(("mark",))),
-        *(*fields(MARKED.keys() - {"mark"}), *fields(FIRST), *fields(WEIGHED)),
-        *(*protected, *following, *fields(FOUND), difference, *others),
+        *(*fields(MARKED.keys() - {"mark"}), *protected, *following),
+        *(*fields(FIRST), *fields(WEIGHED), *fields(FOUND), difference, *others),
     )
 
 

@@ -175,6 +175,7 @@ class AgainDialog(QDialog):
         buttons.addButton(self._start, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
         self._start.setDefault(True)
+        theme.fill(self._start)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         area = parts.scrolled(inside)

@@ -12,6 +12,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.wording import figures, words
@@ -126,7 +127,7 @@ class DataPage(QWidget):
         super().__init__()
         inside = QWidget()
         column = layouts.column(
-            parts.title("Data and model"),
+            page_head("Data and model"),
             parts.quiet(
                 "The exact data and model of this audit. They are fixed; to audit other data "
                 "or another model, create a new audit."
@@ -148,7 +149,7 @@ class DataPage(QWidget):
                 ],
             ),
             on=inside,
-            margin=theme.PAGE,
+            margin=theme.AROUND,
             spacing=theme.GAP,
         )
         known = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)}

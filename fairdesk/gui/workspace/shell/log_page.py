@@ -31,6 +31,7 @@ from fairdesk.audit.store.records import LogEntry
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.table_model import Index, TableModel
 from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.session.session import Session
@@ -127,14 +128,14 @@ class LogPage(QWidget):
 
         row = layouts.row(label, layouts.grow(self._filter), export, spacing=theme.NEAR)
         layouts.column(
-            parts.title("Audit log"),
+            page_head("Audit log"),
             parts.quiet("Every run and every decision of the auditor, in order."),
             self._banner,
             row,
             layouts.grow(self._table),
             self._count,
             on=self,
-            margin=(theme.PAGE, theme.PAGE, theme.PAGE, theme.GAP),
+            margin=theme.AROUND,
             spacing=theme.GAP,
         )
         session.log_changed.connect(self._ask)

@@ -22,6 +22,7 @@ from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import Run, with_examples
 from fairdesk.gui.workspace.session.session import Session
@@ -106,6 +107,7 @@ class OverviewPage(QWidget):
         self.headline = Headline()
         self._tiles = Tiles()
         self._next_words, self._next_button = parts.Words(), QPushButton()
+        theme.fill(self._next_button)
         self._next_button.clicked.connect(self._press)
         self._following: Callable[[], None] = self.start.emit
         self._runs_title, self._runs = parts.heading("Runs"), RunsTable()
@@ -118,7 +120,7 @@ class OverviewPage(QWidget):
         favourable = f"Favourable outcome: {spec.label} is “{spec.favourable}”."
         inside = QWidget()
         layouts.column(
-            parts.title(spec.title),
+            page_head(spec.title),
             parts.quiet(f"{question(spec)} {favourable}"),
             layouts.gap(theme.NEAR),
             self._next_step(),
@@ -131,7 +133,7 @@ class OverviewPage(QWidget):
             self._acts,
             layouts.stretch(),
             on=inside,
-            margin=theme.PAGE,
+            margin=theme.AROUND,
             spacing=theme.GAP,
         )
         layouts.column(parts.scrolled(inside), on=self)

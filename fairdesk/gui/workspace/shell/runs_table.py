@@ -14,7 +14,7 @@ from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.verdicts import MARKS, proven_texts
 from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.tables import LEFT, RIGHT, Padded, head_columns, read_only
+from fairdesk.gui.kit.tables import LEFT, RIGHT, head_columns, read_only
 from fairdesk.gui.workspace.common.answering import can_go_on, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.estimates.page import short
@@ -67,7 +67,6 @@ class RunsTable(QTableWidget):
         head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         for place in _WHOLE:
             head.setSectionResizeMode(place, QHeaderView.ResizeMode.ResizeToContents)
-        self.setItemDelegate(Padded(self))
         self.itemActivated.connect(lambda item: self.opened.emit(self._runs[item.row()].id))
         self.itemSelectionChanged.connect(self.chosen)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -33,6 +33,11 @@ COMPARE, GROUPS, REPAIR, REPORT, LOG = (
 )
 #: The pages, in the order of the questions that they answer.
 NAMES = (OVERVIEW, DATA, GROUPS, SHARE, EXAMPLES, PROOF, REPAIR, COMPARE, REPORT, LOG)
+#: The icons of these, in their order.
+ICONS = (
+    *("overview", "data", "groups", "estimates", "pairs"),
+    *("certification", "mitigation", "compare", "report", "log"),
+)
 #: The page that shows what a run answers.
 PAGES = {
     QuestionKind.EXAMPLES: EXAMPLES,

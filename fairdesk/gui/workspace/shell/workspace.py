@@ -50,6 +50,7 @@ from fairdesk.gui.workspace.shell.standings import (
     COMPARE,
     DATA,
     EXAMPLES,
+    ICONS,
     LOG,
     NAMES,
     OVERVIEW,
@@ -101,7 +102,7 @@ class Workspace(QWidget):
         self._closing = False
         self._session = Session(store, self)
         self._places = self._session.study.places
-        self.steps = Steps(NAMES)
+        self.steps = Steps(NAMES, ICONS)
         self.overview = OverviewPage(self._session)
         self.data = DataPage(store.spec)
         self.examples = ExamplesPage(self._session)
@@ -417,7 +418,7 @@ class Workspace(QWidget):
     def _lay_out(self, pages: QWidget) -> None:
         line = parts.Hairline()
         beside = theme.WIDE + theme.PAGE
-        warning = layouts.column(self._banner, margin=(theme.WIDE, theme.GAP, beside, 0))
+        warning = layouts.row(self._banner, margin=(theme.PAGE, 0, beside, 0))
         middle = layouts.column(warning, layouts.grow(pages), spacing=0)
         upper = layouts.row(
             layouts.column(self.steps, margin=(0, theme.GAP, 0, 0)),

@@ -176,7 +176,7 @@ class FindingsView(RunPage):
             layouts.gap(theme.NEAR),
             self.others,
             layouts.stretch(),
-            margin=(theme.WIDE, theme.GAP, theme.WIDE, theme.WIDE),
+            margin=(0, theme.GAP, theme.PAGE, theme.WIDE),
             spacing=theme.GAP,
         )
 

@@ -129,7 +129,7 @@ class WordsView(RunPage):
             parts.quiet(EXPLAINED),
             self._both,
             layouts.stretch(),
-            margin=(theme.WIDE, theme.GAP, theme.WIDE, theme.WIDE),
+            margin=(0, theme.GAP, theme.PAGE, theme.WIDE),
             spacing=theme.GAP,
         )
 
@@ -221,7 +221,6 @@ class _Terms(QTableWidget):
         self._most: int | None = None
         read_only(self, "Terms", "Arrow keys move; click a header to sort.", line=12, single=True)
         head_columns(self, _HEADER, range(2, len(_HEADER)))
-        self.setItemDelegate(Padded(self))
         self.setItemDelegateForColumn(4, _Bar(self))
         head = self.horizontalHeader()
         # measured once when they are filled, not at every change of the layout

@@ -29,6 +29,9 @@ from tests.gui.auditing import make_audit
 from tests.gui.counting import BOSTON, table
 from tests.report.building import spec_of, write_people
 
+#: What was counted, in the order in which it is offered after both side by side.
+LABEL, DECISIONS = 1, 2
+
 
 def plain(text):
     return text.replace("\u00a0", " ")
@@ -181,6 +184,7 @@ def test_every_column_of_the_report_can_be_seen(tables):
 
 
 def test_each_attribute_has_a_table_with_the_same_numbers_as_the_figures(tables):
+    tables.kind.setCurrentIndex(LABEL)
     assert [part.table.attributes for part in tables.shown] == [("age",), ("sex",)]
     sex = tables.shown[1]
     told = texts(sex.figures)
@@ -189,19 +193,37 @@ def test_each_attribute_has_a_table_with_the_same_numbers_as_the_figures(tables)
         assert plain(row[2]) == f"{100 * line.favourable / line.n_samples:.1f} %"
 
 
+def test_the_decisions_stand_beside_the_recorded_outcome(qtbot, tables):
+    both = [
+        ("decisions", ("age",)),
+        ("label", ("age",)),
+        ("decisions", ("sex",)),
+        ("label", ("sex",)),
+    ]
+    assert [(part.table.of, part.table.attributes) for part in tables.shown] == both
+    first, second = tables.shown[:2]
+    tables.resize(1200, 800)
+    qtbot.waitUntil(lambda: second.x() > first.x())
+    assert first.y() == second.y()
+    tables.resize(600, 800)
+    qtbot.waitUntil(lambda: second.y() > first.y())
+    assert first.x() == second.x()
+
+
 def test_label_and_decisions_can_be_chosen_and_the_attributes_stay(tables):
     tables.by.setCurrentIndex(1)
-    assert [part.table.attributes for part in tables.shown] == [("age", "sex")]
+    assert [part.table.attributes for part in tables.shown] == [("age", "sex")] * 2
     assert tables.shown[0].heat is not None
-    assert tables.kind.itemText(0) == "the recorded outcome “credit”"
-    tables.kind.setCurrentIndex(1)
+    assert tables.kind.itemText(LABEL) == "the recorded outcome “credit”"
+    tables.kind.setCurrentIndex(DECISIONS)
     assert [part.table.of for part in tables.shown] == ["decisions"]
     assert [part.table.attributes for part in tables.shown] == [("age", "sex")]
 
 
 def test_with_labels_error_rates_have_a_table_of_their_own(tables):
+    tables.kind.setCurrentIndex(LABEL)
     assert all(part.errors is None for part in tables.shown)
-    tables.kind.setCurrentIndex(1)
+    tables.kind.setCurrentIndex(DECISIONS)
     errors = tables.shown[1].errors
     assert header(errors)[:3] == ["sex", phrases.TRUE_POSITIVE_RATE, "False positive rate"]
     line = tables.shown[1].table.lines[0]
@@ -430,7 +452,7 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(tables):
 
 def test_tab_goes_from_the_choices_through_table_and_pictures_to_what_tells_of_them(tables):
     tables.by.setCurrentIndex(1)
-    tables.kind.setCurrentIndex(1)
+    tables.kind.setCurrentIndex(DECISIONS)
     tables.show_more(("Shortfall",))
     part, chain = tables.shown[0], [tables.kind]
     while (each := chain[-1].nextInFocusChain()) is not tables.kind:

@@ -93,6 +93,8 @@ def test_before_any_run_the_page_offers_one(qtbot, opened, path):
     workspace = shown(opened, path)
     assert "observed" in standing(workspace)
     assert not workspace.overview.cards[Question.SUBGROUPS].answer.known
+    assert workspace.groups.tabs.currentWidget() is workspace.groups.tables
+    workspace.groups.tabs.setCurrentWidget(workspace.groups.findings)
     (button,) = (
         each
         for each in workspace.groups.findings.findChildren(QPushButton)
@@ -310,6 +312,7 @@ def test_keys_lead_from_the_findings_to_the_people_and_back(qtbot, found):
 def test_figures_stream_in_and_stay_still_while_they_are_read(qtbot, opened, path):
     workspace = shown(opened, path)
     view = workspace.groups.findings
+    workspace.groups.tabs.setCurrentWidget(view)
     live = RunState(2, "testsgd", "running", figures=(MINED, ELDERS))
     workspace._session.driver._told = live
     workspace._session.driver._thread = object()

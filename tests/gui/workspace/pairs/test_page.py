@@ -46,6 +46,11 @@ def scholars(monkeypatch):
     return make
 
 
+def place(pairs, title):
+    """Return the place of a column of the table."""
+    return [column.title for column in pairs.model.columns].index(title)
+
+
 def cell(pairs, row, title):
     place = next(i for i, each in enumerate(pairs.model.columns) if each.title == title)
     return pairs.model.index(row, place)
@@ -90,7 +95,7 @@ def test_the_nearest_to_real_people_come_first_once_they_are_compared(qtbot, rea
     assert pairs.model.query.order == "id"
     header = pairs.table.horizontalHeader()
     with qtbot.waitSignal(pairs.model.counted, timeout=LONG):
-        header.setSortIndicator(3, Qt.SortOrder.DescendingOrder)
+        header.setSortIndicator(place(pairs, "Typicality"), Qt.SortOrder.DescendingOrder)
     assert (pairs.model.query.order, pairs.model.query.descending) == ("plausibility", True)
     assert pairs._order.currentText() == "Most typical first"
 
@@ -102,7 +107,8 @@ def test_until_then_there_are_dashes_and_it_can_be_stopped(qtbot, held, reading)
     assert pairs.model.query.order == "id"
     assert cell(pairs, 0, "Typicality").data() == "–"
     assert cell(pairs, 0, phrases.NEAREST_ROW).data() == "–"
-    pairs.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)
+    nearest = place(pairs, phrases.NEAREST_ROW)
+    pairs.table.horizontalHeader().setSortIndicator(nearest, Qt.SortOrder.AscendingOrder)
     assert pairs.model.query.order == "id"
     page._weighing._button.click()
     qtbot.waitUntil(lambda: page._weighing._button.text() == "Continue", timeout=LONG)
@@ -311,12 +317,32 @@ def test_the_smallest_window_cuts_nobody_off(known):
     assert known.examples.minimumSizeHint().width() < 740
 
 
-def test_a_low_window_has_room_for_the_people(qtbot, known):
+def test_the_pair_is_the_middle_of_its_page(qtbot, known):
+    page, detail = known.examples, known.examples.detail
+    pair, domain = detail.pair, known._session.spec.domain
+    changed = [p for p in domain.protected.tolist() if pair.row[p] != pair.partner[p]]
+    told = detail._change.text()
+    for p in changed:
+        text = domain.attributes[p].text
+        assert f"{text(pair.row[p])} → {text(pair.partner[p])}" in told
+    assert detail._change.font().pointSizeF() > page._headline.font().pointSizeF()
+    assert detail.width() > page.pairs.width()
+
+
+def test_how_the_search_went_is_folded_once_it_is_over(qtbot, known):
     page = known.examples
-    assert page._watching.isVisible()
-    known.resize(1040, 620)
-    qtbot.waitUntil(lambda: not page._watching.isVisible(), timeout=LONG)
-    table = page.detail._table
-    qtbot.waitUntil(lambda: table.height() > 3 * table.rowHeight(0), timeout=LONG)
-    known.resize(1280, 800)
-    qtbot.waitUntil(page._watching.isVisible, timeout=LONG)
+    assert not page._watching.is_open
+    qtbot.mouseClick(page._watching.button, Qt.MouseButton.LeftButton)
+    assert page.chart.isVisible()
+    page._take_runs()
+    assert page._watching.is_open
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (960, 540)])
+def test_the_two_sides_are_whole_and_only_what_is_around_them_scrolls(qtbot, known, size):
+    known.resize(*size)
+    table = known.examples.detail._table
+    lines = table.model().rowCount()
+    qtbot.waitUntil(lambda: table.height() >= lines * table.rowHeight(0), timeout=LONG)
+    assert table.verticalScrollBar().maximum() == 0
+    assert known.examples._bars.visibleRegion().isEmpty()

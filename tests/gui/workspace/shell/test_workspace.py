@@ -322,9 +322,9 @@ def test_rows_are_copied_with_their_header(qtbot, qapp, reading):
     lines = qapp.clipboard().text().split("\n")
     assert len(lines) == 2
     assert lines[0].split("\t")[:7] == [
-        *("Mark", "No.", phrases.NEAREST_ROW, "Typicality", "age", "sex", "Decision")
+        *("Mark", "age", "sex", "No.", phrases.NEAREST_ROW, "Typicality", "Decision")
     ]
-    assert lines[1].split("\t")[1] == str(reading.examples.pairs.model.pair(2).id)
+    assert lines[1].split("\t")[3] == str(reading.examples.pairs.model.pair(2).id)
 
 
 def test_the_table_does_not_move_while_it_is_read(qtbot, opened, tmp_path):

@@ -1,0 +1,1 @@
+"""How the window looks: its spacing and colours, and how controls are drawn."""

@@ -1,0 +1,130 @@
+"""How controls look: seen in both themes, focus too, and alike."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QRadioButton,
+    QScrollArea,
+    QSpinBox,
+    QStyle,
+    QToolButton,
+    QWidget,
+)
+
+from fairdesk.gui.kit import layouts, theme
+
+CONTROLS = (QPushButton, QToolButton, QLineEdit, QCheckBox, QRadioButton, QComboBox, QSpinBox)
+
+
+def light(colour):
+    """Return the relative luminance of a colour (WCAG 2)."""
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour.getRgbF()]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one, other):
+    """Return the contrast ratio of two colours (WCAG 2)."""
+    high, low = sorted((light(QColor(one)), light(QColor(other))), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.fixture(params=["light", "dark"])
+def scheme(request, qapp):
+    theme.apply(qapp, request.param)
+    yield request.param
+    theme.apply(qapp, "light")
+
+
+def test_spacing_is_on_the_grid():
+    steps = (theme.TIGHT, theme.NEAR, theme.GAP, theme.WIDE, theme.PAGE)
+    assert [step % 8 for step in steps] == [4, 0, 0, 0, 0]
+    assert list(steps) == sorted(set(steps))
+
+
+def test_edges_and_filled_buttons_can_be_seen(qapp, scheme):
+    colours, palette = theme.colours(), qapp.palette()
+    for ground in (palette.color(QPalette.ColorRole.Window), colours.card):
+        assert contrast(colours.edge, ground) >= 3
+        assert contrast(colours.accent, ground) >= 3
+    assert contrast("#FFFFFF", palette.color(QPalette.ColorRole.Highlight)) >= 4.5
+
+
+@pytest.mark.parametrize("kind", CONTROLS)
+def test_what_has_the_keyboard_is_told_by_more_than_its_text(qtbot, scheme, kind):
+    control, other = kind(), QPushButton("other")
+    if hasattr(control, "setText"):
+        control.setText("Text")
+    around = QWidget()
+    qtbot.addWidget(around)
+    layouts.column(control, other, on=around, margin=theme.NEAR)
+    around.show()
+    around.activateWindow()
+    qtbot.waitUntil(around.isActiveWindow)
+    other.setFocus()
+    before = control.grab().toImage()
+    control.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(control.hasFocus)
+    after = control.grab().toImage()
+    ground = around.palette().color(QPalette.ColorRole.Window)
+    seen = sum(
+        before.pixel(x, y) != after.pixel(x, y) and contrast(after.pixelColor(x, y), ground) >= 3
+        for x in range(before.width())
+        for y in range(before.height())
+    )
+    assert seen > control.height()
+
+
+def test_one_button_is_filled_and_follows_the_theme(qtbot, scheme, qapp):
+    filled, plain = QPushButton("Save"), QPushButton("Save")
+    theme.fill(filled)
+    around = QWidget()
+    qtbot.addWidget(around)
+    layouts.column(filled, plain, on=around)
+    around.show()
+    highlight = qapp.palette().color(QPalette.ColorRole.Highlight)
+    middle = QPoint(8, filled.height() // 2)
+    assert filled.grab().toImage().pixelColor(middle) == highlight
+    assert plain.grab().toImage().pixelColor(middle) != highlight
+    filled.setEnabled(False)
+    assert filled.grab().toImage().pixelColor(middle) != highlight
+
+
+def test_scroll_bars_are_thin_and_without_arrows(qtbot, scheme):
+    area, inside = QScrollArea(), QWidget()
+    qtbot.addWidget(area)
+    inside.resize(1000, 1000)
+    area.setWidget(inside)
+    area.resize(200, 200)
+    area.show()
+    bar = area.verticalScrollBar()
+    assert bar.width() <= 12
+    style, control = bar.style(), QStyle.ComplexControl.CC_ScrollBar
+    for arrow in (QStyle.SubControl.SC_ScrollBarAddLine, QStyle.SubControl.SC_ScrollBarSubLine):
+        from PySide6.QtWidgets import QStyleOptionSlider
+
+        option = QStyleOptionSlider()
+        bar.initStyleOption(option)
+        assert style.subControlRect(control, option, arrow, bar).isEmpty()
+    # a press beyond the handle goes on by a page, and the handle can be dragged to the end
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=QPoint(6, bar.height() - 4))
+    assert bar.value() == bar.pageStep()
+    picture = bar.grab().toImage()
+    rows = {picture.pixelColor(6, y).name() for y in range(picture.height())}
+    assert len(rows) > 1
+    bar.setValue(bar.maximum())
+    ground = picture.pixelColor(0, 0)
+    assert contrast(bar.grab().toImage().pixelColor(6, bar.height() - 12), ground) >= 1.8
+
+
+def test_a_text_does_not_touch_the_edge_of_its_field(qtbot, themed):
+    field, notes = QLineEdit("text"), QPlainTextEdit("text")
+    for each in (field, notes):
+        qtbot.addWidget(each)
+        each.show()
+    assert field.textMargins().left() >= theme.TIGHT

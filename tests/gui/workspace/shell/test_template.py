@@ -1,0 +1,83 @@
+"""What all pages of an audit have in common: where their titles stand, and what is filled."""
+
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from fairdesk.gui.kit import theme
+from fairdesk.gui.workspace.common.icons import draw_icon
+from fairdesk.gui.workspace.shell import standings
+
+
+@pytest.fixture
+def known(qtbot, opened, path):
+    workspace = opened(path)
+    qtbot.waitUntil(lambda: workspace.examples._stack.currentIndex() == 1, timeout=10_000)
+    return workspace
+
+
+def title_of(workspace):
+    page = workspace._pages.currentWidget()
+    shown = [each for each in page.findChildren(QWidget, "title") if each.isVisible()]
+    return shown[0] if shown else None
+
+
+def test_titles_stand_at_one_place_whatever_stands_beside_them(qtbot, known):
+    places = {}
+    for name in known.page_names:
+        known.show_page(name)
+        title = title_of(known)
+        if title is not None:
+            middle = title.mapTo(known, QPoint(0, title.height() // 2))
+            places[name] = (middle.x(), middle.y())
+    assert len(places) >= 7
+    assert standings.EXAMPLES in places
+    assert len(set(places.values())) == 1, places
+
+
+def test_at_most_one_button_of_a_page_is_filled(qtbot, known):
+    for name in known.page_names:
+        known.show_page(name)
+        page = known._pages.currentWidget()
+        filled = [
+            each.text()
+            for each in page.findChildren(QPushButton)
+            if each.property("filled") and each.isVisible() and each.isEnabled()
+        ]
+        assert len(filled) <= 1, name
+
+
+def test_every_page_has_an_icon_in_the_colour_of_the_theme(qtbot, themed):
+    from PySide6.QtCore import QRectF
+    from PySide6.QtGui import QColor, QImage, QPainter
+
+    assert len(standings.ICONS) == len(standings.NAMES)
+    pictures = []
+    for name in standings.ICONS:
+        image = QImage(40, 40, QImage.Format.Format_ARGB32)
+        image.fill(0)
+        painter = QPainter(image)
+        draw_icon(painter, QRectF(0, 0, 40, 40), name, "#ff0000")
+        painter.end()
+        drawn = [
+            image.pixelColor(x, y)
+            for x in range(40)
+            for y in range(40)
+            if image.pixelColor(x, y).alpha() > 200
+        ]
+        assert len(drawn) > 50
+        assert all(colour.rgb() & 0xFFFF == QColor("#ff0000").rgb() & 0xFFFF for colour in drawn)
+        pictures.append(bytes(image.constBits()))
+    assert len(set(pictures)) == len(pictures)
+
+
+def test_steps_take_one_line_each_where_the_window_is_low(qtbot, known):
+    steps = known.steps
+    two = steps.visualItemRect(steps.item(0)).height()
+    known.resize(960, 470)
+    qtbot.waitUntil(lambda: steps.visualItemRect(steps.item(0)).height() < two)
+    last = steps.item(steps.count() - 1)
+    assert steps.visualItemRect(last).bottom() <= steps.viewport().height()
+    known.resize(1280, 900)
+    qtbot.waitUntil(lambda: steps.visualItemRect(steps.item(0)).height() == two)
+    assert theme.colours()
