@@ -10,6 +10,7 @@ from fairdesk.answers.selection import best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.records import RunRecord
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
@@ -70,7 +71,8 @@ class GroupsPage(QWidget):
         self._session.runs_changed.disconnect(self._begin)
         known = best_run(Question.SUBGROUPS, self._session.runs)
         if known is not None and best_run(Question.GROUPS, self._session.runs) is None:
-            self.show_run(known.spec)
+            in_texts = isinstance(known, RunRecord) and bool(known.spec.text)
+            self.tabs.setCurrentWidget(self.words if in_texts else self.findings)
 
     def show_run(self, run: RunSpec) -> None:
         """Show the tab of what a run answers."""
