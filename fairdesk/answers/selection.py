@@ -163,7 +163,7 @@ def _evidence_of_share(found: tuple[Run, Share]) -> tuple[bool, bool, int, bool]
 
 
 def _near_data(run: Run) -> bool:
-    return isinstance(run, RunRecord) and run.spec.max_distance is not None
+    return isinstance(run, RunRecord) and (run.spec.max_distance is not None or run.spec.plausible)
 
 
 def _of_kind(run: Run, kind: type[Metric]) -> bool:

@@ -16,9 +16,6 @@ from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
 from fairdesk.models.model import Capability, ModelCard
 
-#: Pairs are searched for at most so far (Gower distance) from a row of the data.
-NEAR = 0.1
-
 
 class PlanKind(StrEnum):
     """Which runs an audit has."""
@@ -153,13 +150,13 @@ def _share(card: ModelCard, kind: PlanKind) -> RunSpec:
 
 
 def _pairs(card: ModelCard) -> RunSpec:
-    """Return the search for pairs that suits a model, near the data.
+    """Return the search for plausible pairs that suits a model.
 
     A gradient leads MAFT where scores change smoothly. The scores of trees, and mere decisions,
     are flat nearly everywhere: there the mix adds a search that needs no gradient.
     """
     smooth = Capability.SCORES in card.can and Capability.TREES not in card.can
-    return RunSpec("maft" if smooth else "quick", max_distance=NEAR)
+    return RunSpec("maft" if smooth else "quick", plausible=True)
 
 
 def _subgroups(spec: AuditSpec) -> list[RunSpec]:

@@ -49,7 +49,7 @@ def timed_run(run: RunSpec) -> RunSpec:
         run = msgspec.structs.replace(run, options=options)
     if not takes_distance(run.method):
         run = msgspec.structs.replace(run, max_distance=None)
-    return run
+    return msgspec.structs.replace(run, plausible=run.plausible and method.seeks)
 
 
 def with_time(run: RunSpec, left_runs: Collection[RunSpec], seconds_left: float | None) -> RunSpec:

@@ -143,6 +143,14 @@ def add_audit(add_parser: AddParser) -> None:
         type=float,
         help="maximum Gower distance of tested instances to the nearest data row (0 to 1)",
     )
+    add(
+        "--plausible",
+        action=argparse.BooleanOptionalAction,
+        help=(
+            "keep searches to pairs of which both instances are as usual as rows of the data and "
+            "as near to one of them (the default); --no-plausible for the figures of the papers"
+        ),
+    )
     _add_common(parser)
     parser.set_defaults(perform=_audit)
 
@@ -203,6 +211,7 @@ def check_audit(arguments: argparse.Namespace) -> None:
         "--seconds": arguments.seconds is not None,
         "--rows": arguments.rows is not None,
         "--max-distance": arguments.max_distance is not None,
+        "--plausible": arguments.plausible is not None,
     }
     other, needs = (
         (of_plans, "cannot be combined with --method")
@@ -279,6 +288,8 @@ def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
         if arguments.seconds and "seconds" in option_names(method):
             options[method].setdefault("seconds", arguments.seconds)
         run = RunSpec(method, options[method], arguments.seed, budget, arguments.max_distance)
+        if METHODS[method].seeks and arguments.plausible is not False:
+            run = msgspec.structs.replace(run, plausible=True)
         if METHODS[method].divides:
             run = msgspec.structs.replace(run, edges=edges)
         if METHODS[method].reads and arguments.text_column:

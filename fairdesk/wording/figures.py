@@ -347,9 +347,19 @@ def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
 def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
     """Say that only people near a real one were asked about, where that is so; else empty.
 
-    Then a share is of those, and not of everybody who could be.
+    Then a share is of those, and not of everybody who could be. Likewise of plausible instances.
     """
-    max_distance = run.spec.max_distance if isinstance(run, RunRecord) else None
+    if not isinstance(run, RunRecord):
+        return ""
+    plausible = run.spec.plausible and say(
+        "Only plausible instances were tested: those that are as usual as rows of the data and as "
+        "near to one of them."
+    )
+    return " ".join(each for each in (plausible, _distance_sentence(spec, run)) if each)
+
+
+def _distance_sentence(spec: AuditSpec, run: RunRecord) -> str:
+    max_distance = run.spec.max_distance
     if max_distance is None:
         return ""
     return say(

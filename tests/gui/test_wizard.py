@@ -163,7 +163,8 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
     only(wizard, "quick")
     qtbot.mouseClick(wizard.checks.lengths[Length.QUICK], Qt.MouseButton.LeftButton)
     wizard.checks.picker.form.fields["rounds"].setValue(3)
-    wizard.checks.near.only.setChecked(False)
+    assert wizard.checks.near.plausible.isChecked()
+    wizard.checks.near.plausible.setChecked(False)
     wizard.checks.seed.setValue(3)
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
 
@@ -178,7 +179,7 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
     (run,) = plan.runs
     assert run.options == {"rounds": 3}
     assert run.seed == 3
-    assert (run.max_distance, plan.seconds) == (None, 60.0)
+    assert (run.max_distance, run.plausible, plan.seconds) == (None, False, 60.0)
     with Store.open(plan.path) as store:
         assert store.spec == plan.audit
         assert not store.spec.trusted

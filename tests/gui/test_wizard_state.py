@@ -565,6 +565,11 @@ def test_bins_are_of_protected_numbers_and_rise(answered):
     answered.choose("age", Choice())
     (run,) = answered.first_runs().runs
     assert (run.edges, run.max_distance) == ({}, 0.1)
+    assert run.plausible
+    answered.plausible = False
+    assert not answered.chosen_run("maft").plausible
+    answered.plausible = True
+    assert not answered.chosen_run("enumerate").plausible
 
 
 def test_terms_in_a_text_are_compared_where_nothing_is_protected():

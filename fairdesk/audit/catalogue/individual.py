@@ -41,8 +41,9 @@ METHODS = (
         title="Quick audit (automatic mix)",
         short="Quick audit",
         sentence=(
-            "Tests the whole input domain if it is small. Otherwise estimates how often "
-            "decisions change, then alternates several searches until a round finds nothing new."
+            "Alternates several searches until a round finds nothing new. Unless it is kept to "
+            "plausible pairs, it tests the whole input domain instead if that is small, and else "
+            "first estimates how often decisions change."
         ),
         paper=(
             "A mix of MAFT or EIDIG, the directed random search of Udeshi et al. (Aequitas) and "
@@ -193,6 +194,7 @@ METHODS = (
             "combinations tested first are not representative."
         ),
         options=EnumerateOptions,
+        exhaustive=True,
         cost="one query per combination",
         obstacle=obstacle,
     ),

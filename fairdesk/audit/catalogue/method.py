@@ -165,6 +165,8 @@ class Method:
         together; empty when they do.
     reads : bool
         Whether it also compares terms in a text that the model reads.
+    exhaustive : bool
+        Whether it goes through the whole input domain.
     divides : bool
         Whether it divides protected numbers into bins, whose edges can be given.
     repeats : Repeats
@@ -189,6 +191,7 @@ class Method:
     unfit: Callable[[Any, ModelCard, Mapping], str] = _any_model
     reads: bool = False
     divides: bool = False
+    exhaustive: bool = False
     repeats: Repeats = Repeats.ALIKE
     cost: str = "queries, up to the limits"
     short: str = ""
@@ -197,6 +200,11 @@ class Method:
     def short_title(self) -> str:
         """Its name where there is little room."""
         return self.short or self.title
+
+    @property
+    def seeks(self) -> bool:
+        """Whether it searches for pairs, and so can be kept to plausible ones."""
+        return self.answers is QuestionKind.EXAMPLES and not self.exhaustive
 
     @property
     def command(self) -> str:

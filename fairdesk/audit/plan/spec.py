@@ -200,6 +200,9 @@ class RunSpec(msgspec.Struct, frozen=True):
         found; it is filled in when the run begins.
     outcome : str
         Of a repair of groups: the decision whose rates are apart; empty for the mean score.
+    plausible : bool
+        Of a search: only pairs count of which both halves are plausible, by
+        `fairdesk.population.criterion`.
     """
 
     method: str
@@ -215,3 +218,4 @@ class RunSpec(msgspec.Struct, frozen=True):
     flagged: bool = False
     rule: tuple[Condition, ...] = ()
     outcome: str = ""
+    plausible: bool = False

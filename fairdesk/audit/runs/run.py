@@ -101,6 +101,13 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
                 setting=what,
             )
     check_rules(run, audit.domain)
+    if run.plausible and not method_named(run.method).seeks:
+        raise SpecError(
+            f"“{method_named(run.method).title}” cannot be kept to plausible pairs: only searches "
+            "for discriminatory pairs can.",
+            remedy="Run it without plausibility.",
+            setting="plausible",
+        )
     if run.max_distance is not None and method_named(run.method).answers in ABOUT_GROUPS:
         raise SpecError(
             "A maximum distance does not apply to group methods: they test data rows, "

@@ -304,9 +304,14 @@ class Guest:
             from fairdesk.population.nearest import Nearest  # noqa: PLC0415 - see above
 
             fits = Nearest(domain, people).within(run.max_distance)
+        criterion = None
+        if run.plausible:
+            from fairdesk.population.criterion import Criterion  # noqa: PLC0415 - see above
+
+            criterion = Criterion.fit(domain, people)
         fed = self._fed(asked.mapping, domain.attributes)
         known = people[:0] if inputs.known is None else inputs.known
-        context = SearchContext(fed, domain, known=known, fits=fits)
+        context = SearchContext(fed, domain, known=known, fits=fits, criterion=criterion)
         context.favourable = asked.mapping.favourable_class
         context.previous_certificate = inputs.previous_certificate
         rng = np.random.default_rng(run.seed)
@@ -315,8 +320,8 @@ class Guest:
         # a model that only decides, or a small tree, may well answer alike for thousands
         can = fed.opened.card.can
         telling = Capability.SCORES in can and Capability.TREES not in can
-        real, _ = domain.admit(some_of(people, np.random.default_rng(run.seed)))
-        fine = real if fits is None else real[fits(real)]
+        real, _ = context.domain.admit(some_of(people, np.random.default_rng(run.seed)))
+        fine = real if context.fits is None else real[context.fits(real)]
         again = _queried_again(context, asked, context.cached_model.predict_anew, fine)
         sense = preflight(context, people, before) if telling and not method.finishes else ()
         return running(
@@ -325,7 +330,7 @@ class Guest:
             before=chain(again, sense),
             # whoever looked for people and found nobody says how many there can be at most
             after=_within(run.budget, context, upper_bound(context, people, after))
-            if method.answers in (QuestionKind.EXAMPLES, QuestionKind.SHARE)
+            if method.answers in (QuestionKind.EXAMPLES, QuestionKind.SHARE) and not run.plausible
             else (),
             request_finish=context.request_finish if method.finishes else None,
             repeatability=lambda: context.repeatability,

@@ -1,4 +1,4 @@
-"""Whether a search may ask about anybody, or only about people near real ones."""
+"""Whether a search may test anything, or only what is plausible, or near to rows of the data."""
 
 from __future__ import annotations
 
@@ -20,12 +20,20 @@ class NearField(QWidget):
     -------
     chosen : float or None
         The greatest distance (Gower, 0 to 1); ``None``: anybody.
+    kept : bool
+        Whether the search is kept to plausible pairs.
     """
 
     chosen = Signal(object)
+    kept = Signal(bool)
 
     def __init__(self) -> None:
         super().__init__()
+        self.plausible = QCheckBox("&Plausible pairs only")
+        self._why = quiet(
+            "Both instances of a pair must be as usual as the rows of the data, and as near to one "
+            "of them, as 95 % of rows held out are. Figures of the papers are reached without."
+        )
         self.only = QCheckBox()
         self.most = QDoubleSpinBox()
         self.most.setRange(0.0, 1.0)
@@ -36,12 +44,15 @@ class NearField(QWidget):
         calm(self.most)
         self._hint = quiet()
         layouts.column(
+            self.plausible,
+            self._why,
             layouts.row(self.only, self.most, layouts.stretch(), spacing=theme.GAP),
             self._hint,
             on=self,
             spacing=theme.TIGHT,
         )
-        in_order(self.only, self.most)
+        in_order(self.plausible, self.only, self.most)
+        self.plausible.toggled.connect(self.kept)
         self.only.toggled.connect(self._tell)
         self.most.valueChanged.connect(self._tell)
         self.show_value(None, "person")
@@ -51,8 +62,15 @@ class NearField(QWidget):
         """The greatest distance; ``None``: anybody."""
         return round(self.most.value(), 2) if self.only.isChecked() else None
 
-    def show_value(self, near: float | None, person: str) -> None:
+    def offer_plausible(self, *, offered: bool) -> None:
+        """Offer to keep to plausible pairs, or not: only searches can."""
+        self.plausible.setVisible(offered)
+        self._why.setVisible(offered)
+
+    def show_value(self, near: float | None, person: str, *, plausible: bool = True) -> None:
         """Show an answer, in the auditor's word for a person."""
+        with QSignalBlocker(self.plausible):
+            self.plausible.setChecked(plausible)
         with QSignalBlocker(self.only), QSignalBlocker(self.most):
             self.only.setText(f"&Only near {plural(person)} in the data; maximum distance:")
             self.only.setChecked(near is not None)

@@ -225,6 +225,8 @@ def _methods(state: WizardState) -> Iterator[str]:
 
 def _settings(state: WizardState, run: RunSpec) -> Iterator[str]:
     """Say what of a run is not by default."""
+    if run.plausible:
+        yield "Finds plausible pairs only."
     if run.max_distance is not None:
         yield (
             f"Tests only instances within Gower distance {words.short(run.max_distance)} of a data "

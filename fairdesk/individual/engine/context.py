@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.profiling.nearest import scaled
 from fairdesk.individual.engine.cached_model import CachedModel
+from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.models.decisions.requerying import compare
 from fairdesk.models.decisions.requerying import joined as counted_together
@@ -20,12 +23,15 @@ from fairdesk.results.events import Certificate, Found, Progress, Rows, Scores, 
 
 if TYPE_CHECKING:
     from fairdesk.individual.engine.kernels import Keys, Numbers
+    from fairdesk.population.criterion import Criterion
 
 #: Rows that are made and asked about in one go; more would be no faster, only larger.
 MOST_ROWS = 200_000
 #: An answer that is farther than this from where the decision would be another is sure, as a part
 #: of the greater of the score and 1. The last bits of a float32 are some ten thousand times less.
 SURE = 1e-3
+#: So little more is rounding.
+_ROUNDING = 1e-9
 
 Part = TypeVar("Part", bound=np.generic)
 
@@ -149,11 +155,14 @@ class SearchContext:
         ``(n, d)``; instances that were found before: they are not booked again.
     fits : callable, optional
         Tells of ``(n, d)`` rows which may be checked, ``(n,)``; others count as rejected.
+    criterion : Criterion, optional
+        Only pairs of plausible instances count, and of those that a row makes the one is shown
+        that changes least.
 
     Attributes
     ----------
     domain : Domain
-        As given.
+        As given; with a criterion the plausible part of it.
     cached_model : CachedModel
         The model, with a memory.
     gamma : float
@@ -166,7 +175,7 @@ class SearchContext:
     rejected : int
         People whom the search would have gone to but may not; counted by whoever bars them.
     fits : callable, optional
-        As given.
+        As given; with a criterion only what is near to a row of the data, too.
     over : bool
         Whether a search that is told to come to an end (`request_finish`) is to.
     previous_certificate : Certificate, optional
@@ -186,6 +195,7 @@ class SearchContext:
         *,
         known: Rows | None = None,
         fits: Callable[[Rows], NDArray[np.bool_]] | None = None,
+        criterion: Criterion | None = None,
     ) -> None:
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.individual.engine import kernels  # noqa: PLC0415
@@ -199,12 +209,13 @@ class SearchContext:
         self.over = False
         self.most_queries = np.inf
         self.previous_certificate: Certificate | None = None
-        self.domain = domain
+        self.domain = domain if criterion is None else PlausibleDomain.of(domain, criterion)
+        self._near = None if criterion is None else criterion.near
         self.cached_model = CachedModel(model)
         self._kernels = kernels
         self._people = VisitedSet(domain.others)
         self._booked: list[tuple[Rows, NDArray[np.intp], CombinationScores]] = []
-        self.fits = fits
+        self.fits = _both(fits, self._near)
         members = np.zeros((len(domain.combinations), len(domain.attributes)))
         members[:, domain.protected] = domain.combinations
         self._protected = domain.protected.astype(np.int64)
@@ -299,11 +310,42 @@ class SearchContext:
             if self.gamma:
                 hit |= answers.span()[0] > self.gamma
             self.tried += len(new)
-            if hit.any():
-                hits = new[hit]
-                self._people.condemn(keys[hits])
-                self._booked.append((rows[hits], combination[hits], answers[hit]))
+            self._book(new[hit], keys, rows, combination, answers[hit])
         return self._people.verdicts(keys)
+
+    def _book(
+        self,
+        hits: Numbers,
+        keys: Keys,
+        rows: Rows,
+        combination: NDArray[np.intp],
+        answers: CombinationScores,
+    ) -> None:
+        """Book those at these positions that make a pair; ``answers`` are theirs."""
+        if self._near is not None and hits.size:
+            kept = self._leave_out_far(rows[hits], combination[hits], answers)
+            hits, answers = hits[kept], answers[kept]
+        if hits.size:
+            self._people.condemn(keys[hits])
+            self._booked.append((rows[hits], combination[hits], answers))
+
+    def _leave_out_far(
+        self, rows: Rows, combination: NDArray[np.intp], answers: CombinationScores
+    ) -> NDArray[np.bool_]:
+        """Take members that are far from all rows of the data out of ``answers``.
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            ``(n,)``; which rows still make a pair.
+        """
+        assert answers.allowed is not None, "there is a criterion"  # noqa: S101 - for mypy
+        assert self._near is not None, "there is a criterion"  # noqa: S101 - for mypy
+        wanted = answers.allowed if self.gamma else answers.flips(combination)
+        row, member = np.nonzero(wanted)
+        far = ~self._near(self.domain.counterparts(rows[row], member))
+        answers.allowed[row[far], member[far]] = False
+        return np.asarray(self._counting_members(answers, combination).any(axis=1))
 
     def take(self, phase: str) -> Found | None:
         """Return what was booked since the last call, re-checked; ``None`` when there is nothing.
@@ -348,7 +390,8 @@ class SearchContext:
         self, rows: Rows, combination: NDArray[np.intp], answers: CombinationScores, phase: str
     ) -> tuple[Found, NDArray[np.bool_]]:
         counted = self._counting_members(answers, combination)
-        partner = np.where(counted, answers.distance(combination), -1).argmax(axis=1)
+        shown = counted if self._near is None else self._changing_least(counted, combination)
+        partner = np.where(shown, answers.distance(combination), -1).argmax(axis=1)
         # nobody is asked about who may not be: whoever has no partner is asked about twice
         partner = np.where(counted.any(axis=1), partner, combination)
         pairs = np.stack([rows, self.domain.counterparts(rows, partner)])
@@ -442,6 +485,26 @@ class SearchContext:
         # a decision only, as a score: how near the border it was is not known
         return np.asarray(sure & (scores % 1 != 0).any(axis=(0, 2)))
 
+    def _changing_least(
+        self, counted: NDArray[np.bool_], combination: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """``(n, C)``; of the members that count those that differ in the fewest attributes.
+
+        Of these the ones that differ the least in numbers and places in an order.
+        """
+        codes = self._protected_scales
+        apart = np.minimum(np.abs(codes[combination][:, None, :] - codes), 1.0)
+        change = (apart > 0).sum(axis=2) * (1.0 + apart.shape[2]) + apart.sum(axis=2)
+        least = np.where(counted, change, np.inf).min(axis=1, keepdims=True)
+        return np.asarray(counted & (change <= least + _ROUNDING))
+
+    @cached_property
+    def _protected_scales(self) -> Rows:
+        """``(C, p)``; the combinations on scales on which names are 1 apart and ranges 1 long."""
+        members = np.zeros((len(self.domain.combinations), len(self.domain.attributes)))
+        members[:, self.domain.protected] = self.domain.combinations
+        return scaled(self.domain, members, self.domain.protected)
+
     def _sufficient_alone(
         self, counted: NDArray[np.bool_], combination: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
@@ -450,6 +513,16 @@ class SearchContext:
         differs = combinations[combination][:, None, :] != combinations
         only = differs & (differs.sum(axis=2, keepdims=True) == 1)
         return np.asarray((only & counted[:, :, None]).any(axis=1))
+
+
+def _both(
+    fits: Callable[[Rows], NDArray[np.bool_]] | None,
+    near: Callable[[Rows], NDArray[np.bool_]] | None,
+) -> Callable[[Rows], NDArray[np.bool_]] | None:
+    """Return what tells which rows pass both; ``None`` where there is neither."""
+    if fits is None or near is None:
+        return fits or near
+    return lambda rows: fits(rows) & near(rows)
 
 
 def _score_distance(scores: Scores) -> NDArray[np.float32]:

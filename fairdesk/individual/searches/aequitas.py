@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.individual.searches.options import (
     FullyDirectedOptions,
@@ -174,7 +175,7 @@ class _Search:
         """Draw people uniformly and keep those who are discriminated against (Algorithm 1)."""
         context, total = self.context, self.options.global_iteration_limit
         done = 0
-        for drawn in self.domain.draw(self.rng, total, self.batch, people):
+        for drawn in self._first(people, total):
             rows, combination = self.domain.snap(drawn)
             found = context.check(rows, combination) & self._unmet(rows)
             starts.append((rows[found], combination[found]))
@@ -182,6 +183,16 @@ class _Search:
             if events := context.take("global"):
                 yield events
             yield context.progress("global", done, total)
+
+    def _first(self, people: Rows, total: int) -> Iterator[Rows]:
+        """Draw instances of the domain; of the plausible ones the data's own rows come first."""
+        rows = people[:0]
+        if isinstance(self.domain, PlausibleDomain):
+            rows, _ = self.domain.admit(self.rng.permutation(people)[:total])
+            yield from (
+                rows[start : start + self.batch] for start in range(0, len(rows), self.batch)
+            )
+        yield from self.domain.draw(self.rng, total - len(rows), self.batch, people)
 
     def _local(
         self, rows: Rows, combination: NDArray[np.intp], before: int, everybody: int

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.individual.realism.diversity import Clusters, clusters
 from fairdesk.individual.searches import aequitas, eidig, maft
 from fairdesk.individual.searches.options import (
@@ -51,13 +52,15 @@ def _mix(
 ) -> Iterator[Event]:
     domain = context.domain
     real, _ = domain.admit(people)
-    count = None if obstacle(domain) else enumeration.population(domain, real, ALL_OF)
-    if context.fits is None and count is not None and count <= ALL_OF:
-        yield from enumeration.search(context, people, EnumerateOptions(), rng)
-        return
-    sample = EstimateOptions(trials=20, people=500)
-    yield from _as("estimate", estimate.search(context, people, sample, rng))
-    regions = clusters(domain, real, REGIONS, rng)
+    # what is plausible is no population of which a share could be told
+    if not isinstance(domain, PlausibleDomain):
+        count = None if obstacle(domain) else enumeration.population(domain, real, ALL_OF)
+        if context.fits is None and count is not None and count <= ALL_OF:
+            yield from enumeration.search(context, people, EnumerateOptions(), rng)
+            return
+        sample = EstimateOptions(trials=20, people=500)
+        yield from _as("estimate", estimate.search(context, people, sample, rng))
+    regions = clusters(domain, real if len(real) else people, REGIONS, rng)
     kinds: set[Kind] = set()
     for turn in range(options.rounds):
         before = len(kinds)

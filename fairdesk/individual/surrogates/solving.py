@@ -60,6 +60,8 @@ class Solver:
         if self._domain.has_constraints:
             self._domain.apply_dependencies(found)
             if not self._domain.allowed(found[None])[0]:
+                if not (self._domain.constraints or self._domain.determined):
+                    return None  # a solver knows no more than the constraints
                 if self._constrained is None:
                     self._constrained = ConstrainedSolver(self._domain)
                 found = self._constrained.nearest(path, row)

@@ -35,8 +35,8 @@ from fairdesk.wording import figures, words
 from fairdesk.wording.language import say
 
 _LEFT_OUT = (
-    "instances that the search would have tested, but that break a constraint or are too far "
-    "from every data row"
+    "instances that the search would have tested, but that break a constraint, are too far "
+    "from every data row or are not plausible"
 )
 _RESULTS = "Individual discrimination"
 _NO_SEARCH = (

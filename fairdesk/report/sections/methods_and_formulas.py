@@ -363,6 +363,12 @@ def _methods(material: Material) -> Grid:
 def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Return what a search was told beside its options: how near, and what it goes on with."""
     rows = []
+    if run.spec.plausible:
+        text = (
+            "only pairs count of which both instances are as usual as rows of the data, and as "
+            "near to one of them"
+        )
+        rows.append(("plausible", "yes", text))
     if run.spec.max_distance is not None:
         text = (
             "maximum Gower distance of a tested instance to the nearest data row (0: identical; "

@@ -328,6 +328,7 @@ def test_groups_are_compared_by_the_model_or_by_its_decisions_alone(
         ({"text": "sex", "method": "groups"}, phrases.COMPARES_NO_TERMS),
         ({"terms": {"gender": ("gay",)}}, phrases.TOO_FEW_TERMS),
         ({"max_distance": 0.1}, "does not apply to group methods"),
+        ({"plausible": True}, "cannot be kept to plausible pairs"),
     ],
 )
 def test_groups_that_cannot_be_compared_are_refused(spec, table, changed, words):

@@ -110,6 +110,13 @@ def test_another_run_has_the_next_seed_and_may_go_on(qtbot, audit):
     run = dialog.run()
     assert (run.method, run.seed, run.options) == ("uniform", 1, {"samples": 400})
     assert (run.max_distance, run.continues) == (None, 0)
+    assert not run.plausible, "the one before was not kept to plausible pairs"
+    dialog.near.plausible.setChecked(True)
+    assert dialog.run().plausible
+    dialog.picker.list.setCurrentItem(dialog.picker.items["estimate"])
+    assert not dialog.near.plausible.isVisible()
+    assert not dialog.run().plausible
+    dialog.picker.list.setCurrentItem(dialog.picker.items["uniform"])
     assert "exclude the 119 pairs" in dialog.goes_on.text()
     dialog.goes_on.setChecked(True)
     dialog.near.only.setChecked(True)

@@ -101,7 +101,7 @@ class ChecksPage(Page):
             button.setChecked(length is state.length)
         with QSignalBlocker(self.seed):
             self.seed.setValue(state.seed)
-        self.near.show_value(state.max_distance, state.person)
+        self.near.show_value(state.max_distance, state.person, plausible=state.plausible)
         self._show_kind()
 
     def first_field(self) -> QWidget:
@@ -146,6 +146,7 @@ class ChecksPage(Page):
         """Say when the method that is looked at ends, and ask what else it has to know."""
         state = self.state
         self._ends.setText(ending(state.method))
+        self.near.offer_plausible(offered=any(METHODS[method].seeks for method in state.chosen))
         self.near.setVisible(
             any(METHODS[method].answers is QuestionKind.EXAMPLES for method in state.chosen)
         )
@@ -176,6 +177,7 @@ class ChecksPage(Page):
         card.body.addWidget(self._ends)
         self.near = NearField()
         self.near.chosen.connect(self._choose_near)
+        self.near.kept.connect(self._choose_plausible)
         card.body.addWidget(self.near)
         self.seed = QSpinBox()
         self.seed.setRange(0, 2**31 - 1)
@@ -217,7 +219,8 @@ class ChecksPage(Page):
 
     def _choose_kind(self, kind: PlanKind) -> None:
         self.state.choose_kind(kind)
-        self.near.show_value(self.state.max_distance, self.state.person)
+        state = self.state
+        self.near.show_value(state.max_distance, state.person, plausible=state.plausible)
         self._show_kind()
         self.changed.emit()
 
@@ -271,6 +274,10 @@ class ChecksPage(Page):
 
     def _choose_near(self, near: float | None) -> None:
         self.state.max_distance = near
+        self.changed.emit()
+
+    def _choose_plausible(self, plausible: bool) -> None:  # noqa: FBT001 - the signal's argument
+        self.state.plausible = plausible
         self.changed.emit()
 
     def _choose_seed(self, seed: int) -> None:

@@ -64,6 +64,8 @@ class RunsPlan(DomainPlan):
         The method that the auditor looks at.
     options, seed, length, max_distance
         Of a custom plan; the seed of every plan.
+    plausible : bool
+        Of a custom plan: whether searches are kept to plausible pairs.
     edges : dict[str, tuple[float, ...]]
         For rules about groups: edges of the bins of protected numbers, where the auditor gave any.
     text : str, optional
@@ -82,6 +84,7 @@ class RunsPlan(DomainPlan):
     seed: int = 0
     length: Length = Length.STANDARD
     max_distance: float | None = None
+    plausible: bool = True
     edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
     text: str | None = None
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -133,8 +136,6 @@ class RunsPlan(DomainPlan):
             runs = standard_runs(StandardPlan(), self.spec(), self.data()).runs
             self.chosen = list(dict.fromkeys(run.method for run in runs))
             self.options |= {run.method: _without_time(run) for run in runs if run.options}
-            distances = (run.max_distance for run in runs)
-            self.max_distance = next(filter(None, distances), None)
         self.method = next(iter(self.chosen or self.usable_methods()), self.method)
 
     def choose_methods(self, *methods: str) -> None:
@@ -197,7 +198,8 @@ class RunsPlan(DomainPlan):
         pairs = METHODS[method].answers is QuestionKind.EXAMPLES
         distance = self.max_distance if pairs else None
         run = RunSpec(method, dict(self.options.get(method, {})), self.seed, Budget(), distance)
-        return timed_run(msgspec.structs.replace(run, **self._rules(method)))
+        rules = self._rules(method)
+        return timed_run(msgspec.structs.replace(run, plausible=self.plausible, **rules))
 
     def _rules(self, key: str) -> dict[str, Any]:
         """Return what a method compares, where it is about groups: fields of its `RunSpec`."""

@@ -63,7 +63,9 @@ class AgainDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("New run")
         before = (
-            RunSpec("quick", seed=-1, budget=Budget(seconds=60.0)) if last is None else last.spec
+            RunSpec("quick", seed=-1, budget=Budget(seconds=60.0), plausible=True)
+            if last is None
+            else last.spec
         )
         self._last, self._audit, self._queued = last, audit, queued
         #: What methods about groups compare, as far as was said.
@@ -93,7 +95,9 @@ class AgainDialog(QDialog):
         self._length.setCurrentIndex([each for _text, each in lengths].index(before.budget.seconds))
         self._queries = before.budget.queries
         self.near = NearField()
-        self.near.show_value(before.max_distance, audit.person)
+        # a search is kept to plausible pairs unless the one before was not
+        plausible = before.plausible or not METHODS[before.method].seeks
+        self.near.show_value(before.max_distance, audit.person, plausible=plausible)
         self.rules = RulesForm()
         self._ends = parts.quiet()
         self.goes_on = QCheckBox()
@@ -118,6 +122,7 @@ class AgainDialog(QDialog):
                 budget=Budget(seconds=self._length.currentData(), queries=self._queries),
                 max_distance=self.near.value,
                 continues=self._last.id if self._last is not None and goes_on else 0,
+                plausible=self.near.plausible.isChecked(),
             )
         )
         return timed_run(run)
@@ -214,6 +219,7 @@ class AgainDialog(QDialog):
         self._ends.setText(ending(self.picker.key))
         self._length.setAccessibleDescription(self._ends.text())
         self.near.setVisible(takes_distance(self.picker.key))
+        self.near.offer_plausible(offered=METHODS[self.picker.key].seeks)
         audit = self._audit
         self.rules.show_run(self.run(), audit.domain, audit.columns, audit.person)
         self._allow()

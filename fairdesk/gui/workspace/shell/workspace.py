@@ -637,7 +637,7 @@ class Workspace(QWidget):
     def _anew(self, method: str, seconds: float | None) -> RunSpec:
         """Ask for a run of a method as it is usually made."""
         method_named(method)
-        fresh = timed_run(RunSpec(method, budget=Budget(seconds=seconds)))
+        fresh = timed_run(RunSpec(method, budget=Budget(seconds=seconds), plausible=True))
         return msgspec.structs.replace(fresh, seed=self._next_seed(fresh))
 
     def _next_seed(self, run: RunSpec) -> int:

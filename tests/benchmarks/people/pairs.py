@@ -1,0 +1,192 @@
+"""Plausible pairs of every search on every data set, beside uniform sampling from the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.catalogue.implementations import load as load_search
+from fairdesk.audit.catalogue.methods import METHODS, parse_options
+from fairdesk.individual.engine.context import SearchContext
+from fairdesk.population.criterion import Criterion
+from fairdesk.population.similarity import atn
+from fairdesk.results.events import Found, Progress, Rows
+from tests.benchmarks import measuring
+from tests.benchmarks.measuring import DATA, Case
+
+SAMPLES = Path(__file__).parents[3] / "resources" / "samples"
+#: By what each is called: data, model, label, favourable value, protected attributes.
+CASES = {
+    "adult sample": (
+        *(SAMPLES / "adult" / "adult.csv", SAMPLES / "adult" / "adult_network.keras"),
+        *("income", ">50K", ("sex", "race")),
+    ),
+    "adult, pipeline": (
+        *(SAMPLES / "adult" / "adult.csv", SAMPLES / "adult" / "adult_pipeline.pkl"),
+        *("income", ">50K", ("sex", "race")),
+    ),
+    "loan sample": (
+        *(SAMPLES / "loanapp" / "loanapp.csv", SAMPLES / "loanapp" / "loanapp_pipeline.joblib"),
+        *("approved", "yes", ("sex", "race")),
+    ),
+    "census/sex": (
+        *(DATA / "encoded" / "eidig_census.csv", DATA / "models" / "eidig_adult.h5"),
+        *("income", "1", ("sex",)),
+    ),
+    "bank/age": (
+        *(DATA / "encoded" / "eidig_bank.csv", DATA / "models" / "eidig_bank.h5"),
+        *("y", "1", ("age",)),
+    ),
+    "german/age": (
+        *(DATA / "encoded" / "eidig_german.csv", DATA / "models" / "eidig_german.h5"),
+        *("CREDITRATING", "1", ("AgeInYears",)),
+    ),
+    "compas/race, age": (
+        *(DATA / "encoded" / "fairquant_compas.csv", DATA / "models" / "compas-1.h5"),
+        *("score_factor", "1", ("race", "age")),
+    ),
+    "diabetes/age": (
+        *(DATA / "tabular" / "diabetes_pima.csv", DATA / "models" / "diabetes.onnx"),
+        *("diabetes", "neg", ("age",)),
+    ),
+}
+#: The searches; the last one is the baseline.
+SEARCHES = (
+    *("maft", "eidig", "adf", "aequitas-random", "aequitas-semi", "aequitas-full"),
+    *("sg", "quick", "uniform"),
+)
+#: What each needs to sample without end, where its own limits end it sooner.
+OPTIONS: dict[str, dict[str, Any]] = {"uniform": {"samples": 1_000_000_000}}
+#: So many pairs are shown first.
+SHOWN = 500
+
+
+class Searched(NamedTuple):
+    """What a search came to.
+
+    Attributes
+    ----------
+    rows, partners : Rows
+        ``(n, d)``; the pairs in the order in which they were found.
+    queries : int
+        Rows sent to the model.
+    seconds : float
+        CPU seconds, without what was made ready before.
+    tried : int
+        Instances tested.
+    """
+
+    rows: Rows
+    partners: Rows
+    queries: int
+    seconds: float
+    tried: int
+
+
+def search(
+    case: Case,
+    method: str,
+    criterion: Criterion | None,
+    queries: int,
+    seconds: float,
+    options: dict[str, Any] | None = None,
+) -> Searched:
+    """Search until the search ends, or so many queries or CPU seconds are used up."""
+    context = SearchContext(case.model, case.domain, criterion=criterion)
+    context.most_queries = queries
+    given = parse_options(method, {**OPTIONS.get(method, {}), **(options or {})})
+    run: Callable[..., Iterator[Any]] = load_search(method)
+    found = [(case.people[:0], case.people[:0])]
+    began = process_time()
+    for event in run(context, case.people, given, np.random.default_rng(0)):
+        if isinstance(event, Found):
+            found.append((event.rows, event.partners))
+        if isinstance(event, Progress) and (
+            context.rows_left <= 0 or process_time() - began > seconds
+        ):
+            break
+    taken = process_time() - began
+    rows, partners = (np.concatenate(each) for each in zip(*found, strict=True))
+    return Searched(rows, partners, context.queries, taken, context.tried)
+
+
+def plausible(criterion: Criterion, found: Searched) -> NDArray[np.bool_]:
+    """Return of which pairs both halves are plausible."""
+    both = criterion.plausible(found.rows)
+    both[both] = criterion.plausible(found.partners[both])
+    return both
+
+
+def case_of(name: str) -> Case | None:
+    """Open a case; ``None`` where its files are not at hand."""
+    data, model, label, favourable, protected = CASES[name]
+    return measuring.load(data, model, label, favourable, protected) if data.exists() else None
+
+
+def usable(case: Case) -> Iterator[str]:
+    """Yield the searches that the model can serve."""
+    card = case.model.opened.card
+    return (each for each in SEARCHES if not set(METHODS[each].needs) - set(card.can))
+
+
+HEAD = (
+    f"{'search':<18}{'off: shown':>11}{'all':>7}{'on: pairs':>11}{'shown':>7}{'ATN':>6}"
+    f"{'one':>6}{'pairs/CPU s':>13}{'rows/pair':>11}{'x uniform':>11}"
+)
+
+
+def table(names: list[str], queries: int, seconds: float) -> None:
+    """Print of every case and search: plausible pairs with the criterion on, and shares without.
+
+    ``off``: the share of plausible pairs without it; ``one``: the share of the pairs that differ in
+    one protected attribute; ``rows/pair`` beside those of uniform sampling from the tree.
+    """
+    for name in names:
+        case = case_of(name)
+        if case is None:
+            print(f"\n{name}: not at hand")
+            continue
+        began = process_time()
+        criterion = Criterion.fit(case.domain, case.people)
+        print(
+            f"\n{name}: {len(case.people):,} rows; {criterion.held_out:.1%} of those held out are "
+            f"plausible; fitted in {process_time() - began:.1f} CPU s\n{HEAD}"
+        )
+        methods = list(usable(case))
+        with_it = {each: search(case, each, criterion, queries, seconds) for each in methods}
+        baseline = with_it["uniform"]
+        per_pair = baseline.queries / max(len(baseline.rows), 1)
+        for each in methods:
+            _line(case, criterion, each, with_it[each], per_pair, queries, seconds)
+
+
+def _line(
+    case: Case,
+    criterion: Criterion,
+    method: str,
+    on: Searched,
+    per_pair: float,
+    queries: int,
+    seconds: float,
+) -> None:
+    off = plausible(criterion, search(case, method, None, queries // 4, seconds / 4))
+    both = plausible(criterion, on)
+    protected = case.domain.protected
+    one = (on.rows[:, protected] != on.partners[:, protected]).sum(axis=1) == 1
+    own = on.queries / max(len(on.rows), 1)
+    alike = atn(case.domain, case.people, on.rows[:SHOWN]) if len(on.rows) else np.nan
+    print(
+        f"{method:<18}{_share(off[:SHOWN]):>11}{_share(off):>7}{len(on.rows):>11,}"
+        f"{_share(both[:SHOWN]):>7}{100 * alike:>6.1f}{_share(one):>6}"
+        f"{len(on.rows) / on.seconds:>13,.0f}{own:>11.1f}{per_pair / own:>11.2f}",
+        flush=True,
+    )
+
+
+def _share(marks: NDArray[np.bool_]) -> str:
+    return f"{marks.mean():.0%}" if len(marks) else "-"
