@@ -24,12 +24,13 @@ from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, parse_options, unrepeatable
 from fairdesk.audit.catalogue.stages import COMPILING, LOADING, PREPARING
 from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, SearchInputs
-from fairdesk.audit.plan.spec import Budget
+from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.worker import frames, wire
 from fairdesk.audit.worker.driving import LIFE_SECONDS, Controls, Send, drive
 from fairdesk.audit.worker.frames import Frame
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.groups.context import GroupContext
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from fairdesk.certify.proof.reproof_check import Reproof, Reprove
     from fairdesk.certify.proof.verify.provers import SolverVerdicts
     from fairdesk.models.inputs.feeding import FedModel
+    from fairdesk.population.criterion import Criterion
 
 Request = Frame[wire.ToGuest]
 #: What a method works with.
@@ -270,7 +272,7 @@ class Guest:
         asked_at = perf_counter()
         kept = os.environ.get("NUMBA_CACHE_DIR")
         run = asked.run
-        loops = implementations.loops_of(run.method, near=run.max_distance is not None)
+        loops = implementations.loops_of(run.method, near=_keeps_near(run))
         compiled = kept is None or implementations.is_compiled(loops, Path(kept))
         with _signs_of_life(send, LOADING if compiled else COMPILING):
             for each in loops:
@@ -283,7 +285,9 @@ class Guest:
         running = partial(drive, controls=self.controls, call=call, send=send, asked_at=asked_at)
         match asked.inputs:
             case SearchInputs() as inputs:
-                return self._search_people(asked, inputs, search, running)
+                with _signs_of_life(send, PREPARING):
+                    criterion = _criterion(run, asked.domain, inputs.people)
+                return self._search_people(asked, inputs, search, running, criterion)
             case GroupInputs() as inputs:
                 return self._compare_groups(asked, inputs, search, running)
             case MitigationInputs() as inputs:
@@ -295,6 +299,7 @@ class Guest:
         inputs: SearchInputs,
         search: Search,
         running: Callable[..., Ending],
+        criterion: Criterion | None,
     ) -> Ending:
         """Run a method about individuals."""
         run, domain, people = asked.run, asked.domain, inputs.people
@@ -304,11 +309,6 @@ class Guest:
             from fairdesk.population.nearest import Nearest  # noqa: PLC0415 - see above
 
             fits = Nearest(domain, people).within(run.max_distance)
-        criterion = None
-        if run.plausible:
-            from fairdesk.population.criterion import Criterion  # noqa: PLC0415 - see above
-
-            criterion = Criterion.fit(domain, people)
         fed = self._fed(asked.mapping, domain.attributes)
         known = people[:0] if inputs.known is None else inputs.known
         context = SearchContext(fed, domain, known=known, fits=fits, criterion=criterion)
@@ -401,6 +401,20 @@ def _search_rows(
         before=() if predict is None else _queried_again(context, asked, predict, people),
         repeatability=lambda: context.repeatability,
     )
+
+
+def _keeps_near(run: RunSpec) -> bool:
+    """Return whether instances are compared with rows of the data."""
+    return run.max_distance is not None or run.plausible
+
+
+def _criterion(run: RunSpec, domain: Domain, people: Rows) -> Criterion | None:
+    """Learn what is plausible where a run is kept to it."""
+    if not run.plausible:
+        return None
+    from fairdesk.population.criterion import Criterion  # noqa: PLC0415 - see above
+
+    return Criterion.fit(domain, people)
 
 
 def _within(budget: Budget, context: Context, events: Iterator[Event]) -> Iterator[Event]:
