@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from fairdesk.audit.store.pair import Pair
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
 
 #: So many pairs of each order are looked at.
@@ -16,9 +16,9 @@ _POOL = 200
 def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False) -> Pair | None:
     """Return the clearest discriminatory pair of an audit; ``None`` where there is none to show.
 
-    Flagged pairs come first, then those in which one protected attribute alone changes, then the
-    more plausible (where that was computed), then the greater difference of scores. Dismissed ones
-    are never shown.
+    Flagged pairs come first; then plausible ones (where that was computed); then those in which one
+    protected attribute alone changes; then those of which both are more typical; then the greater
+    difference of scores. Dismissed ones are never shown.
 
     Parameters
     ----------
@@ -39,10 +39,11 @@ def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False)
     def rank(pair: Pair) -> tuple[float, ...]:
         changed = int((pair.row[protected] != pair.partner[protected]).sum())
         apart = abs(pair.row_score - pair.partner_score)
-        return changed, -(pair.plausibility or 0.0), -apart, pair.id
+        typical = min(pair.typicality or 0.0, pair.partner_typicality or 0.0)
+        return -(pair.plausible or 0), changed, -typical, -apart, pair.id
 
     pool = first(PairQuery(mark="flagged"))
     if not pool:
-        pool = first(PairQuery(order="plausibility", descending=True))
+        pool = first(SHOWN)
         pool += first(PairQuery(order="difference", descending=True))
     return min(pool, key=rank, default=None)

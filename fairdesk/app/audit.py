@@ -19,7 +19,7 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.runs.inspection import Inspection, Subject, inspect
-from fairdesk.audit.runs.plausibility import WeighingBeside
+from fairdesk.audit.runs.plausibility import PlausibleShare, WeighingBeside, plausible_share
 from fairdesk.audit.runs.run import check_run
 from fairdesk.audit.runs.run import run as run_audit
 from fairdesk.audit.store.records import RunRecord, RunState
@@ -92,6 +92,8 @@ class Outcome(msgspec.Struct, frozen=True):
         What looks wrong with the model, its inputs or their columns, a sentence or two each.
     left_out : dict[str, str]
         By the method's key, what a standard audit left out: why, a sentence.
+    plausible : dict[int, PlausibleShare]
+        By the run's number, how many of its pairs are plausible; without those that found none.
     """
 
     spec: AuditSpec
@@ -101,6 +103,7 @@ class Outcome(msgspec.Struct, frozen=True):
     trouble: str
     warnings: tuple[str, ...]
     left_out: dict[str, str] = {}
+    plausible: dict[int, PlausibleShare] = {}
 
 
 def audit(
@@ -204,14 +207,18 @@ def _audit(
             # nobody asked for that method
             not_begun, refused = [*not_begun, *refused], []
         warnings = (*_warnings(found, names), *not_begun, *unweighed, *unwritten)
+        done = tuple(store.runs())
+        people = spec.domain.people(found.table)
+        shares = {run.id: plausible_share(store, people, run.id) for run in done if run.found}
         return Outcome(
             spec,
             found,
-            tuple(store.runs()),
+            done,
             files,
             refused[0] if refused else trouble,
             warnings,
             left_out,
+            {run_id: share for run_id, share in shares.items() if share is not None},
         )
 
 

@@ -16,6 +16,7 @@ from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.plan.plan import Limits, read_limits, read_terms
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.runs.plausibility import PlausibleShare
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.cli.parsing import AddParser, add_json, option_names, options_by_method, whole_number
 from fairdesk.cli.subject import add_subject, subject_of
@@ -34,6 +35,7 @@ from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.samples import samples
 from fairdesk.wording import figures, inspected, words
 from fairdesk.wording import proofs as proof_words
+from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.rules import rule_phrase
 
 #: So many pairs of values whose decision differs are printed: those that differ most.
@@ -373,8 +375,24 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         "rejected": run.rejected,
         **({} if share is None else _share_figures(share)),
         **({} if proven is None else _proven_figures(proven)),
+        **_plausible_figures(outcome.plausible.get(run.id)),
         **_rule_figures(outcome.spec, run),
         "figures": run.figures,
+    }
+
+
+def _plausible_figures(share: PlausibleShare | None) -> dict[str, object]:
+    """Return which share of the pairs is plausible, of all and of those shown first."""
+    if share is None:
+        return {}
+    return {
+        "plausible": share.plausible / share.compared,
+        "plausible_pairs": share.plausible,
+        "plausible_shown": share.plausible_shown / share.shown,
+        "plausible_held_out": share.reference.held_out,
+        "plausible_uniform": share.reference.uniform,
+        # as it is published, in per cent
+        "atn": 100 * share.atn,
     }
 
 
@@ -435,12 +453,14 @@ def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
     more = len(pairs) - len(worst)
     name = [f"{METHODS[run.spec.method].title}:"] if len(outcome.runs) > 1 else []
     said = figures.headline(spec, run).sentence
+    share = outcome.plausible.get(run.id)
     return (
         *name,
         said,
         *figures.alone_sentences(spec, run),
         *(each for each in figures.sentences(spec, (*others, *worst)) if each not in said),
         *([_more_pairs(more, outcome.files)] if more > 0 else []),
+        *([plausible_pairs(share).sentence] if share is not None else []),
         *([run.message] if run.state == "done" and run.message else []),
         f"{words.capital(figures.effort(run))}.",
     )

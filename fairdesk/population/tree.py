@@ -21,7 +21,7 @@ from fairdesk.population.structure import directed, mutual_information, spanning
 from fairdesk.results.events import Rows
 
 #: So much is added to the count of every cell, so that nothing is impossible.
-SMOOTHING = 0.5
+SMOOTHING = 0.02
 #: Logarithms are kept in such steps: sums of them are exact, in whatever order they are added up.
 _STEP = 2.0**-40
 #: Rows are drawn by rejection where there are constraints; so many in vain, and none is found.

@@ -1,4 +1,4 @@
-"""How the fields of a found pair are written: each value by its kind."""
+"""How the fields of a found pair are written, each by its kind; how many pairs are plausible."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from itertools import compress
 from typing import Any
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.pair import FIELDS, Kind, Pair, PairField, sides
+from fairdesk.audit.runs.plausibility import PlausibleShare
+from fairdesk.audit.store.pair import FOUND, Compared, Kind, Pair, PairField, sides
 from fairdesk.models.decisions.rule import score_name
+from fairdesk.population.criterion import RAREST
 from fairdesk.wording import words
+from fairdesk.wording.language import say
+from fairdesk.wording.statements import Statement
 
 #: Instead of what is not known yet.
 UNKNOWN = "–"
@@ -22,12 +26,31 @@ def distance_text(distance: float | None) -> str:
     return "<0.01" if 0 < distance < 0.005 else f"{distance:.2f}"
 
 
-def plausibility_text(plausibility: float | None) -> str:
-    """Write how usual somebody is, as a share of the real people."""
-    if plausibility is None:
+def typicality_text(typicality: float | None) -> str:
+    """Write how usual an instance is, as a share of the rows held out."""
+    if typicality is None:
         return UNKNOWN
-    whole = words.percent(plausibility, 1, 0)
+    whole = words.percent(typicality, 1, 0)
     return whole.replace("below ", "<").replace("above ", ">")
+
+
+def plausible_text(pair: Compared[Any]) -> str:
+    """Say whether a pair that was compared with the data is plausible, and else why not."""
+    if pair.plausible:
+        return "Plausible: both instances are as usual and as near to the data as data rows are."
+    rare = [
+        what
+        for what, typicality in (
+            ("the instance", pair.typicality),
+            ("its counterfactual", pair.partner_typicality),
+        )
+        if typicality is not None and typicality <= RAREST
+    ]
+    share = words.percent(1 - RAREST, 1, 0)
+    if not rare:
+        return f"Not plausible: farther from every data row than {share} of the data rows."
+    verb = "is" if len(rare) == 1 else "are"
+    return f"Not plausible: {' and '.join(rare)} {verb} rarer than {share} of the data rows."
 
 
 def writers(spec: AuditSpec, decision: Callable[[int], str]) -> dict[Kind, Callable[[Any], str]]:
@@ -41,7 +64,8 @@ def writers(spec: AuditSpec, decision: Callable[[int], str]) -> dict[Kind, Calla
         "score": lambda score: words.score(spec, score),
         "attributes": lambda truths: ", ".join(compress(protected, truths)),
         "distance": distance_text,
-        "share": plausibility_text,
+        "share": typicality_text,
+        "truth": lambda truth: UNKNOWN if truth is None else ("yes" if truth else "no"),
     }
 
 
@@ -56,10 +80,81 @@ def entitled(spec: AuditSpec, text: str) -> str:
 def outcomes(
     spec: AuditSpec, pair: Pair, decision: Callable[[int], str]
 ) -> Iterator[tuple[PairField, str, str]]:
-    """Yield what there is of both of a pair and has a title, with the two values written."""
+    """Yield what the model answered for both of a pair, with the two values written."""
     write = writers(spec, decision)
-    for name, field in FIELDS.items():
+    for name, field in FOUND.items():
         both = sides(name)
         if field.title and len(both) > 1 and name == both[0]:
             one, other = (write[field.kind](getattr(pair, each)) for each in both)
             yield field, one, other
+
+
+def plausible_pairs(share: PlausibleShare) -> Statement:
+    """Make the statement of which share of the pairs is plausible."""
+    part = words.percent(share.plausible, share.compared)
+    reference = share.reference
+    values = {
+        "plausible": words.number(share.plausible),
+        "n": words.number(share.compared),
+        "share": part,
+    }
+    told = [
+        say(
+            "{plausible} of {n} pairs are plausible ({share}): both instances are at least as "
+            "near to a data row as 95 % of the data rows held out. How typical they are was not "
+            "estimated: the data have too few rows or too many attributes.",
+            **values,
+        )
+        if reference.by_distance
+        else say(
+            "{plausible} of {n} pairs are plausible ({share}): both instances are at least as "
+            "typical, and at least as near to a data row, as 95 % of the data rows held out.",
+            **values,
+        )
+    ]
+    if share.shown < share.compared:
+        told.append(
+            say(
+                "Of the {n} pairs shown first, {share} are.",
+                n=words.number(share.shown),
+                share=words.percent(share.plausible_shown, share.shown),
+            )
+        )
+    told.append(
+        say(
+            "By the same criterion, {held_out} of the data rows held out are plausible.",
+            held_out=words.shown_percent(reference.held_out, 1),
+        )
+        if reference.uniform is None
+        else say(
+            "By the same criterion, {held_out} of the data rows held out and {uniform} of "
+            "instances drawn uniformly from the input domain are plausible.",
+            held_out=words.shown_percent(reference.held_out, 1),
+            uniform=words.shown_percent(reference.uniform, 1),
+        )
+    )
+    told.append(
+        say(
+            "Average trueness of naturalness (ATN) of the instances shown first, as a set: {atn} "
+            "of 100.",
+            atn=words.number(100 * share.atn, 1),
+        )
+    )
+    return Statement("example", say("plausible pairs"), part, " ".join(told))
+
+
+def plausible_in_short(share: PlausibleShare) -> str:
+    """Write the share in a line, for below a table: never without what it is held against."""
+    reference = share.reference
+    told = {
+        "share": words.percent(share.plausible, share.compared),
+        "held_out": words.shown_percent(reference.held_out, 1),
+    }
+    if reference.uniform is None:
+        return say("Plausible: {share} of the pairs; {held_out} of data rows held out.", **told)
+    return say(
+        "Plausible: {share} of the pairs; {held_out} of data rows held out; {uniform} of "
+        "instances drawn uniformly.",
+        **told,
+        uniform=words.shown_percent(reference.uniform, 1),
+    )

@@ -11,9 +11,9 @@ from fairdesk.answers.observed import Observed
 from fairdesk.answers.selection import answers, best_run, pairs_found, searches
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
+from tests.plausible import scored
 from tests.report import repairs
 from tests.report.building import people_store
 from tests.wording.test_about_groups import BLACK, MINED, RULE, TABLE
@@ -324,7 +324,7 @@ def store(tmp_path):
 def score_plausibility(store, *scores):
     some = np.zeros(PAIRS)
     store.score_plausibility(
-        np.arange(1, PAIRS + 1), Plausibility(some, some.astype(int), np.array(scores))
+        np.arange(1, PAIRS + 1), scored(some, some.astype(int), np.array(scores))
     )
 
 

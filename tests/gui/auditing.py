@@ -14,10 +14,10 @@ from fairdesk.errors import WorkerError
 from fairdesk.gui.kit.threads.store_thread import StoreThread
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism import minimal
-from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.individual.searches import uniform
 from fairdesk.individual.surrogates import explanation
 from fairdesk.results.events import Found
+from tests.plausible import scored
 from tests.report.building import Formula, run_into, spec_of, write_people
 
 PROTECTED = ("sex", "age")
@@ -47,7 +47,7 @@ class Scales:
     def __init__(self, hold=None, command=()):
         self.hold, self.calls, self.closed = hold, 0, False
 
-    def score_plausibility(self, domain, people, rows):
+    def score_plausibility(self, domain, people, rows, partners):
         self._wait()
         distance = np.empty((len(rows), len(people)))
         for place, row in enumerate(rows):
@@ -55,7 +55,7 @@ class Scales:
                 raise WorkerError("The model process was closed.")
             distance[place] = gower(domain, people, row)
         least = distance.min(axis=1)
-        return Plausibility(least, distance.argmin(axis=1), 1 - least)
+        return scored(least, distance.argmin(axis=1), 1 - least)
 
     def close(self):
         self.closed = True

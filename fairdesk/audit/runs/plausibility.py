@@ -1,4 +1,4 @@
-"""Findings compared with the real people of the data: how plausible are those invented."""
+"""Found pairs compared with the rows of the data: which are plausible, and what share is."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
 
-from fairdesk.audit.store.records import PairQuery, RunState
+import msgspec
+import numpy as np
+
+from fairdesk.audit.store.records import SHOWN, SHOWN_FIRST, PairQuery, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
+from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.population.similarity import atn
 from fairdesk.results.events import Rows
 
 #: Findings that are compared at once: there is no word from the worker in between.
@@ -60,11 +65,10 @@ def score_findings(
 
 def _weigh_some(worker: Worker, store: Store, people: Rows) -> int:
     """Compare the next batch of findings; return how many they were."""
-    pair_ids, rows = store.unweighed(BATCH)
+    pair_ids, rows, partners = store.unweighed(BATCH)
     if len(pair_ids):
-        store.score_plausibility(
-            pair_ids, worker.score_plausibility(store.spec.domain, people, rows)
-        )
+        weighed = worker.score_plausibility(store.spec.domain, people, rows, partners)
+        store.score_plausibility(pair_ids, weighed)
     return len(pair_ids)
 
 
@@ -141,7 +145,8 @@ class WeighingBeside:
             with Store.open(path) as store:
                 # what does not depend on the findings is computed meanwhile
                 if len(people):
-                    self._worker.score_plausibility(store.spec.domain, people, people[:0])
+                    nothing = people[:0]
+                    self._worker.score_plausibility(store.spec.domain, people, nothing, nothing)
                 while self._calls.get() == "batch":
                     _weigh_some(self._worker, store, people)
                 score_findings(self._worker, store, people, self._take)
@@ -156,3 +161,54 @@ def is_weighed(store: Store, run: int | None) -> bool:
     """Return whether a run has findings, and all of them were compared with real people."""
     found = store.count(PairQuery(run=run))
     return 0 < found == store.count(PairQuery(run=run, within=FARTHEST))
+
+
+class PlausibleShare(msgspec.Struct, frozen=True):
+    """How many of the pairs found are plausible, and what that is held against.
+
+    Attributes
+    ----------
+    plausible, compared : int
+        Pairs of which both are plausible; of all that were compared with the data.
+    plausible_shown, shown : int
+        The same of the first `SHOWN_FIRST` in the order in which they are shown.
+    atn : float
+        How alike the instances shown first are to the data as a set, 0 to 1
+        (`fairdesk.population.similarity`).
+    reference : Reference
+        The share of data rows held out, and of instances drawn uniformly, that are plausible.
+    """
+
+    plausible: int
+    compared: int
+    plausible_shown: int
+    shown: int
+    atn: float
+    reference: Reference
+
+
+def plausible_share(store: Store, people: Rows, run: int | None = None) -> PlausibleShare | None:
+    """Count the plausible pairs of a run, or of all; ``None`` where none was compared.
+
+    Parameters
+    ----------
+    store : Store
+        The audit.
+    people : Rows
+        ``(m, d)``; the rows of the data.
+    run : int, optional
+        Of one run only.
+    """
+    query = msgspec.structs.replace(SHOWN, run=run, within=FARTHEST)
+    compared, reference = store.count(query), store.reference()
+    if not compared or reference is None:
+        return None
+    first = store.pairs(query, 0, SHOWN_FIRST)
+    return PlausibleShare(
+        store.count(msgspec.structs.replace(query, plausible=True)),
+        compared,
+        sum(pair.plausible or 0 for pair in first),
+        len(first),
+        atn(store.spec.domain, people, np.stack([pair.row for pair in first])),
+        reference,
+    )

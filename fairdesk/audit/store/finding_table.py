@@ -189,6 +189,8 @@ class FindingTable:
         )
         terms = [term for term, value in limits if value is not None]
         values: list[Any] = [value for _, value in limits if value is not None]
+        if query.plausible:
+            terms.append("plausible = 1")
         if query.among is not None:
             terms.append(f"id IN ({', '.join('?' * len(query.among))})")
             values.extend(query.among)
@@ -204,10 +206,17 @@ class FindingTable:
 
     def order(self, query: PairQuery) -> str:
         """Return what the pairs of a query are ordered by."""
-        direction = " DESC" if query.descending else ""
-        if query.order == "id":
-            return f"id{direction}"
-        return f"{self.order_term(query.order)}{direction}, id{direction}"
+        return ", ".join(self.order_terms(query.order, descending=query.descending))
+
+    def order_terms(self, order: str, *, descending: bool) -> tuple[str, ...]:
+        """Return an order as expressions of SQL with their directions."""
+        direction = " DESC" if descending else ""
+        if order == "id":
+            return (f"id{direction}",)
+        if order == "plausible":
+            changed = " + ".join(f"(x{i} <> y{i})" for i in self._domain.protected.tolist())
+            return (f"plausible{direction}", f"({changed or '0'})", "repeats", "id")
+        return f"{self.order_term(order)}{direction}", f"id{direction}"
 
     def order_term(self, order: str) -> str:
         """Return an order, not that of numbers, as an expression of SQL."""

@@ -23,8 +23,10 @@ Codes = TypeVar("Codes")
 
 #: What a value is, and so how it is written. A decision is the position of a class; a score is that
 #: of the favourable class; attributes are one truth for each protected attribute, in the audit file
-#: as the bits of a whole number.
-Kind = Literal["number", "text", "mark", "decision", "score", "attributes", "distance", "share"]
+#: as the bits of a whole number; a truth is 0 or 1.
+Kind = Literal[
+    "number", "text", "mark", "decision", "score", "attributes", "distance", "share", "truth"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,9 @@ class PairField:
         Return its values, ``(n,)``, of ``n`` findings and the favourable class; ``None`` where
         they are not written with the findings.
     weighed : callable, optional
-        Return its values, ``(n,)``, of how plausible ``n`` findings are; likewise.
+        Return its values, ``(n,)``, of how plausible ``n`` pairs are; likewise.
+    counted : bool
+        Whether the audit file counts it when findings are weighed.
     marked : bool
         Whether the auditor writes it.
     export : str
@@ -58,6 +62,7 @@ class PairField:
     column: str
     found: Callable[[Found, int], NDArray[Any]] | None = None
     weighed: Callable[[Plausibility], NDArray[Any]] | None = None
+    counted: bool = False
     marked: bool = False
     export: str = ""
     member: str = ""
@@ -76,11 +81,17 @@ class Compared(msgspec.Struct, Generic[Codes], frozen=True):
         The decided classes: positions in the model card's classes.
     row_score, partner_score : float
         The model's score of the favourable class.
-    distance, plausibility : float, optional
-        How far the nearest real person is, and how usual such a person is among the real ones, as
-        in `fairdesk.individual.realism.plausibility.Plausibility`; ``None`` until it was weighed.
+    plausible : int, optional
+        1 where both are plausible, 0 where one is not, as in
+        `fairdesk.individual.realism.plausibility.Plausibility`; like all that follows ``None``
+        until the pair was compared with the data.
+    distance, partner_distance : float, optional
+        How far the nearest row of the data is from each.
+    typicality, partner_typicality : float, optional
+        The share of rows held out that are no more usual than each; ``None`` also where there are
+        too few rows to tell.
     nearest : int, optional
-        The position of that real person in ``domain.people(table)``.
+        The position of the row nearest to the instance in ``domain.people(table)``.
     """
 
     row: Codes
@@ -127,6 +138,20 @@ class Compared(msgspec.Struct, Generic[Codes], frozen=True):
             tip="Score of the favourable class for its counterfactual",
         ),
     ]
+    plausible: Annotated[
+        Literal[0, 1] | None,
+        PairField(
+            kind="truth",
+            column="INTEGER",
+            weighed=lambda weighed: weighed.plausible.astype(np.int64),
+            export="plausible",
+            title="Plausible",
+            tip=(
+                "Whether both instances are plausible: each is at least as typical, and at least "
+                "as near to a data row, as 95 % of the data rows held out"
+            ),
+        ),
+    ]
     distance: Annotated[
         Share | None,
         PairField(
@@ -136,23 +161,43 @@ class Compared(msgspec.Struct, Generic[Codes], frozen=True):
             export="distance",
             title="Nearest data row",
             tip=(
-                "Gower distance to the nearest data row: 0 is identical, 1 different in every "
-                "attribute"
+                "Gower distance to the nearest data row, protected attributes included: 0 is "
+                "identical, 1 different in every attribute"
             ),
         ),
     ]
-    plausibility: Annotated[
+    partner_distance: Annotated[
+        Share | None,
+        PairField(
+            kind="distance",
+            column="REAL",
+            weighed=lambda weighed: weighed.partner_distance,
+            export="distance",
+        ),
+    ]
+    typicality: Annotated[
         float | None,
         PairField(
             kind="share",
             column="REAL",
-            weighed=lambda weighed: weighed.score,
+            weighed=lambda weighed: weighed.typicality,
             export="typicality",
             title="Typicality",
             tip=(
-                "Typicality percentile: the share of the {people} in the data that are at most "
-                "as typical"
+                "Typicality percentile: the share of the {people} held out that are at most as "
+                "typical as the instance"
             ),
+        ),
+    ]
+    partner_typicality: Annotated[
+        float | None,
+        PairField(
+            kind="share",
+            column="REAL",
+            weighed=lambda weighed: weighed.partner_typicality,
+            export="typicality",
+            title="Counterfactual’s typicality",
+            tip="The same of the counterfactual",
         ),
     ]
     nearest: Annotated[
@@ -176,6 +221,9 @@ class Pair(Compared[NDArray[np.float64]], frozen=True):
         Of the method.
     sufficient_alone : tuple[bool, ...]
         Per protected attribute: whether changing it alone changes the decision.
+    repeats : int, optional
+        How many earlier pairs of the run have the same nearest row and are as plausible: the first
+        ones of each row are diverse.
     mark, note : str
         The auditor's: ``""``, ``"flagged"`` or ``"dismissed"``; any text.
     """
@@ -204,6 +252,10 @@ class Pair(Compared[NDArray[np.float64]], frozen=True):
             export="enough alone",
             member="enough_alone",
         ),
+    ]
+    repeats: Annotated[
+        Count | None,
+        PairField(kind="number", column="INTEGER", counted=True),
     ]
     mark: Annotated[
         Mark,
@@ -241,7 +293,7 @@ def _declared() -> dict[str, PairField]:
 _ALL = _declared()
 #: The fields by when they are written: with the findings, when these are weighed, by the auditor.
 FOUND = {name: field for name, field in _ALL.items() if field.found}
-WEIGHED = {name: field for name, field in _ALL.items() if field.weighed}
+WEIGHED = {name: field for name, field in _ALL.items() if field.weighed or field.counted}
 MARKED = {name: field for name, field in _ALL.items() if field.marked}
 #: Whose a finding is.
 FIRST = {name: field for name, field in _ALL.items() if name not in FOUND | WEIGHED | MARKED}
@@ -255,7 +307,7 @@ def found_values(found: Found, favourable: int) -> dict[str, NDArray[Any]]:
 
 
 def weighed_values(weighed: Plausibility) -> dict[str, NDArray[Any]]:
-    """Return what is written when findings are weighed, ``(n,)`` for each of `WEIGHED`."""
+    """Return what is written when pairs are weighed and is not counted: ``(n,)`` for each."""
     return {name: each.weighed(weighed) for name, each in _ALL.items() if each.weighed}
 
 

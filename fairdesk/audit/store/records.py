@@ -237,7 +237,7 @@ class Weighed(msgspec.Struct, frozen=True, tag_field="about", tag="distances"):
     first, last : int
         The numbers of the findings, inclusive.
     sha256 : str
-        Of their numbers, distances, plausibilities and nearest people.
+        Of their numbers, and what was found out about each.
     """
 
     first: int
@@ -290,9 +290,10 @@ class PairQuery(msgspec.Struct, frozen=True):
         Of one run only.
     order : str
         ``"id"``, ``"row_score"``, ``"partner_score"``, ``"difference"`` (of the two scores),
-        ``"mark"``, ``"distance"``, ``"plausibility"``, or an attribute's name. The first mean
-        themselves even where an attribute is called the same. Equal ones are in the order they
-        were found.
+        ``"mark"``, ``"distance"``, ``"typicality"``, ``"plausible"``, or an attribute's name. The
+        first mean themselves even where an attribute is called the same. Equal ones are in the
+        order they were found. Plausible ones are ordered further: those that differ in one
+        protected attribute come first, then those that have the fewest repeats.
     descending : bool
         The order turned round.
     where : dict[str, str | tuple[float, float]]
@@ -303,6 +304,8 @@ class PairQuery(msgspec.Struct, frozen=True):
         Up to this pair's number only: what there was at a moment of a run that goes on.
     within : float, optional
         At most so far from the nearest real person only; those not weighed yet are left out.
+    plausible : bool
+        Plausible ones only.
     among : tuple[int, ...], optional
         Of these numbers only.
     """
@@ -314,4 +317,11 @@ class PairQuery(msgspec.Struct, frozen=True):
     mark: str | None = None
     upto: int | None = None
     within: float | None = None
+    plausible: bool = False
     among: tuple[int, ...] | None = None
+
+
+#: The order in which pairs are shown: plausible ones first, one attribute changed, diverse.
+SHOWN = PairQuery(order="plausible", descending=True)
+#: So many are shown first; of these it is told how many are plausible.
+SHOWN_FIRST = 500

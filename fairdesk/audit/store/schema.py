@@ -42,7 +42,7 @@ def add_entry(connection: sqlite3.Connection, what: str, kind: LogKind, facts: o
 
 
 #: The version of the schema: only files of this one are opened.
-VERSION = 6
+VERSION = 7
 #: All tables but `finding`, whose columns depend on the question (`FindingTable`).
 _TABLES = {
     # the question and the table's codes
@@ -70,7 +70,8 @@ _TABLES = {
         found INTEGER NOT NULL,
         queries INTEGER NOT NULL
     """,
-    # what was learned about a finding since: a text for each kind
+    # what was learned about a finding since: a text for each kind; of no finding (0) what the
+    # plausibility of all of them is held against
     "pair_analyses": """
         finding INTEGER NOT NULL,
         what TEXT NOT NULL,

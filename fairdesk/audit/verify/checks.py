@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from fairdesk.audit.plan.spec import AuditSpec, versions
+from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.figures import (
@@ -223,8 +223,7 @@ def _people(
     if ask is None:
         yield untried(ASKED_AGAIN, reason)
     say("Comparing pairs with the data rows")
-    ranking = versions().get("scikit-learn") == store.spec.versions.get("scikit-learn")
-    yield check_distances(store, worker, people, asked.seed, as_then=ranking)
+    yield check_distances(store, worker, people, asked.seed)
 
 
 def _figures(

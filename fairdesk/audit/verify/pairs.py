@@ -19,6 +19,7 @@ from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import DataError
 from fairdesk.individual.engine.context import margin
+from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.models.model import Mapping, favourable_scores, labels
 from fairdesk.results.events import Rows, Scores
 
@@ -308,10 +309,8 @@ def _score_distance(scores: Scores, decided: NDArray[np.intp]) -> Rows:
     return np.asarray(np.abs(first.astype(np.float64) - second))
 
 
-def check_distances(
-    store: Store, worker: Worker, people: Rows, seed: int, *, as_then: bool
-) -> Check:
-    """Work out again how far pairs are from real people, and how usual such people are.
+def check_distances(store: Store, worker: Worker, people: Rows, seed: int) -> Check:
+    """Work out again how plausible pairs are.
 
     Parameters
     ----------
@@ -323,11 +322,8 @@ def check_distances(
         ``(m, d)``; the real ones.
     seed : int
         `WEIGHED` pairs are drawn by it.
-    as_then : bool
-        Whether the library that ranks people has the version of then: else another rank is told,
-        and is no failure.
     """
-    tally = Tally("The recorded distances of pairs to the data rows are correct")
+    tally = Tally("The recorded distances and plausibility of pairs are correct")
     total = store.count(PairQuery())
     wanted = _sample_places(total, min(total, WEIGHED), seed)
     pairs = [pair for pair in _selected_pairs(store, wanted) if pair.distance is not None]
@@ -335,33 +331,43 @@ def check_distances(
         tally.remark("No pair was compared with the data rows.")
         return tally.check()
     try:
-        now = worker.score_plausibility(
-            store.spec.domain, people, np.stack([pair.row for pair in pairs])
-        )
+        both = (np.stack([getattr(pair, side) for pair in pairs]) for side in ("row", "partner"))
+        now = worker.score_plausibility(store.spec.domain, people, *both)
     except DataError as error:
         tally.leave(str(error), len(pairs))
         return tally.check()
-    for pair, distance, nearest, rank in zip(
-        pairs, now.distance.tolist(), now.nearest.tolist(), now.score.tolist(), strict=True
-    ):
-        recorded = (pair.distance or 0.0, pair.plausibility or 0.0)
-        if abs(recorded[0] - distance) > EXACT or pair.nearest != nearest:
-            tally.differ(
-                f"The distance of pair {pair.id:,} to the nearest data row is recorded as "
-                f"{recorded[0]:.4g}, but is {distance:.4g}, or another row is nearest."
-            )
-        elif abs(recorded[1] - rank) <= EXACT:
-            tally.agree()
-        elif as_then:
-            tally.differ(
-                f"The typicality of pair {pair.id:,} is recorded as {recorded[1]:.4g}, but is "
-                f"{rank:.4g}."
-            )
+    for place, pair in enumerate(pairs):
+        what = _plausibility_differs(pair, now, place)
+        if what:
+            tally.differ(f"Pair {pair.id:,}: {what}.")
         else:
-            tally.leave("A different version of scikit-learn ranks instances differently.")
+            tally.agree()
+    if store.reference() != now.reference:
+        tally.differ("The shares that plausible pairs are compared with are not the recorded ones.")
     if len(pairs) < total:
         tally.remark(
             f"{len(pairs):,} of the {total:,} pairs were compared again, drawn at random (random "
             f"seed {seed})."
         )
     return tally.check()
+
+
+def _plausibility_differs(pair: Pair, now: Plausibility, place: int) -> str:
+    """Say in a clause what is recorded otherwise of a pair than it is; empty when nothing is."""
+    for name, what in (
+        ("distance", "the distance to the nearest data row"),
+        ("partner_distance", "the counterfactual’s distance to the nearest data row"),
+        ("typicality", "the typicality"),
+        ("partner_typicality", "the counterfactual’s typicality"),
+    ):
+        recorded, is_now = getattr(pair, name), float(getattr(now, name)[place])
+        if recorded is None:
+            if not np.isnan(is_now):
+                return f"{what} is not recorded, but is {is_now:.4g}"
+        elif not abs(recorded - is_now) <= EXACT:
+            return f"{what} is recorded as {recorded:.4g}, but is {is_now:.4g}"
+    if pair.nearest != now.nearest[place]:
+        return "another data row is nearest than the recorded one"
+    if pair.plausible != now.plausible[place]:
+        return f"it is {'' if now.plausible[place] else 'not '}plausible, but is recorded otherwise"
+    return ""

@@ -112,11 +112,17 @@ def check_pairs(found: Found, domain: Domain, width: int | None) -> None:
 
 
 def check_plausibility(weighed: Plausibility, rows: int, n_samples: int) -> None:
-    """Refuse distances of so many rows to so many people, and shares, that cannot be."""
-    distance, nearest, score = weighed.distance, weighed.nearest, weighed.score
-    for each in (distance, nearest, score):
+    """Refuse distances of so many pairs to so many people, and shares, that cannot be."""
+    distances = weighed.distance, weighed.partner_distance
+    shares = weighed.typicality, weighed.partner_typicality
+    nearest, reference = weighed.nearest, weighed.reference
+    for each in (*distances, *shares, nearest, weighed.plausible):
         check_shape(each, (rows,))
-    within = all(((each >= 0) & (each <= 1)).all() for each in (distance, score))
+    # without a tree nothing is told of how usual anything is
+    told = [] if all(np.isnan(each).all() for each in shares) else list(shares)
+    if reference is not None:
+        told.append(np.array([reference.held_out, reference.uniform or 0.0]))
+    within = all(((each >= 0) & (each <= 1)).all() for each in (*distances, *told))
     if not within or not ((nearest >= 0) & (nearest < n_samples)).all():
         raise nonsense("it returned an impossible distance")
 

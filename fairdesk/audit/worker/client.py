@@ -223,17 +223,26 @@ class Worker(Conversation):
         check_shape(scores, (len(rows), self._width(mapping)))
         return scores
 
-    def score_plausibility(self, domain: Domain, people: Rows, rows: Rows) -> Plausibility:
-        """Return how plausible ``(n, d)`` invented people are, given ``(m, d)`` real ones.
+    def score_plausibility(
+        self, domain: Domain, people: Rows, rows: Rows, partners: Rows
+    ) -> Plausibility:
+        """Return how plausible pairs, ``(n, d)`` each, are, given ``(m, d)`` rows of the data.
 
         No model need be open. Ask about some ten thousand at once: there is no word in between.
         """
-        request = wire.Weigh(domain, people, rows)
+        request = wire.Weigh(domain, people, rows, partners)
         reply = expect(
             self._answer(request, self._patience.answer, "compare instances"), wire.Weighed
         )
-        nearest = reply.nearest.astype(np.intp, copy=False)
-        weighed = Plausibility(reply.distance, nearest, reply.score)
+        weighed = Plausibility(
+            reply.distance,
+            reply.nearest.astype(np.intp, copy=False),
+            reply.typicality,
+            reply.partner_distance,
+            reply.partner_typicality,
+            reply.plausible,
+            reply.reference,
+        )
         check_plausibility(weighed, len(rows), len(people))
         return weighed
 

@@ -79,8 +79,6 @@ WARM_UP = (
 )
 #: The same of a guest that compares instances with the data, and opens no model.
 COMPARING_WARM_UP = (
-    "sklearn.ensemble",
-    "fairdesk.individual.engine.kernels",
     "fairdesk.population.nearest_kernels",
     "fairdesk.individual.realism.plausibility",
 )
@@ -202,12 +200,21 @@ class Guest:
     def _serve_findings(self, request: Request, send: Send) -> None:
         """Answer what is asked about people who were found."""
         match request.message:
-            case wire.Weigh(domain, people, rows):
+            case wire.Weigh(domain, people, rows, partners):
                 from fairdesk.individual.realism.plausibility import score_plausibility  # noqa: PLC0415
 
-                weighed = score_plausibility(domain, people, rows)
-                nearest = weighed.nearest.astype(np.int64, copy=False)
-                send(wire.Weighed(weighed.distance, nearest, weighed.score))
+                weighed = score_plausibility(domain, people, rows, partners)
+                send(
+                    wire.Weighed(
+                        weighed.distance,
+                        weighed.nearest.astype(np.int64, copy=False),
+                        weighed.typicality,
+                        weighed.partner_distance,
+                        weighed.partner_typicality,
+                        weighed.plausible,
+                        weighed.reference,
+                    )
+                )
             case wire.Shrink() as asked:
                 from fairdesk.individual.realism.minimal import shrink  # noqa: PLC0415
 

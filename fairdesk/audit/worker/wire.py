@@ -20,6 +20,7 @@ from fairdesk.audit.worker.frames import Frame
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Dialect, Source
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.models.inputs.input_check import InputCheck, SampleRow
 from fairdesk.models.model import Companion, Mapping, ModelCard
@@ -94,11 +95,12 @@ class Search(msgspec.Struct, frozen=True, tag=True):
 
 
 class Weigh(msgspec.Struct, frozen=True, tag=True):
-    """Tell how plausible ``(n, d)`` invented people are, beside ``(m, d)`` real ones."""
+    """Tell how plausible pairs, ``(n, d)`` each, are beside ``(m, d)`` rows of the data."""
 
     domain: Domain
     people: Rows
     rows: Rows
+    partners: Rows
 
 
 class Shrink(msgspec.Struct, frozen=True, tag=True):
@@ -252,7 +254,11 @@ class Weighed(msgspec.Struct, frozen=True, tag=True):
 
     distance: NDArray[np.float64]
     nearest: NDArray[np.int64]
-    score: NDArray[np.float64]
+    typicality: NDArray[np.float64]
+    partner_distance: NDArray[np.float64]
+    partner_typicality: NDArray[np.float64]
+    plausible: NDArray[np.bool_]
+    reference: Reference | None
 
 
 class Shrunk(msgspec.Struct, frozen=True, tag=True):

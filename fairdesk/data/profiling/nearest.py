@@ -65,8 +65,10 @@ def _scaled(attribute: Attribute, codes: Rows) -> Rows:
     return np.where(codes == attribute.high, _NOWHERE, shares) if attribute.unknown else shares
 
 
-def gower(domain: Domain, people: Rows, row: Rows) -> NDArray[np.float64]:
-    """Measure how far people are from one person: Gower's distance over what is `measured`.
+def gower(
+    domain: Domain, people: Rows, row: Rows, positions: NDArray[np.intp] | None = None
+) -> NDArray[np.float64]:
+    """Measure how far people are from one person: Gower's distance, of what is `measured`.
 
     The mean over the attributes of 0 or 1 for names, equal or not, and of the difference as a
     share of the domain's range for numbers and for places in an order. Attributes that are
@@ -80,23 +82,28 @@ def gower(domain: Domain, people: Rows, row: Rows) -> NDArray[np.float64]:
         ``(n, d)``.
     row : Rows
         ``(d,)``.
+    positions : NDArray[np.intp], optional
+        The attributes that count instead.
 
     Returns
     -------
     NDArray[np.float64]
         ``(n,)``; 0 (alike in everything) to 1; 1 where nothing can be compared.
     """
-    apart = np.minimum(np.abs(scaled(domain, people) - scaled(domain, row[None])), 1.0)
+    ours, theirs = (scaled(domain, each, positions) for each in (people, row[None]))
+    apart = np.minimum(np.abs(ours - theirs), 1.0)
     known = ~np.isnan(apart)
     compared = known.sum(axis=1)
     total = np.where(known, apart, 0.0).sum(axis=1)
     return np.where(compared > 0, total / np.maximum(compared, 1), 1.0)
 
 
-def nearest(domain: Domain, people: Rows, row: Rows) -> tuple[int, float]:
+def nearest(
+    domain: Domain, people: Rows, row: Rows, positions: NDArray[np.intp] | None = None
+) -> tuple[int, float]:
     """Find the person nearest to ``row``: their index in ``people``, and the distance.
 
-    The first one where several are equally near.
+    The first one where several are equally near; as `gower`.
 
     Raises
     ------
@@ -104,7 +111,7 @@ def nearest(domain: Domain, people: Rows, row: Rows) -> tuple[int, float]:
         When there are no people.
     """
     refuse_nobody(people)
-    distances = gower(domain, people, row)
+    distances = gower(domain, people, row, positions)
     index = int(distances.argmin())
     return index, float(distances[index])
 

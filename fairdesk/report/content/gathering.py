@@ -5,12 +5,16 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 
+import msgspec
 import numpy as np
 
 from fairdesk.answers.example import clearest
+from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
 from fairdesk.audit.store.finding_table import PairColumns
 from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import SHOWN as SHOWN_ORDER
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.domain import Domain
@@ -22,7 +26,7 @@ SHOWN = 10
 MOST_FLAGGED = 40
 #: So many more are listed where the auditor asks for it, in a line each.
 MORE = 50
-#: From so many with the widest difference those to show are picked.
+#: From so many that are plausible, and with the widest difference, those to show are picked.
 _POOL = 500
 
 
@@ -38,11 +42,13 @@ class Gathered:
     marks : Counter[str]
         The findings by the auditor's mark.
     shown : list[Pair]
-        The pairs to show: flagged ones, then those with the greatest difference of scores, near
-        copies of one shown before only when there are no others; none that was dismissed, or that
-        the report is not to show.
+        The pairs to show: flagged ones, then plausible ones in their order, then those with the
+        greatest difference of scores, near copies of one shown before only when there are no
+        others; none that was dismissed, or that the report is not to show.
     clearest : Pair, optional
         The one that the summary shows; the first of those to show.
+    plausible : PlausibleShare, optional
+        How many of all pairs are plausible; ``None`` where none was compared with the data.
     """
 
     changes: dict[int, list[Counter[tuple[float, float]]]] = field(default_factory=dict)
@@ -51,6 +57,7 @@ class Gathered:
     more: list[Pair] = field(default_factory=list)
     hidden: int = 0
     clearest: Pair | None = None
+    plausible: PlausibleShare | None = None
 
 
 def difference(pair: Pair) -> float:
@@ -95,11 +102,22 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
     flagged = [pair for pair in flagged if all(pair.id != one.id for one in first)]
     widest_first = sorted(flagged, key=difference, reverse=True)
     found.shown = [*first, *widest_first][:MOST_FLAGGED]
-    pool = [pair for _, _, pair in sorted(widest, reverse=True)]
+    pool = _plausible(store, shown)
+    held = {pair.id for pair in pool}
+    pool += [pair for _, _, pair in sorted(widest, reverse=True) if pair.id not in held]
     _fill(found.shown, pool, domain)
+    if store.reference() is not None:
+        found.plausible = plausible_share(store, domain.people(store.table()))
     shown_ids = {pair.id for pair in found.shown}
     found.more = [pair for pair in pool if pair.id not in shown_ids][:MORE]
     return found
+
+
+def _plausible(store: Store, shown: Shown | None) -> list[Pair]:
+    """Return the first plausible pairs that may be shown and are not flagged anyway."""
+    query = msgspec.structs.replace(SHOWN_ORDER, plausible=True, mark="")
+    found = (pair for pair in store.each_pair(query) if shown is None or not shown.hides(pair))
+    return [*islice(found, _POOL)]
 
 
 def _count_changes(

@@ -164,6 +164,7 @@ class _Fields:
         self._attributes = _Texts(
             lambda bits: one([name for i, name in enumerate(names) if bits >> i & 1])
         )
+        self._truths = _Texts(lambda truth: one(None if truth is None else bool(truth)))
         self._others = _Texts(one)
 
     def of(self, pairs: PairColumns, name: str) -> Iterable[str | float | None]:
@@ -177,6 +178,8 @@ class _Fields:
             case "score":
                 mapping, model = self._spec.mapping, self._spec.model
                 return self._numbers([own_number(score, mapping, model) for score in values], kind)
+            case "truth":
+                return map(self._truths.__getitem__, values)
             case "number" | "distance" | "share":
                 return self._numbers(values, kind)
             case _:

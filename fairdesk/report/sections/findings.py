@@ -33,6 +33,7 @@ from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import say
+from fairdesk.wording.pairs import plausible_pairs
 
 _LEFT_OUT = (
     "instances that the search would have tested, but that break a constraint, are too far "
@@ -127,6 +128,8 @@ def results(material: Material) -> Section:
         ]
     if material.searches:
         blocks.append(Callout(say("Examples, not a rate."), words.EXAMPLES))
+    if (share := material.gathered.plausible) is not None:
+        blocks.append(Text(plausible_pairs(share).sentence))
     for run in material.searches:
         made = _run_blocks(material, run)
         blocks += made if run is _main(material) else map(appended, made)

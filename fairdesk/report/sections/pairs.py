@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdesk.audit.store.pair import Pair
-from fairdesk.data.profiling.nearest import nearest
+from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -26,7 +26,7 @@ _IN_SECTION = 4
 
 
 def pairs(material: Material) -> Section:
-    """Show pairs in full: those that the auditor flagged, then the widest differences."""
+    """Show pairs in full: those that the auditor flagged, then plausible ones."""
     return Section("Discriminatory pairs", tuple(pair_blocks(material)))
 
 
@@ -53,7 +53,8 @@ def pair_blocks(material: Material) -> list[Block]:
         order.append(say("first the clearest"))
     if max(flagged, 1) < len(shown):
         order.append(
-            "those with the largest difference in scores, diverse pairs before near-duplicates"
+            "plausible ones and those with the largest difference in scores, diverse pairs before "
+            "near-duplicates"
         )
     intro = say(
         "This report shows {shown} of the {total} discriminatory pairs: {order}. All are in the "
@@ -94,8 +95,8 @@ def _more_pairs(material: Material) -> list[Grid]:
             widths=(0.7, 3, 0.9, 0.9),
             right=(0, 2, 3),
             caption=(
-                "More pairs, largest difference in scores first; all other attributes of a pair "
-                "are equal"
+                "More pairs, plausible ones first, then by difference in scores; all other "
+                "attributes of a pair are equal"
             ),
             key="more",
             optional=True,
@@ -125,7 +126,7 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     if len(run.seconds) > 1:
         detail.append(say("phase: {phase}", phase=pair.phase))
     if len(people) and shown.whole:
-        _, distance = nearest(spec.domain, people, pair.row)
+        _, distance = nearest(spec.domain, people, pair.row, everywhere(spec.domain))
         detail.append(
             say(
                 "Gower distance to the nearest data row: {distance}",
@@ -133,6 +134,8 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
                 distance=words.number(distance, 3),
             )
         )
+    if pair.plausible is not None:
+        detail.append(say("plausible") if pair.plausible else say("not plausible"))
     title = say("Pair {n}", n=words.number(pair.id)) + (
         say(", flagged") if pair.mark == "flagged" else ""
     )

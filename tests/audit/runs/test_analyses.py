@@ -10,7 +10,7 @@ import pytest
 
 from fairdesk.audit.worker.answer_checks import check_explanation
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.profiling.nearest import gower
+from fairdesk.data.profiling.nearest import everywhere, gower
 from fairdesk.errors import DataError, ModelError, WorkerError
 from fairdesk.individual.surrogates.explanation import Explanation, Side, Variant
 from tests import phrases
@@ -58,15 +58,22 @@ def pairs(worker, table, tmp_path):
 def test_weighing_needs_no_model(worker, spec, table):
     people = spec.domain.people(table)
     rows = np.array([[*people[7]], [69, 1, 11.0]])
-    weighed = worker.score_plausibility(spec.domain, people, rows)
-    distances = np.array([gower(spec.domain, people, row) for row in rows])
+    partners = rows.copy()
+    partners[:, spec.domain.protected] = 1 - partners[:, spec.domain.protected]
+    weighed = worker.score_plausibility(spec.domain, people, rows, partners)
+    whole = everywhere(spec.domain)
+    distances = np.array([gower(spec.domain, people, row, whole) for row in rows])
     assert weighed.distance == pytest.approx(distances.min(axis=1))
     assert weighed.nearest.tolist() == distances.argmin(axis=1).tolist()
     assert weighed.nearest.dtype == np.intp
     assert weighed.distance[0] == 0
-    assert ((weighed.score >= 0) & (weighed.score <= 1)).all()
+    others = np.array([gower(spec.domain, people, row, whole).min() for row in partners])
+    assert weighed.partner_distance == pytest.approx(others)
+    # too few rows for more than distances
+    assert np.isnan(weighed.typicality).all()
+    assert weighed.reference.by_distance
     with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
-        worker.score_plausibility(spec.domain, people[:0], rows)
+        worker.score_plausibility(spec.domain, people[:0], rows, rows)
     assert worker.alive
 
 
@@ -145,21 +152,32 @@ def lying_guest(tmp_path, lie):
 @pytest.mark.parametrize(
     "lie",
     [
-        "Plausibility(np.full(2, 2.0), np.zeros(2, int), np.zeros(2))",
-        "Plausibility(np.full(2, -0.1), np.zeros(2, int), np.zeros(2))",
-        "Plausibility(np.full(2, np.nan), np.zeros(2, int), np.zeros(2))",
-        "Plausibility(np.zeros(2), np.full(2, 60), np.zeros(2))",
-        "Plausibility(np.zeros(2), np.zeros(2, int), np.full(2, 1.5))",
-        "Plausibility(np.zeros(3), np.zeros(3, int), np.zeros(3))",
+        "distance=np.full(2, 2.0)",
+        "distance=np.full(2, -0.1)",
+        "partner_distance=np.full(2, np.nan)",
+        "nearest=np.full(2, 60)",
+        "typicality=np.full(2, 1.5)",
+        "partner_typicality=np.full(2, np.nan)",
+        "plausible=np.ones(3, bool)",
+        "reference=plausibility.Reference(1.2, None, False)",
+        "reference=plausibility.Reference(0.9, -1.0, False)",
     ],
 )
 def test_nobody_is_nearer_than_can_be(tmp_path, spec, table, lie):
-    lying = f"    plausibility.score_plausibility = lambda *_: plausibility.{lie}"
+    lying = (
+        "    from dataclasses import replace\n"
+        "    weigh = plausibility.score_plausibility\n"
+        "    def lie(*given):\n"
+        "        ones = np.ones(2)\n"
+        "        told = replace(weigh(*given), typicality=ones, partner_typicality=ones)\n"
+        f"        return replace(told, {lie})\n"
+        "    plausibility.score_plausibility = lie"
+    )
     worker = lying_guest(tmp_path, lying)
     people = spec.domain.people(table)
     try:
         with pytest.raises(WorkerError, match=phrases.MISFIT):
-            worker.score_plausibility(spec.domain, people, people[:2])
+            worker.score_plausibility(spec.domain, people, people[:2], people[:2])
     finally:
         worker.close()
 

@@ -13,9 +13,9 @@ from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.worker import guest
 from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.profiling.nearest import gower
+from fairdesk.data.profiling.nearest import everywhere, gower
 from fairdesk.errors import WorkerError
-from fairdesk.individual.realism.plausibility import Plausibility
+from tests.plausible import scored
 from tests.report.building import people_store, run_into
 
 
@@ -25,14 +25,12 @@ class Scales:
     def __init__(self, last=None):
         self.sizes, self.last = [], last
 
-    def score_plausibility(self, domain, people, rows):
+    def score_plausibility(self, domain, people, rows, partners):
         if len(self.sizes) == self.last:
             raise WorkerError("The process was closed.")
         self.sizes.append(len(rows))
         distances = np.array([gower(domain, people, row) for row in rows]).reshape(-1, len(people))
-        return Plausibility(
-            distances.min(axis=1), distances.argmin(axis=1), 1 - distances.min(axis=1)
-        )
+        return scored(distances.min(axis=1), distances.argmin(axis=1), 1 - distances.min(axis=1))
 
 
 class Closing:
@@ -42,9 +40,9 @@ class Closing:
         self.scales, self.closed, self.go = scales, False, threading.Event()
         self.go.set()
 
-    def score_plausibility(self, domain, people, rows):
+    def score_plausibility(self, domain, people, rows, partners):
         self.go.wait()
-        return self.scales.score_plausibility(domain, people, rows)
+        return self.scales.score_plausibility(domain, people, rows, partners)
 
     def close(self):
         self.closed = True
@@ -117,8 +115,9 @@ def test_a_guest_weighs_them_without_a_model(store, people, monkeypatch):
     finally:
         worker.close()
     (pair, *_rest) = store.pairs(PairQuery(order="distance"), 0, 5)
-    assert pair.distance == pytest.approx(gower(store.spec.domain, people, pair.row).min())
-    assert 0 <= pair.plausibility <= 1
+    domain = store.spec.domain
+    assert pair.distance == pytest.approx(gower(domain, people, pair.row, everywhere(domain)).min())
+    assert pair.plausible in (0, 1)
 
 
 def test_pairs_are_found_by_their_numbers(store):
@@ -175,11 +174,14 @@ def test_weighing_beside_that_is_not_begun_is_closed_with_its_process():
 def test_the_process_that_compares_gives_what_any_gives_and_stands_back(store, people):
     with closing(Worker(command=COMPARING_GUEST)) as comparing, closing(Worker()) as usual:
         domain, rows = store.spec.domain, np.concatenate([people, people[::-1]])
-        ours, other = (each.score_plausibility(domain, people, rows) for each in (comparing, usual))
+        ours, other = (
+            each.score_plausibility(domain, people, rows, rows[::-1]) for each in (comparing, usual)
+        )
         # what it is started by may wrap it: it is the one that stands back
         levels = {each: niceness(each._child.pid) for each in (comparing, usual)}
-    for name in ("distance", "nearest", "score"):
-        assert np.array_equal(getattr(ours, name), getattr(other, name))
+    assert ours.reference == other.reference
+    for name in ("distance", "nearest", "typicality", "partner_typicality", "plausible"):
+        assert np.array_equal(getattr(ours, name), getattr(other, name), equal_nan=True)
     if hasattr(os, "nice"):
         assert levels[comparing] == levels[usual] + guest.NICE
 

@@ -33,7 +33,7 @@ RUNS_OF_ALL_KINDS = (
     RunSpec("testsgd", {"sample_thr": 100, "theta": 0.2}),
     RunSpec("proves"),
 )
-NEAREST = MinimalPair((0.0,), (1.0,), 0, 1, 0.1, 0.9, 0.5, 0.5, 0)
+NEAREST = MinimalPair((0.0,), (1.0,), 0, 1, 0.1, 0.9, 1, 0.5, 0.5, 0.5, 0.5, 0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -161,18 +161,18 @@ def test_a_distance_written_by_hand_is_not_taken_over_by_a_later_comparison(mome
     shutil.copytree(unweighed.parent, tmp_path / "copy")
     path = tmp_path / "copy" / unweighed.name
     with Store.open(path) as store:
-        ids, _rows = store.unweighed(1_000)
+        ids, *_pairs = store.unweighed(1_000)
         assert len(ids) > 5
     forged = int(ids[3])
     audited.change(
-        path, "UPDATE finding SET distance = 0, plausibility = 1, nearest = 0 WHERE id = ?", forged
+        path, "UPDATE finding SET distance = 0, typicality = 1, nearest = 0 WHERE id = ?", forged
     )
     with Store.open(path) as store:
-        ids, rows = store.unweighed(1_000)
+        ids, rows, partners = store.unweighed(1_000)
         assert forged not in ids
         people = store.spec.domain.people(store.table())
         store.score_plausibility(
-            ids, plausibility.score_plausibility(store.spec.domain, people, rows)
+            ids, plausibility.score_plausibility(store.spec.domain, people, rows, partners)
         )
     wrong, _tried = differing(path)
     assert [name for name, _told in wrong] == [LEARNED]
@@ -196,7 +196,7 @@ def test_a_process_that_is_killed_while_it_weighs_leaves_an_audit_that_agrees(mo
         from fairdesk.audit.store import file
         from fairdesk.audit.store.parts import pairs
         from fairdesk.audit.store.store import Store
-        from fairdesk.individual.realism.plausibility import Plausibility
+        from tests.plausible import scored
 
         pairs.CHUNK = 7
         wrote = []
@@ -208,7 +208,7 @@ def test_a_process_that_is_killed_while_it_weighs_leaves_an_audit_that_agrees(mo
         with Store.open(Path({os.fspath(path)!r})) as store:
             ids = np.arange(1, 31)
             some = np.full(30, 0.25)
-            store.score_plausibility(ids, Plausibility(some, np.zeros(30, int), some))
+            store.score_plausibility(ids, scored(some, np.zeros(30, int), some))
         """
     )
     done = subprocess.run([sys.executable, "-c", script], check=False, timeout=120)

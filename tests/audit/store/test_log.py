@@ -17,10 +17,10 @@ from fairdesk.audit.store.records import Learned, LogEntry, PairQuery, Weighed
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.record import CHAIN, check_record
 from fairdesk.errors import StoreError
-from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.results.events import Progress
 from fairdesk.results.mitigation import Retrained
 from tests import phrases
+from tests.plausible import scored
 
 
 @pytest.fixture
@@ -124,12 +124,12 @@ class Ruler:
     def __init__(self, good_for=99):
         self.left = good_for
 
-    def score_plausibility(self, domain, people, rows):
+    def score_plausibility(self, domain, people, rows, partners):
         if not self.left:
             raise StoreError("Cut off.")
         self.left -= 1
         distance = rows[:, 0] % 10 / 10
-        return Plausibility(distance, np.arange(len(rows)) % 5, 1 - distance)
+        return scored(distance, np.arange(len(rows)) % 5, 1 - distance)
 
 
 def test_distances_are_bound_batch_by_batch(store, run, findings, monkeypatch):

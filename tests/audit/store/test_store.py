@@ -27,12 +27,12 @@ from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import StoreError
-from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.results.events import Progress
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Augmented, Retrained
 from tests import phrases
 from tests.certify.proofs import honest
+from tests.plausible import scored
 
 
 @pytest.fixture
@@ -411,10 +411,10 @@ def test_a_file_that_acts_by_itself_is_not_opened(filled, sql):
 
 def score_plausibility(store, count, seed=0):
     """Weigh the first so many findings that were not yet."""
-    numbers, _ = store.unweighed(count)
+    numbers, *_pairs = store.unweighed(count)
     distances = np.random.default_rng(seed).random((2, len(numbers)))
     store.score_plausibility(
-        numbers, Plausibility(distances[0], np.arange(len(numbers)) % 9, distances[1])
+        numbers, scored(distances[0], np.arange(len(numbers)) % 9, distances[1])
     )
 
 
@@ -610,13 +610,16 @@ def test_figures_and_what_is_learned_are_kept(filled):
     filled.measure(run.id, (SHARE,))
     filled.measure(run.id, (SHARE, SHARE))
     assert filled.runs()[0].figures == (SHARE, SHARE)
-    numbers, rows = filled.unweighed(2)
+    numbers, rows, partners = filled.unweighed(2)
+    pairs = [filled.pair(number) for number in numbers.tolist()]
+    assert (rows == [pair.row for pair in pairs]).all()
+    assert (partners == [pair.partner for pair in pairs]).all()
     n = len(rows)
-    weighed = Plausibility(np.linspace(0, 0.5, n), np.arange(n), np.full(n, 0.25))
+    weighed = scored(np.linspace(0, 0.5, n), np.arange(n), np.full(n, 0.25))
     filled.score_plausibility(numbers, weighed)
     near = filled.pairs(PairQuery(order="distance", within=0.2), 0, 10)
     assert [(pair.id, pair.distance, pair.nearest) for pair in near] == [(numbers[0], 0.0, 0)]
-    assert filled.pair(int(numbers[1])).plausibility == 0.25
+    assert filled.pair(int(numbers[1])).typicality == 0.25
     assert filled.unweighed(1)[0] > numbers[1]
     filled.learn(1, "why", SHARE)
     filled.learn(1, "why", run.spec)

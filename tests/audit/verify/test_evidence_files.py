@@ -20,12 +20,12 @@ from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
-from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.results.events import Progress
 from fairdesk.results.mitigation import Augmented, Retrained
 from tests import phrases
 from tests.audit.store.test_store import hired
 from tests.certify.proofs import honest
+from tests.plausible import scored
 
 
 @pytest.fixture
@@ -42,12 +42,12 @@ def full(store, findings):
     file = np.frombuffer(bytes(range(100)), np.int8)
     store.keep_model(run, Retrained("saving", 2, "model.keras", "A file.", file))
     store.end_run(run, "done")
-    ids, rows = store.unweighed(100)
+    ids, rows, _partners = store.unweighed(100)
     store.score_plausibility(
-        ids, Plausibility(np.full(100, 0.25), np.zeros(100, dtype=int), np.full(100, 1.0))
+        ids, scored(np.full(100, 0.25), np.zeros(100, dtype=int), np.full(100, 1.0))
     )
     row = tuple(rows[0].tolist())
-    store.learn(1, "minimal", MinimalPair(row, row, 1, 0, 0.9, 0.1, 0.2, 0.5, 3))
+    store.learn(1, "minimal", MinimalPair(row, row, 1, 0, 0.9, 0.1, 1, 0.2, 0.2, 0.5, 0.5, 3))
     store.mark(1, "flagged")
     store.note(2, "Ask.")
     store.write_details(Details({"auditor": "Ada"}))

@@ -42,7 +42,7 @@ GUEST = (sys.executable, fake_guest.__file__)
 PEOPLE = "Each pair is two instances of the input domain that differ in protected attributes only"
 SCORES = phrases.SCORED_AS_TOLD
 ALONE = phrases.ALONE_AS_TOLD
-DISTANCES = "The recorded distances of pairs to the data rows are correct"
+DISTANCES = "The recorded distances and plausibility of pairs are correct"
 #: A pair of whom the model is sure.
 SURE = (
     "(SELECT min(id) FROM finding WHERE abs(row_score - 0.5) > 0.1"
@@ -229,12 +229,20 @@ def test_one_value_changed_by_hand_is_caught_in_its_check(path, sql, names):
         (f"UPDATE finding SET row_score = row_score + 0.001 WHERE id = {SURE}", {SCORES}),
         (f"UPDATE finding SET partner_score = 1.0 WHERE id = {SURE}", {SCORES}),
         (f"UPDATE finding SET row_class = 1 - row_class WHERE id = {SURE}", {ASKED_AGAIN}),
-        (f"UPDATE finding SET y1 = x1 WHERE id = {SURE}", {PEOPLE}),
+        (f"UPDATE finding SET y1 = x1 WHERE id = {SURE}", {PEOPLE, DISTANCES}),
         (f"UPDATE finding SET x0 = 400 WHERE id = {SURE}", {PEOPLE, DISTANCES}),
         (f"UPDATE finding SET x0 = 30 WHERE id = {SURE}", {SCORES, ASKED_AGAIN, DISTANCES}),
         (f"UPDATE finding SET sufficient_alone = 0 WHERE id = {SURE}", {ALONE}),
         (f"UPDATE finding SET distance = distance / 2 + 0.1 WHERE id = {SURE}", {DISTANCES}),
-        (f"UPDATE finding SET plausibility = plausibility / 2 WHERE id = {SURE}", {DISTANCES}),
+        (f"UPDATE finding SET typicality = 0.5 WHERE id = {SURE}", {DISTANCES}),
+        (f"UPDATE finding SET partner_typicality = 0.5 WHERE id = {SURE}", {DISTANCES}),
+        (f"UPDATE finding SET partner_distance = 0.9 WHERE id = {SURE}", {DISTANCES}),
+        (f"UPDATE finding SET plausible = 1 - plausible WHERE id = {SURE}", {DISTANCES}),
+        (f"UPDATE finding SET nearest = 1 - min(nearest, 1) WHERE id = {SURE}", {DISTANCES}),
+        (
+            "UPDATE pair_analyses SET document = json_set(document, '$.held_out', 0.5)",
+            {DISTANCES},
+        ),
         ("UPDATE run SET figures = replace(figures, '\"hits\":', '\"hits\":1')", {SHARES}),
         (
             "UPDATE run SET figures = replace(figures, '\"n_samples\":', '\"n_samples\":1')",
@@ -458,9 +466,13 @@ PRINTED = {
         *(
             "partner_class",
             "sufficient_alone",
+            "plausible",
             "distance",
-            "plausibility",
+            "partner_distance",
+            "typicality",
+            "partner_typicality",
             "nearest",
+            "repeats",
             "mark",
             "note",
         ),

@@ -1,15 +1,16 @@
-"""How plausible invented people are: near to the real ones, and usual among them."""
+"""How plausible pairs are: by the criterion of the data, both halves counted."""
 
 import numpy as np
 import pytest
 
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import nearest
+from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.individual.realism import plausibility
 from fairdesk.individual.realism.plausibility import score_plausibility
+from fairdesk.population.criterion import RAREST, Criterion
 from tests import phrases
 from tests.individual.conftest import integer
 
@@ -22,85 +23,81 @@ DOMAIN = Domain(
         Attribute("wage", Kind.REAL, low=0.0, high=9000.0),
     )
 )
+NAMES = ("distance", "nearest", "typicality", "partner_distance", "partner_typicality", "plausible")
 
 
 def real(n=3000, seed=0):
     rng = np.random.default_rng(seed)
     age = np.clip(rng.normal(45, 9, n), 18, 90)
     job = np.where(rng.random(n) < 0.95, rng.integers(0, 4, n), rng.integers(0, 200, n))
-    rows = np.column_stack((age, rng.integers(0, 2, n), job, 60 * age + rng.normal(0, 200, n)))
-    return DOMAIN.clip(rows)
+    # the first job is a man's
+    sex = np.where(job == 0, 1, rng.integers(0, 2, n))
+    return DOMAIN.clip(np.column_stack((age, sex, job, 60 * age + rng.normal(0, 200, n))))
 
 
-def test_the_nearest_is_that_of_the_plain_way():
+def other_half(rows):
+    partners = rows.copy()
+    partners[:, 1] = 1 - rows[:, 1]
+    return partners
+
+
+def test_the_nearest_is_that_of_the_plain_way_and_the_rest_the_criterion_s():
     people, rows = real(), DOMAIN.sample(np.random.default_rng(1), 50)
-    weighed = score_plausibility(DOMAIN, people, rows)
-    plain = [nearest(DOMAIN, people, row) for row in rows]
-    np.testing.assert_allclose(weighed.distance, [distance for _, distance in plain], atol=1e-12)
-    assert ((weighed.score >= 0) & (weighed.score <= 1)).all()
+    rows[:25] = real(25, 7)
+    partners = other_half(rows)
+    weighed = score_plausibility(DOMAIN, people, rows, partners)
+    criterion = Criterion.fit(DOMAIN, people)
+    for each, distance, typicality in (
+        (rows, weighed.distance, weighed.typicality),
+        (partners, weighed.partner_distance, weighed.partner_typicality),
+    ):
+        plain = [nearest(DOMAIN, people, row, everywhere(DOMAIN)) for row in each]
+        np.testing.assert_allclose(distance, [apart for _, apart in plain], atol=1e-12)
+        np.testing.assert_array_equal(typicality, criterion.typicality(each))
+    both = criterion.plausible(rows) & criterion.plausible(partners)
+    np.testing.assert_array_equal(weighed.plausible, both)
+    assert 0 < both.sum() < 25
+    assert weighed.reference.held_out == criterion.held_out > 0.85
+    assert weighed.reference.uniform == criterion.uniform < 0.1
+    assert not weighed.reference.by_distance
 
 
-def test_real_people_are_spread_evenly_and_invented_ones_are_not():
-    people = real()
-    own = score_plausibility(DOMAIN, people, people)
-    assert (own.distance == 0).all()
-    assert own.score.mean() == pytest.approx(0.5, abs=0.01)
-    assert np.quantile(own.score, 0.1) == pytest.approx(0.1, abs=0.01)
-    invented = score_plausibility(DOMAIN, people, DOMAIN.sample(np.random.default_rng(1), 500))
-    assert invented.score.mean() < 0.05
-    assert invented.distance.mean() > 0.1
+def test_who_is_never_of_the_other_sex_makes_no_plausible_pair():
+    rows = real(400, 5)
+    weighed = score_plausibility(DOMAIN, real(), rows, other_half(rows))
+    men = rows[:, 2] == 0
+    assert (weighed.typicality[men] > RAREST).mean() > 0.9
+    assert not weighed.plausible[men].any()
+    assert weighed.plausible[(rows[:, 2] > 0) & (rows[:, 2] < 4)].mean() > 0.8
 
 
-def test_who_is_in_the_middle_is_more_usual():
-    rows = np.array([[45, 0, 1, 2700], [45, 0, 150, 2700], [88, 0, 1, 200], [19, 0, 150, 8900.0]])
-    score = score_plausibility(DOMAIN, real(), rows).score
-    assert score[0] > 0.7
-    assert score[0] > score[1] > score[3]
-    assert score[0] > score[2] > score[3]
-    assert score[3] < 0.01
-
-
-def test_the_same_again_in_any_batch(monkeypatch):
+def test_the_same_again_in_any_batch():
     people, rows = real(), DOMAIN.sample(np.random.default_rng(1), 60)
-    together = score_plausibility(DOMAIN, people, rows)
-    plausibility._real.cache_clear()
-    parts = [score_plausibility(DOMAIN, people, part) for part in (rows[:7], rows[7:])]
-    assert plausibility._real.cache_info().misses == 1
-    for name in ("distance", "nearest", "score"):
+    partners = other_half(rows)
+    together = score_plausibility(DOMAIN, people, rows, partners)
+    plausibility._criterion.cache_clear()
+    parts = [
+        score_plausibility(DOMAIN, people, rows[part], partners[part])
+        for part in (slice(7), slice(7, None))
+    ]
+    assert plausibility._criterion.cache_info().misses == 1
+    for name in NAMES:
         joined = np.concatenate([getattr(part, name) for part in parts])
         np.testing.assert_array_equal(joined, getattr(together, name))
     # others are compared with others
-    assert (score_plausibility(DOMAIN, people[:100], rows).nearest < 100).all()
+    assert (score_plausibility(DOMAIN, people[:100], rows, partners).nearest < 100).all()
 
 
-def test_both_of_a_pair_are_equally_plausible():
-    people = real()
-    rows = DOMAIN.sample(np.random.default_rng(1), 40)
-    partners = rows.copy()
-    partners[:, 1] = 1 - rows[:, 1]
-    one, other = (
-        score_plausibility(DOMAIN, people, rows),
-        score_plausibility(DOMAIN, people, partners),
-    )
-    np.testing.assert_array_equal(one.distance, other.distance)
-    np.testing.assert_array_equal(one.score, other.score)
-
-
-def test_of_many_people_some_are_ranked(monkeypatch):
-    people, rows = real(), DOMAIN.sample(np.random.default_rng(1), 40)
-    plausibility._real.cache_clear()
-    every = score_plausibility(DOMAIN, people, rows).score
-    monkeypatch.setattr(plausibility, "MOST_RANKED", 1000)
-    plausibility._real.cache_clear()
-    some = score_plausibility(DOMAIN, people, rows)
-    plausibility._real.cache_clear()
-    assert np.abs(some.score - every).mean() < 0.05
-    assert np.isclose(some.score * 1000 % 1, 0).all()
+def test_few_rows_tell_distances_only():
+    weighed = score_plausibility(DOMAIN, real(50), real(50), other_half(real(50)))
+    assert np.isnan(weighed.typicality).all()
+    assert weighed.reference.by_distance
+    assert (weighed.distance == 0).all()
 
 
 def test_nobody_and_no_people():
     people = real(50)
-    weighed = score_plausibility(DOMAIN, people, people[:0])
-    assert weighed.distance.shape == weighed.nearest.shape == weighed.score.shape == (0,)
+    weighed = score_plausibility(DOMAIN, people, people[:0], people[:0])
+    assert all(getattr(weighed, name).shape == (0,) for name in NAMES)
     with pytest.raises(DataError, match=phrases.NO_ROW_TO_COMPARE):
-        score_plausibility(DOMAIN, people[:0], people)
+        score_plausibility(DOMAIN, people[:0], people, people)

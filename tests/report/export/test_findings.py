@@ -9,13 +9,13 @@ import pytest
 from fairdesk.audit.store.pair import FIELDS, FIRST, sides
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.models.decisions.rule import own_number
 from fairdesk.report.content import gathering
 from fairdesk.report.export import findings
 from fairdesk.report.export.tables import guarded
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.words import protected_names
+from tests.plausible import scored
 from tests.report.building import people_store, run_into
 
 UNFAIR = [[1], [2], [1], [1], [1]]
@@ -29,7 +29,7 @@ def store(tmp_path):
         # half of them compared with the data, one told about in words that files must quote
         numbers = store.numbers(PairQuery())
         numbers = numbers[: len(numbers) // 2]
-        store.score_plausibility(numbers, Plausibility(numbers / 1e4, numbers, numbers / 7e5))
+        store.score_plausibility(numbers, scored(numbers / 1e4, numbers, numbers / 7e5))
         store.mark(3, "flagged")
         store.note(3, '=1+1 "quoted", 100 %s\nsecond line, ünï')
         store.mark(5, "dismissed")
@@ -54,12 +54,16 @@ def exported(store, pair, name):
         case "attributes":
             names = protected_names(spec.domain)
             return [name for name, alone in zip(names, value, strict=True) if alone]
+        case "truth":
+            return value if value is None else bool(value)
     return value
 
 
 def cell(name, value):
     if isinstance(value, float):
         return f"{value:.9g}" if FIELDS[name].kind == "score" else f"{value:.4g}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     value = ", ".join(value) if isinstance(value, list) else value
     return "" if value is None else guarded(value) if isinstance(value, str) else value
 

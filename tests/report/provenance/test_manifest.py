@@ -147,5 +147,5 @@ def test_marks_notes_and_distances_are_no_part_of_a_run(store):
     before = store.run_fingerprints(1)
     store.mark(1, "dismissed")
     store.note(1, "Nobody is 17.")
-    store._connection.execute("UPDATE finding SET distance = 0.5, plausibility = 1, nearest = 3")
+    store._connection.execute("UPDATE finding SET distance = 0.5, typicality = 1, nearest = 3")
     assert store.run_fingerprints(1) == before

@@ -24,11 +24,9 @@ from fairdesk.audit.store.records import (
     PairQuery,
     Weighed,
 )
-from fairdesk.audit.store.schema import (
-    sqlite_errors_as_store_errors,
-)
+from fairdesk.audit.store.schema import sqlite_errors_as_store_errors
 from fairdesk.errors import StoreError
-from fairdesk.individual.realism.plausibility import Plausibility
+from fairdesk.individual.realism.plausibility import Plausibility, Reference
 from fairdesk.results.events import Found, Rows
 
 T = TypeVar("T")
@@ -40,6 +38,8 @@ _AT_ONCE = 5_000
 #: The same of pairs that are read field by field: more would hold the interpreter, and with it the
 #: window, for longer than anybody may notice.
 _COLUMNS_AT_ONCE = 2_000
+#: What is learned of no pair: what the plausibility of all is held against.
+_REFERENCE = "plausibility"
 #: From so many findings on, an order is worth an index.
 INDEX_FROM = 20_000
 
@@ -193,27 +193,28 @@ class Pairs(AuditFile):
                 rows[part], partners[part] = self._findings.people_and_partners(found)
         return rows, partners, numbers
 
-    def unweighed(self, limit: int) -> tuple[NDArray[np.int64], Rows]:
-        """Return the numbers and instances, ``(n, d)``, of findings that were not weighed yet."""
+    def unweighed(self, limit: int) -> tuple[NDArray[np.int64], Rows, Rows]:
+        """Return the numbers, instances and partners, ``(n, d)``, of pairs not weighed yet."""
         sql = (
-            f"SELECT id, {self._findings.row_columns} FROM finding"  # noqa: S608
+            f"SELECT id, {self._findings.code_columns} FROM finding"  # noqa: S608
             " WHERE distance IS NULL ORDER BY id LIMIT ?"
         )
         rows = self._all(sql, limit)
         numbers = np.array([row[0] for row in rows], dtype=np.int64)
-        return numbers, self._people([row[1:] for row in rows])
+        with self._as_written():
+            return numbers, *self._findings.people_and_partners([row[1:] for row in rows])
 
     def score_plausibility(self, pair_ids: NDArray[np.int64], weighed: Plausibility) -> None:
-        """Keep how plausible findings are, and log it, in one transaction.
+        """Keep how plausible pairs are, and log it, in one transaction.
 
         Parameters
         ----------
         pair_ids : NDArray[np.int64]
-            ``(n,)``; the findings' numbers, ascending.
+            ``(n,)``; the pairs' numbers, ascending.
         weighed : Plausibility
             Of each.
         """
-        columns = weighed_values(weighed)
+        columns = weighed_values(weighed) | {"repeats": self._repeats(pair_ids, weighed)}
         values = zip(*(each.tolist() for each in columns.values()), pair_ids.tolist(), strict=True)
         # the log tells of these findings only, not of those in between that somebody else weighed
         gaps = np.flatnonzero(np.diff(pair_ids) > 1) + 1
@@ -222,11 +223,42 @@ class Pairs(AuditFile):
                 f"UPDATE finding SET {', '.join(f'{name} = ?' for name in columns)} WHERE id = ?",  # noqa: S608
                 values,
             )
+            if weighed.reference is not None and weighed.reference != self.reference():
+                message = "It was learned from the data rows which instances are plausible."
+                self._keep_learned(0, _REFERENCE, weighed.reference, message)
             for part in np.split(pair_ids, gaps) if len(pair_ids) else ():
                 first, last = int(part[0]), int(part[-1])
                 digest = digests.weighed(self._connection, first, last)
                 message = f"Pairs {first:,} to {last:,} were compared with the data rows."
                 self._write_log(message, "learned", Weighed(first, last, digest))
+
+    def reference(self) -> Reference | None:
+        """Return what the pairs' plausibility is held against; ``None`` before any was weighed."""
+        return self.learned(0, _REFERENCE, Reference)
+
+    def _repeats(self, pair_ids: NDArray[np.int64], weighed: Plausibility) -> NDArray[np.intp]:
+        """Count of each pair the earlier ones of its run that are as plausible near the same row.
+
+        Earlier are those of a lower number, which are weighed before.
+        """
+        if not len(pair_ids):
+            return np.empty(0, dtype=np.intp)
+        first, last = int(pair_ids[0]), int(pair_ids[-1])
+        earlier = self._all(
+            "SELECT run, nearest, plausible, count(*) FROM finding"
+            " WHERE nearest IS NOT NULL AND id < ? GROUP BY run, nearest, plausible",
+            first,
+        )
+        counts = {tuple(row[:3]): row[3] for row in earlier}
+        runs = dict(self._all("SELECT id, run FROM finding WHERE id BETWEEN ? AND ?", first, last))
+        repeats = []
+        for pair_id, nearest, plausible in zip(
+            pair_ids.tolist(), weighed.nearest.tolist(), weighed.plausible.tolist(), strict=True
+        ):
+            key = (runs.get(pair_id), nearest, int(plausible))
+            repeats.append(counts.get(key, 0))
+            counts[key] = repeats[-1] + 1
+        return np.array(repeats)
 
     def learn(self, pair_id: int, what: str, document: msgspec.Struct, message: str = "") -> None:
         """Keep what was learned about a pair, in place of what was known of that kind.
@@ -242,13 +274,9 @@ class Pairs(AuditFile):
         message : str
             A sentence for the log.
         """
-        text = json_text(document)
         with self._writing():
-            self._connection.execute(
-                "INSERT OR REPLACE INTO pair_analyses VALUES (?, ?, ?)", (pair_id, what, text)
-            )
-            fact = Learned(pair_id, what, digests.text(text))
-            self._write_log(message or f"Pair {pair_id}: “{what}” was recorded.", "learned", fact)
+            said = message or f"Pair {pair_id}: “{what}” was recorded."
+            self._keep_learned(pair_id, what, document, said)
 
     def learned(self, pair_id: int, what: str, kind: type[T]) -> T | None:
         """Return what was learned about a pair; ``None`` when nothing was."""
@@ -284,6 +312,15 @@ class Pairs(AuditFile):
         what = f"note “{text}”" if text else "note removed"
         self._say_of_pair("note", text, f"Pair {pair_id}: {what}.", Marked(pair_id, note=text))
 
+    def _keep_learned(
+        self, pair_id: int, what: str, document: msgspec.Struct, message: str
+    ) -> None:
+        text = json_text(document)
+        self._connection.execute(
+            "INSERT OR REPLACE INTO pair_analyses VALUES (?, ?, ?)", (pair_id, what, text)
+        )
+        self._write_log(message, "learned", Learned(pair_id, what, digests.text(text)))
+
     def _pairs(self, rows: Sequence[tuple[Any, ...]]) -> list[Pair]:
         with self._as_written():
             return self._findings.pairs(rows)
@@ -312,6 +349,8 @@ class Pairs(AuditFile):
             return
         term = self._findings.order_term(order)
         name = f"finding_by_{term if term.isidentifier() else order}"
+        # the last one is that of the numbers, the same way round in all pages of an order
+        terms = self._findings.order_terms(order, descending=order == "plausible")
         (size, exists) = self._one(
             "SELECT (SELECT max(id) FROM finding),"
             " EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?)",
@@ -322,7 +361,7 @@ class Pairs(AuditFile):
         # a full disk must not keep anybody from looking: then it is merely slow
         with suppress(StoreError), self._writing():
             self._connection.execute(
-                f"CREATE INDEX IF NOT EXISTS {name} ON finding ({term}, id, run)"
+                f"CREATE INDEX IF NOT EXISTS {name} ON finding ({', '.join(terms)}, run)"
             )
 
 

@@ -31,7 +31,7 @@ from fairdesk.gui.workspace.session.pair_columns import MARKS, usual
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known
 from fairdesk.wording import words
-from fairdesk.wording.pairs import distance_text
+from fairdesk.wording.pairs import distance_text, plausible_text
 
 #: What the empty note says.
 _KEYS = QKeySequence.StandardKey
@@ -388,13 +388,15 @@ class PairDetail(QWidget):
         self._tell_tools()
 
     def _tell_plausible(self, pair: Pair, form: Form | None) -> None:
-        """Say how plausible the pair's first person is."""
+        """Say whether the pair is plausible, and how its first instance compares with the data."""
         many, domain = self._session.many, self._session.spec.domain
-        self._share.setVisible(pair.plausibility is not None)
+        self._share.setVisible(pair.typicality is not None)
         said = []
-        if pair.plausibility is not None:
-            self._share.show_share(pair.plausibility)
-            said.append(usual(pair.plausibility, many))
+        if pair.plausible is not None:
+            said.append(plausible_text(pair))
+        if pair.typicality is not None:
+            self._share.show_share(pair.typicality)
+            said.append(usual(pair.typicality, many))
         if form is None:
             said.append("Searching for the nearest data row…")
         elif form.real is None:
@@ -409,8 +411,8 @@ class PairDetail(QWidget):
             )
         self._plausible.setText(" ".join(said))
         self._plausible.setToolTip(
-            "Gower distance over the attributes that both instances share (0: identical to a "
-            "data row; 1: the largest possible distance)."
+            "Gower distance over all attributes (0: identical to a data row; 1: the largest "
+            "possible distance)."
         )
 
     def _tell_tools(self) -> None:

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.runs.plausibility import is_weighed
+from fairdesk.audit.runs.plausibility import PlausibleShare, is_weighed, plausible_share
 from fairdesk.audit.store.pair import Pair
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
@@ -34,18 +34,19 @@ from fairdesk.gui.workspace.session.pairs_model import PairsModel
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.diversity import MOST_PEOPLE, representatives
 from fairdesk.wording import words
+from fairdesk.wording.pairs import plausible_in_short, plausible_pairs
 
 #: Rows that are copied at once at most; more belong into the findings file.
 _MOST_COPIED = 2_000
 #: The orders that there are only where everybody was compared with real people.
-_WEIGHED = ("distance", "plausibility")
-#: Of pairs in the order of plausibility, ten that are unlike are chosen from so many.
+_WEIGHED = ("plausible", "distance", "typicality")
+#: Of pairs in such an order, ten that are unlike are chosen from so many.
 _POOL = 2_000
 _UNLIKE = "&Ten diverse pairs"
 #: An order: what `PairQuery` calls it, and whether it is turned round.
 Order = tuple[str, bool]
 _AS_FOUND: Order = ("id", False)
-_NEAREST: Order = ("distance", False)
+_PLAUSIBLE: Order = (SHOWN.order, SHOWN.descending)
 
 
 class PairsView(QWidget):
@@ -70,20 +71,23 @@ class PairsView(QWidget):
         self._order_chosen = False
         many = session.many
         self._orders: tuple[tuple[str, Order], ...] = (
-            (f"Nearest to {many} in the data first", _NEAREST),
-            ("Most typical first", ("plausibility", True)),
+            ("Plausible first", _PLAUSIBLE),
+            (f"Nearest to {many} in the data first", ("distance", False)),
+            ("Most typical first", ("typicality", True)),
             ("Largest score difference first", ("difference", True)),
             ("In the order found", _AS_FOUND),
         )
         self.model = PairsModel(session.spec, session.store, lambda: session.decisions, self)
         self.filters = FilterBar(session.spec)
-        self._fresh, self._nearer = QPushButton(), QPushButton("Sort by distance to the data")
+        self._fresh, self._plausible = QPushButton(), QPushButton("Sort plausible pairs first")
         self._make_chips()
         self._unlike = QPushButton()
         self._order = self._make_order()
         self._count = parts.quiet()
         self._count.setWordWrap(False)
         self._count.setMinimumWidth(0)
+        self._share = parts.quiet()
+        self._share.hide()
 
         self.table = self._make_table()
         self._empty = parts.Words(tone="quiet")
@@ -92,7 +96,12 @@ class PairsView(QWidget):
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._make_empty())
         layouts.column(
-            self._make_above(), layouts.grow(self._stack), self._count, on=self, spacing=theme.NEAR
+            self._make_above(),
+            layouts.grow(self._stack),
+            self._count,
+            self._share,
+            on=self,
+            spacing=theme.NEAR,
         )
 
         self.filters.changed.connect(self._filter)
@@ -111,12 +120,12 @@ class PairsView(QWidget):
         """Make the buttons behind which waits what would move the table."""
         self._fresh.setToolTip("Show the pairs found since then (F5); the table keeps its position")
         self._fresh.clicked.connect(self.show_fresh)
-        self._nearer.setToolTip(
-            "The distances to the data rows are now known; "
+        self._plausible.setToolTip(
+            "Which pairs are plausible is now known; "
             "the table keeps its order until you choose another"
         )
-        self._nearer.clicked.connect(self._show_nearest)
-        for chip in (self._fresh, self._nearer):
+        self._plausible.clicked.connect(self._show_plausible)
+        for chip in (self._fresh, self._plausible):
             chip.hide()
             self.filters.tail.addWidget(chip)
 
@@ -127,8 +136,8 @@ class PairsView(QWidget):
         self._unlike.setText(_UNLIKE)
         self._unlike.setToolTip(
             "Ten of the matching pairs that differ most from each other (U): chosen "
-            f"from the first {words.number(_POOL)} if sorted by distance or typicality, else from "
-            f"the first {words.number(MOST_PEOPLE)}"
+            f"from the first {words.number(_POOL)} if sorted by plausibility or distance, else "
+            f"from the first {words.number(MOST_PEOPLE)}"
         )
         self._unlike.clicked.connect(self.choose_unlike)
         return layouts.row(label, layouts.grow(self._order), self._unlike, spacing=theme.NEAR)
@@ -277,20 +286,32 @@ class PairsView(QWidget):
     def _ask_weighed(self) -> None:
         """Ask whether the run's pairs have all been compared with real people."""
         run = self._run
-        self._session.store.ask(
-            lambda store: (run, is_weighed(store, run)), self._take_weighed, key=(id(self), "run")
-        )
 
-    def _take_weighed(self, answer: tuple[int | None, bool]) -> None:
+        def ask(store: Store) -> tuple[int | None, bool, PlausibleShare | None]:
+            if not is_weighed(store, run):
+                return run, False, None
+            people = store.spec.domain.people(store.table())
+            return run, True, plausible_share(store, people, run)
+
+        self._session.store.ask(ask, self._take_weighed, key=(id(self), "run"))
+
+    def _take_weighed(self, answer: tuple[int | None, bool, PlausibleShare | None]) -> None:
         """Show a run in the order that there is for it; nothing moves that is being read."""
-        run, self._weighed = answer
+        run, weighed, share = answer
         if run != self._run:
             return
+        self._weighed = weighed
+        self._share.setVisible(share is not None)
+        if share is not None:
+            said = plausible_pairs(share)
+            self._share.setText(plausible_in_short(share))
+            self._share.setToolTip(said.sentence)
+            self._share.setAccessibleDescription(said.sentence)
         query = self.model.query
         present = (query.order, query.descending)
         fits = self._weighed or query.order not in _WEIGHED
-        first = _NEAREST if self._weighed else _AS_FOUND
-        self._nearer.hide()
+        first = _PLAUSIBLE if self._weighed else _AS_FOUND
+        self._plausible.hide()
         if query.run != run or not self.model.loaded:
             self._show_in(present if self._order_chosen and fits else first)
         elif not fits or not (self._order_chosen or present == first or self._reading()):
@@ -298,15 +319,17 @@ class PairsView(QWidget):
         else:
             self._tell_order()
             self.model.refresh()
-            self._nearer.setVisible(self._weighed and not self._order_chosen and present != first)
+            self._plausible.setVisible(
+                self._weighed and not self._order_chosen and present != first
+            )
 
-    def _show_nearest(self) -> None:
+    def _show_plausible(self) -> None:
         self._held = False
-        self._show_in(_NEAREST)
+        self._show_in(_PLAUSIBLE)
 
     def _show_in(self, order: Order) -> None:
         """Show the run's pairs in an order."""
-        self._nearer.hide()
+        self._plausible.hide()
         query = msgspec.structs.replace(
             self.model.query, run=self._run, order=order[0], descending=order[1]
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import MinimalPair, Pair
 from fairdesk.audit.store.store import Store
-from fairdesk.data.profiling.nearest import nearest
+from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.data.table import Table
 from fairdesk.results.events import Rows
 
@@ -55,7 +55,8 @@ class RealPeople:
             return None
         position, distance = pair.nearest, pair.distance
         if position is None or distance is None:
-            position, distance = nearest(self._spec.domain, people, np.asarray(pair.row))
+            domain = self._spec.domain
+            position, distance = nearest(domain, people, np.asarray(pair.row), everywhere(domain))
         place = int(places[position])
         label = table.index(self._spec.label)
         outcome = table.columns[label].text(table.codes[place, label])

@@ -76,11 +76,11 @@ class Cells:
     share: Callable[[Pair], float | None] | None = None
 
 
-def usual(plausibility: float, many: str) -> str:
-    """Say how usual somebody is among the real ``many``."""
-    if not plausibility:
+def usual(typicality: float, many: str) -> str:
+    """Say how usual an instance is among the ``many`` held out."""
+    if not typicality:
         return f"Less typical than all {many} in the data."
-    share = words.percent(plausibility, 1, 0)
+    share = words.percent(typicality, 1, 0)
     if share.startswith("below "):
         return f"Less typical than nearly all {many} in the data."
     return f"At least as typical as {share} of the {many} in the data."

@@ -118,7 +118,8 @@ class Study(QObject):
 
         def call(worker: Worker, people: Rows) -> MinimalPair:
             found = worker.shrink(spec.mapping, spec.domain, people, pair.row[None])
-            weighed = worker.score_plausibility(spec.domain, people, found.rows)
+            pair_now = found.rows, found.partners
+            weighed = worker.score_plausibility(spec.domain, people, *pair_now)
             return minimal_pair(found, weighed, spec.mapping.favourable_class)
 
         def keep(store: Store, minimal: MinimalPair) -> None:

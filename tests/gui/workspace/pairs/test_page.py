@@ -67,7 +67,7 @@ def weighed(qtbot, workspace):
 def known(qtbot, reading):
     """A page whose pair is wholly known, in the order of nearness."""
     pairs, detail = weighed(qtbot, reading), reading.examples.detail
-    qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
+    qtbot.waitUntil(lambda: pairs.model.query.order == "plausible", timeout=LONG)
     qtbot.waitUntil(lambda: pairs.model.pair(0) is not None, timeout=LONG)
     pairs.table.setFocus()
     far = next(r for r in range(pairs.model.rowCount()) if pairs.model.pair(r).distance > 0.02)
@@ -77,26 +77,31 @@ def known(qtbot, reading):
     return reading
 
 
-def test_the_nearest_to_real_people_come_first_once_they_are_compared(qtbot, reading):
+def test_plausible_ones_come_first_once_they_are_compared(qtbot, reading):
     pairs = weighed(qtbot, reading)
-    qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
+    qtbot.waitUntil(lambda: pairs.model.query.order == "plausible", timeout=LONG)
     qtbot.waitUntil(lambda: pairs.model.pair(0) is not None, timeout=LONG)
-    assert pairs._order.currentText() == "Nearest to applicants in the data first"
-    distances = [pairs.model.pair(row).distance for row in range(50)]
-    assert distances == sorted(distances)
-    assert cell(pairs, 49, phrases.NEAREST_ROW).data() == f"{distances[49]:.2f}"
-    plausible = cell(pairs, 0, "Typicality")
-    assert plausible.data().endswith("%")
-    assert plausible.data(PairRole.SHARE) == pairs.model.pair(0).plausibility
+    assert pairs._order.currentText() == "Plausible first"
+    shown = [pairs.model.pair(row) for row in range(50)]
+    ranks = [
+        (1 - pair.plausible, (pair.row != pair.partner).sum(), pair.repeats, pair.id)
+        for pair in shown
+    ]
+    assert ranks == sorted(ranks)
+    assert cell(pairs, 0, "Plausible").data() == ("yes" if shown[0].plausible else "no")
+    assert cell(pairs, 49, phrases.NEAREST_ROW).data() == distance_text(shown[49].distance)
+    typical = cell(pairs, 0, "Typicality")
+    assert typical.data().endswith("%")
+    assert typical.data(PairRole.SHARE) == shown[0].typicality
     assert not reading.examples._weighing.isVisible()
-    pairs._order.setCurrentIndex(3)
+    pairs._order.setCurrentIndex(4)
     with qtbot.waitSignal(pairs.model.counted, timeout=LONG):
-        pairs._order.activated.emit(3)
+        pairs._order.activated.emit(4)
     assert pairs.model.query.order == "id"
     header = pairs.table.horizontalHeader()
     with qtbot.waitSignal(pairs.model.counted, timeout=LONG):
         header.setSortIndicator(place(pairs, "Typicality"), Qt.SortOrder.DescendingOrder)
-    assert (pairs.model.query.order, pairs.model.query.descending) == ("plausibility", True)
+    assert (pairs.model.query.order, pairs.model.query.descending) == ("typicality", True)
     assert pairs._order.currentText() == "Most typical first"
 
 
@@ -116,7 +121,7 @@ def test_until_then_there_are_dashes_and_it_can_be_stopped(qtbot, held, reading)
     assert not pairs._weighed
     held.set()
     page._weighing._button.click()
-    qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
+    qtbot.waitUntil(lambda: pairs.model.query.order == "plausible", timeout=LONG)
 
 
 def test_what_is_read_does_not_move_when_everybody_is_compared(qtbot, held, reading):
@@ -125,14 +130,14 @@ def test_what_is_read_does_not_move_when_everybody_is_compared(qtbot, held, read
     pairs.step(5)
     current = reading.examples.detail.pair.id
     held.set()
-    qtbot.waitUntil(pairs._nearer.isVisible, timeout=LONG)
+    qtbot.waitUntil(pairs._plausible.isVisible, timeout=LONG)
     assert pairs.model.query.order == "id"
     assert reading.examples.detail.pair.id == current
     qtbot.waitUntil(lambda: cell(pairs, 5, "Typicality").data() not in ("–", None), timeout=LONG)
     qtbot.waitUntil(lambda: reading.examples.detail.pair.distance is not None, timeout=LONG)
-    pairs._nearer.click()
-    qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
-    assert not pairs._nearer.isVisible()
+    pairs._plausible.click()
+    qtbot.waitUntil(lambda: pairs.model.query.order == "plausible", timeout=LONG)
+    assert not pairs._plausible.isVisible()
 
 
 def test_a_pair_that_is_worked_on_stays_when_everybody_is_compared(qtbot, held, reading):
@@ -141,7 +146,7 @@ def test_a_pair_that_is_worked_on_stays_when_everybody_is_compared(qtbot, held, 
     current = detail.pair.id
     detail.edit_note()
     held.set()
-    qtbot.waitUntil(pairs._nearer.isVisible, timeout=LONG)
+    qtbot.waitUntil(pairs._plausible.isVisible, timeout=LONG)
     assert (pairs.model.query.order, detail.pair.id) == ("id", current)
     # where the other order was on its way already, the pair is followed
     pairs._show_in(("distance", False))
@@ -186,7 +191,7 @@ def test_a_pair_is_brought_nearer_and_stays_so(qtbot, known, scholars, opened, p
     qtbot.waitUntil(lambda: detail._known.nearer is not None, timeout=LONG)
     qtbot.waitUntil(lambda: not detail._busy.isVisible(), timeout=LONG)
     assert detail._as_brought.isChecked()
-    assert f"{phrases.DISTANCE_NOW} 0.00 (it was 0.02)" in detail._sentence.text()
+    assert f"{phrases.DISTANCE_NOW} 0.00 (it was 0.03)" in detail._sentence.text()
     with Store.open(path) as store:
         minimal = store.learned(pair.id, "minimal", MinimalPair)
         (told,) = (

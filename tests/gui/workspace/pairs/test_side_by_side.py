@@ -13,7 +13,7 @@ from fairdesk.gui.workspace.session.pair_columns import (
     usual,
 )
 from fairdesk.individual.surrogates.explanation import Explanation, Side
-from fairdesk.wording.pairs import distance_text, plausibility_text
+from fairdesk.wording.pairs import distance_text, typicality_text
 from tests import phrases
 from tests.gui.auditing import make_audit
 
@@ -48,9 +48,13 @@ def pair():
         sufficient_alone=(True,),
         mark="",
         note="",
+        plausible=1,
         distance=0.2,
-        plausibility=0.35,
+        partner_distance=0.3,
+        typicality=0.35,
+        partner_typicality=0.5,
         nearest=3,
+        repeats=0,
     )
 
 
@@ -96,9 +100,9 @@ def test_numbers_are_never_more_exact_than_they_are():
         "<0.01",
         "0.08",
     ]
-    assert plausibility_text(None) == "–"
-    assert plausibility_text(0.35) == "35\u00a0%"
-    assert plausibility_text(0.001) == "<1\u00a0%"
+    assert typicality_text(None) == "–"
+    assert typicality_text(0.35) == "35\u00a0%"
+    assert typicality_text(0.001) == "<1\u00a0%"
     assert usual(0.0, "applicants") == "Less typical than all applicants in the data."
     assert "35\u00a0% of the applicants in the data" in usual(0.35, "applicants")
     assert usual(0.002, "applicants") == "Less typical than nearly all applicants in the data."

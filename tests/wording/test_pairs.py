@@ -1,0 +1,28 @@
+"""The share of plausible pairs is said beside that of data rows and of uniform instances."""
+
+from fairdesk.audit.runs.plausibility import PlausibleShare
+from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.wording.pairs import plausible_in_short, plausible_pairs
+
+
+def share(uniform=0.002, by_distance=False, compared=26_221):
+    return PlausibleShare(
+        1_240, compared, 460, min(500, compared), 0.953, Reference(0.926, uniform, by_distance)
+    )
+
+
+def test_it_is_said_beside_what_it_is_held_against():
+    said = plausible_pairs(share())
+    assert (said.evidence, said.value) == ("example", "4.7\u00a0%")
+    for figure in ("1,240", "26,221", "4.7", "92.0", "92.6", "0.2\u00a0% of instances", "95.3"):
+        assert figure in said.sentence
+    short = plausible_in_short(share())
+    assert all(figure in short for figure in ("4.7", "92.6", "0.2"))
+
+
+def test_where_less_is_known_less_is_said():
+    said = plausible_pairs(share(uniform=None, by_distance=True, compared=1_300)).sentence
+    assert "typical they are was not" in said
+    assert "uniformly" not in said + plausible_in_short(share(uniform=None))
+    few = PlausibleShare(3, 4, 3, 4, 0.5, Reference(0.9, 0.0, False))
+    assert "pairs shown first" not in plausible_pairs(few).sentence
