@@ -67,7 +67,7 @@ def sufficient_alone(names: Sequence[str], run: RunRecord | RunState) -> Drawabl
 
 def proof(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable:
     """Draw what is certified, falsified and undecided."""
-    of = [each for each in figures if isinstance(each, Proven) and each.of == "domain"]
+    of = [each for each in figures if isinstance(each, Proven) and each.of in ("people", "domain")]
     return Spaces(spaces_of(spec, of or figures))
 
 

@@ -333,7 +333,10 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     best = None if run is None else proven_of(run.figures)
     if run is not None and best is not None:
         weighted = proven_of(run.figures, "population")
+        of_people = proven_of(run.figures, "people")
+        lead = best if of_people is None else of_people
         details = [
+            proven_statement(best).sentence if of_people is not None else "",
             say(
                 "Data-weighted (attributes assumed independent): {shares}.",
                 shares=standing_of(weighted),
@@ -343,7 +346,7 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
             estimated_sentence(best),
         ]
         chart = pictures.proof(spec, run.figures)
-        return _answer(Question.CERTAIN, proven_statement(best), details, run, tried, chart)
+        return _answer(Question.CERTAIN, proven_statement(lead), details, run, tried, chart)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
     if not exact:
         return Answer(Question.CERTAIN, unmeasured(""))

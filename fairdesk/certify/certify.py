@@ -19,12 +19,20 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.counting.remainder import remainder, rows_asked
 from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
-from fairdesk.certify.layout import Layout, everyone_for, lay_out
+from fairdesk.certify.layout import Layout, everyone_for, lay_out, rates_for
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.pairwise import look_aside, pairs_counted
 from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
+from fairdesk.certify.rates import RateProver
 from fairdesk.certify.refine import Refinery
-from fairdesk.certify.results import Course, Sums, proven, refinement, regions
+from fairdesk.certify.results import (
+    Course,
+    Sums,
+    people_shares,
+    proven,
+    refinement,
+    regions,
+)
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import enumeration, estimate
 from fairdesk.individual.shares.finite import obstacle
@@ -33,7 +41,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import OpaqueError, structure_of
 from fairdesk.results.events import Event, Measured, Metric, Progress, Rows, timed
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import Estimated, Proven
+from fairdesk.results.proofs import Estimated, Proven, ProvenRates
 
 #: Progress and figures are told every so many seconds.
 _TELL_SECONDS, _MEASURE_SECONDS = 0.1, 0.5
@@ -49,6 +57,8 @@ _BETTER = 2.0
 _FIRST_LOOK = 0.03
 #: So much of the time goes to single attributes, and so much to pairs of values.
 _ASIDE = 0.1
+#: So much goes to the rates of groups, and without a limit of time so many seconds at least.
+_RATES, _LEAST_RATES = 0.1, 10.0
 #: A model that cannot be looked into is asked about everybody where there are no more.
 _MOST_ASKED = 2_000_000
 #: In so many boxes examples are looked for at the end, among so many points of each.
@@ -129,7 +139,7 @@ def _search(
             if context.over and isinstance(event, Progress):
                 return
         return
-    layout = lay_out(context.domain, people, anatomy, fed)
+    layout = lay_out(context.domain, people, anatomy, fed, weighed=True, first=options.first)
     yield from _Proof(context, people, options, rng, layout).run()
 
 
@@ -175,9 +185,13 @@ class _Proof:
         self._reported = self._measured = 0.0
         self._kept = 0
         self._course, self._aside = Course(), list[Metric]()
+        self._of_people = Course()
+        self._rates: tuple[ProvenRates, ...] = ()
         self._rows: tuple[Share, ...] = ()
         self._refinery = Refinery(
-            layout.space, layout.examiner, self._previous_tree(), at_once=False
+            *(layout.space, layout.examiner, self._previous_tree()),
+            at_once=False,
+            first=options.first,
         )
 
     def run(self) -> Iterator[Event]:
@@ -190,6 +204,7 @@ class _Proof:
         yield from self._look()
         yield from self._tell(force=True)
         yield from self._divide()
+        yield from self._rate()
         yield from self._look_aside()
         yield from self._finish()
 
@@ -219,9 +234,9 @@ class _Proof:
             yield from self._count()
             return
         pace = _Pace(until, _FIRST_LOOK * refinery.undecided / self._counter.speed)
-        gain = _Gain(self._options.gain * refinery.space.total)
+        gain = _Gain(self._options.gain)
         while not refinery.over and not self._over(until):
-            if gain.is_small(self._seconds, refinery.undecided):
+            if gain.is_small(self._seconds, self._left):
                 return
             looks = pace.due(self._seconds, refinery.undecided)
             if looks and self._counting_pays(pace):
@@ -233,6 +248,14 @@ class _Proof:
         if refinery.over and not self._over(until) and self._counting_pays(pace):
             yield from self._count()
 
+    @property
+    def _left(self) -> float:
+        """The undecided share of what comes first: of the population, or of the combinations."""
+        refinery = self._refinery
+        if self._options.first == "people" and refinery.space.people is not None:
+            return people_shares(refinery)[2]
+        return refinery.undecided / max(refinery.space.total, 1)
+
     def _counting_pays(self, pace: _Pace) -> bool:
         """Return whether to count everybody that is left one by one from now on."""
         refinery, counter = self._refinery, self._counter
@@ -242,6 +265,9 @@ class _Proof:
             return seconds <= _MOST_COUNTING
         if seconds <= _ROOM * (limit - self._seconds):
             return True
+        # the rest of the combinations holds next to nobody of a population
+        if self._options.first == "people" and refinery.space.people is not None:
+            return False
         decided = counter.speed * refinery.undecided / max(points, 1.0)
         return pace.settled and decided > _BETTER * pace.decided
 
@@ -253,6 +279,21 @@ class _Proof:
             yield from self._tell()
             if self._over(until):
                 return
+
+    def _rate(self) -> Iterator[Event]:
+        """Prove how often groups get the favourable decision."""
+        examiner = rates_for(self._layout)
+        if examiner is None or self._context.over:
+            return
+        self._phase = "rates"
+        begun = self._seconds
+        most = self._options.seconds * _RATES or max(_LEAST_RATES, _RATES * begun)
+        prover = RateProver(self._layout.space, examiner)
+        while not prover.over and not self._over(begun + most):
+            prover.step()
+            yield from self._tell()
+        self._rates = prover.figures(self._seconds - begun)
+        yield from self._tell(force=True)
 
     def _look_aside(self) -> Iterator[Event]:
         """Look at single attributes and at pairs of values, where there are several."""
@@ -283,6 +324,7 @@ class _Proof:
         """How long the main question may take; the rest is for what is beside it."""
         domain = self._context.domain
         aside = _ASIDE * ((len(domain.protected) > 1) + (len(domain.combinations) > 2))
+        aside += _RATES
         return self._options.seconds * (1.0 - aside) or np.inf
 
     # -- what is told of it -----------------------------------------------------------------
@@ -315,6 +357,7 @@ class _Proof:
         self._course.add(
             self._seconds, refinery.consistent / whole, refinery.discriminatory / whole
         )
+        self._of_people.add(self._seconds, *people_shares(refinery)[:2])
         notes = list(examiner.notes)
         notes += [_unused(self._attributes)] if self._layout.unused else []
         notes += [_UNCLEAR] if refinery.space.unclear.any() else []
@@ -326,10 +369,11 @@ class _Proof:
             seconds=self._seconds,
             margin=examiner.margin,
             course=self._course,
+            of_people=self._of_people,
             estimated=estimated,
             notes=notes,
         )
-        return (*metrics, *self._rows, *self._aside)
+        return (*metrics, *self._rates, *self._rows, *self._aside)
 
     def _examples(self) -> Iterator[Event]:
         """Query the model again about some of those who are discriminatory, and tell of them."""
@@ -400,6 +444,8 @@ class _Proof:
             seconds=domain.seconds,
             boxes=domain.boxes,
             notes=domain.notes,
+            of_people=people_shares(refinery),
+            rates=self._rates,
         )
         yield self._progress()
 
@@ -417,6 +463,8 @@ class _Proof:
         axes = [tuple(axis.codes.tolist()) for axis in space.axes]
         same = [axis.codes for axis in header.axes] == axes
         roots = (previous.arrays["root_low"], space.low), (previous.arrays["root_high"], space.high)
+        people = None if space.people is None else space.people.of
+        same = same and header.population == people
         if not same or not all(np.array_equal(one, other) for one, other in roots):
             return None
         self._layout.examiner.margin = header.margin
@@ -433,20 +481,20 @@ class _Proof:
 
 
 class _Gain:
-    """Whether dividing still decides enough people.
+    """Whether dividing still decides enough.
 
     Parameters
     ----------
     least : float
-        So many have to be decided in the last third of the time; 0 for any number.
+        So much has to be decided in the last third of the time; 0 for any amount.
     """
 
     def __init__(self, least: float) -> None:
         self._least = least
-        self._course: list[tuple[float, int]] = []
+        self._course: list[tuple[float, float]] = []
 
-    def is_small(self, seconds: float, undecided: int) -> bool:
-        """Take down how many are left after so many seconds; tell whether too few were decided."""
+    def is_small(self, seconds: float, undecided: float) -> bool:
+        """Take down how much is left after so many seconds; tell whether too little was decided."""
         if not self._least:
             return False
         self._course.append((seconds, undecided))

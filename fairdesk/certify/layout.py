@@ -9,11 +9,14 @@ import numpy as np
 from fairdesk.certify.bounds.forest import ForestExaminer, arranged
 from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
+from fairdesk.certify.bounds.rates import ForestRates, LinearRates, NetworkRates
 from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.encoded import Encoded, encode
+from fairdesk.certify.domain.population import Population, fitted
 from fairdesk.certify.domain.space import Space, space_of
-from fairdesk.certify.refine import Examiner
+from fairdesk.certify.rates import MOST_COMBINATIONS, MOST_RATED, RateExaminer
+from fairdesk.certify.refine import Examiner, First
 from fairdesk.data.domain.domain import Domain
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import Layers, ModelStructure
@@ -51,7 +54,7 @@ class Layout:
         """Compare two combinations of protected values only, by their places."""
         only = np.zeros(self.space.may_be.shape[1], dtype=np.bool_)
         only[[first, second]] = True
-        space = replace(self.space, may_be=self.space.may_be & only)
+        space = replace(self.space, may_be=self.space.may_be & only, people=None)
         if self.encoded is None:
             examiner: Examiner = ForestExaminer(space, self.anatomy, self.fed)
             return replace(self, space=space, examiner=examiner)
@@ -63,7 +66,15 @@ class Layout:
         return replace(self, space=space, encoded=encoded, examiner=examiner)
 
 
-def lay_out(domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel) -> Layout:
+def lay_out(
+    domain: Domain,
+    people: Rows,
+    anatomy: ModelStructure,
+    fed: FedModel,
+    *,
+    weighed: bool = False,
+    first: First = "combinations",
+) -> Layout:
     """Lay a domain out.
 
     Parameters
@@ -76,6 +87,10 @@ def lay_out(domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel
         Of ``fed.opened``.
     fed : FedModel
         The model.
+    weighed : bool
+        Whether a population is fitted to the data's rows, under which boxes have masses.
+    first : str
+        As of `fairdesk.certify.refine.Refinery`.
 
     Raises
     ------
@@ -86,18 +101,22 @@ def lay_out(domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel
     examiner: Examiner
     if isinstance(anatomy.body, Layers):
         encoded = network_over(domain, people, anatomy, fed)
+        if weighed:
+            encoded = replace(encoded, space=_peopled(encoded.space, people))
         space, columns = encoded.space, encoded.columns
-        examiner = _of_layers(encoded, fed)
+        examiner = _of_layers(encoded, fed, by_mass=first == "people")
     else:
         real, _ = domain.admit(people)
         space = partitioned(arranged(space_of(domain, real), anatomy, fed))
+        if weighed:
+            space = _peopled(space, people)
         forest = ForestExaminer(space, anatomy, fed)
         columns, examiner = forest.columns, forest
     unused = bool((columns.combinations == columns.combinations[:1]).all())
     if unused:
         # one of those who may be stands for all of them
-        first = space.may_be & (np.cumsum(space.may_be, axis=1) == 1)
-        space = replace(space, may_be=first)
+        somebody = space.may_be & (np.cumsum(space.may_be, axis=1) == 1)
+        space = replace(space, may_be=somebody)
     return Layout(space, fed, anatomy, encoded, examiner, unused)
 
 
@@ -119,9 +138,37 @@ def network_over(domain: Domain, people: Rows, anatomy: ModelStructure, fed: Fed
     return replace(encoded, space=partitioned(encoded.space))
 
 
-def _of_layers(encoded: Encoded, fed: FedModel) -> Examiner:
+def _peopled(space: Space, people: Rows) -> Space:
+    """Fit a population to the data's rows; without rows there is none."""
+    real, _ = space.domain.admit(people)
+    of = fitted(space, real)
+    return space if of is None else replace(space, people=Population.over(space, of))
+
+
+def _of_layers(encoded: Encoded, fed: FedModel, *, by_mass: bool = False) -> Examiner:
     """Return who examines boxes for dense layers: one alone can be counted outright."""
-    return LinearExaminer(encoded, fed) if is_linear(encoded) else NetworkExaminer(encoded, fed)
+    if is_linear(encoded):
+        return LinearExaminer(encoded, fed)
+    return NetworkExaminer(encoded, fed, by_mass=by_mass)
+
+
+def rates_for(layout: Layout) -> RateExaminer | None:
+    """Return who says which decisions are certain; ``None`` where no rates can be proven.
+
+    That is where there is no population, too many combinations of protected values, or too many
+    roots.
+    """
+    space, encoded = layout.space, layout.encoded
+    combinations = len(space.domain.combinations)
+    if space.people is None or combinations > MOST_COMBINATIONS:
+        return None
+    if combinations * len(space.low) > MOST_RATED:
+        return None
+    if encoded is None:
+        return ForestRates(space, layout.anatomy, layout.fed)
+    if isinstance(layout.examiner, LinearExaminer):
+        return LinearRates(layout.examiner, encoded, layout.fed)
+    return NetworkRates(encoded, layout.fed)
 
 
 def everyone_for(layout: Layout) -> PointCounter:

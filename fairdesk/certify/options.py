@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -31,6 +31,16 @@ class CertifyOptions(msgspec.Struct, frozen=True):
             description="Number of discriminatory pairs kept as examples, each re-queried.",
         ),
     ] = 1_000
+    first: Annotated[
+        Literal["people", "combinations"],
+        msgspec.Meta(
+            title="Decided first",
+            description=(
+                "What is divided first: regions that hold the most of the population that the "
+                "data were drawn from, or those with the most combinations. Both are reported."
+            ),
+        ),
+    ] = "people"
     gain: Annotated[
         float,
         msgspec.Meta(
@@ -39,7 +49,7 @@ class CertifyOptions(msgspec.Struct, frozen=True):
             title="Minimum gain",
             description=(
                 "The run ends early when the last third of its time decided less than this share "
-                "of the input domain; 0: never."
+                "of what is decided first; 0: never."
             ),
         ),
     ] = 0.0

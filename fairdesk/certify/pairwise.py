@@ -71,8 +71,8 @@ def look_aside(
         if not refinery.consistent + refinery.discriminatory:
             continue
         course, names = Course(), (domain.names[position],)
-        figure, _ = proven(refinery, names, seconds=0.0, margin=own.examiner.margin, course=course)
-        yield figure
+        margin = own.examiner.margin
+        yield proven(refinery, names, seconds=0.0, margin=margin, course=course)[0]
     yield None
     if not pairs or over(1.0):
         return
@@ -103,7 +103,7 @@ def _divided(refinery: Refinery, layout: Layout, over: Over, part: float) -> Ite
 def _pair_share(layout: Layout, refinery: Refinery, first: int, second: int) -> PairShare:
     domain = layout.space.domain
     names = tuple(domain.names[i] for i in domain.protected)
-    figure, _ = proven(refinery, names, seconds=0.0, margin=0.0, course=Course())
+    figure = proven(refinery, names, seconds=0.0, margin=0.0, course=Course())[0]
     return PairShare(
         names,
         tuple(domain.combinations[first].tolist()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ class Examined:
         ``(e, a)``; some points that are discriminatory.
     queries : int
         Rows sent to the model.
+    people : tuple[NDArray[np.float64], NDArray[np.float64]], optional
+        ``(B,)`` each; consistent and discriminatory as shares of that part's mass under the
+        space's `people`.
     """
 
     low: Places
@@ -55,6 +58,7 @@ class Examined:
     cut: NDArray[np.int64]
     examples: Places
     queries: int = 0
+    people: tuple[Float64, Float64] | None = None
 
 
 class Examiner(Protocol):
@@ -87,6 +91,10 @@ class Examiner(Protocol):
         """
 
 
+#: What is divided first.
+First = Literal["people", "combinations"]
+#: Where people come first, a share of the combinations counts this much beside one of people.
+_BESIDE = 0.02
 #: A tree with more nodes is made smaller, so that memory stays bounded however long it takes.
 MOST_NODES = 12_000_000
 #: Leaves whose boxes are made at once.
@@ -121,14 +129,17 @@ class Counted:
     queries : int
         Rows sent to the model.
     population : tuple[NDArray[np.float64], NDArray[np.float64]], optional
-        ``(B,)`` each; at least so large shares of each box's mass in the population are consistent,
-        and discriminatory.
+        ``(B,)`` each; at least so large shares of each box's mass in the product of the marginals
+        are consistent, and discriminatory.
+    people : tuple[NDArray[np.float64], NDArray[np.float64]], optional
+        The same of its mass under the space's `people`.
     """
 
     discriminatory: NDArray[np.int64]
     examples: Places
     queries: int
     population: tuple[Float64, Float64] | None = None
+    people: tuple[Float64, Float64] | None = None
 
 
 #: People are counted in boxes of at most so many points, and about so many at a time.
@@ -148,6 +159,9 @@ class Refinery:
         What was divided before; by default nothing was.
     at_once : bool
         Whether all roots are examined at once; else `step` does it, some at a time.
+    first : str
+        Whether boxes come first that hold the most undecided ``"people"``, of the space's
+        population, or the most undecided ``"combinations"``.
 
     Attributes
     ----------
@@ -156,7 +170,9 @@ class Refinery:
     consistent, discriminatory : int
         How many points are proven so; both exact lower bounds.
     population_consistent, population_discriminatory : float
-        Shares of the population that are proven so.
+        Shares of the product of the marginals that are proven so.
+    people_consistent, people_discriminatory : float
+        Masses under the space's `people` that are proven so, off by ``people_off`` at most.
     boxes : int
         How many boxes were examined.
     queries : int
@@ -167,11 +183,19 @@ class Refinery:
     """
 
     def __init__(
-        self, space: Space, examiner: Examiner, tree: Tree | None = None, *, at_once: bool = True
+        self,
+        space: Space,
+        examiner: Examiner,
+        tree: Tree | None = None,
+        *,
+        at_once: bool = True,
+        first: First = "combinations",
     ) -> None:
         self.space, self._examiner = space, examiner
+        self._people_first = first == "people" and space.people is not None
         self.consistent = self.discriminatory = self.boxes = self.queries = 0
         self.population_consistent = self.population_discriminatory = 0.0
+        self.people_consistent = self.people_discriminatory = self.people_off = 0.0
         self.examples: list[Places] = []
         self._changes = 0
         self._queue, self._unseen = Queue(), np.empty(0, dtype=np.int64)
@@ -231,12 +255,15 @@ class Refinery:
     def count(self, counter: Counter) -> Iterator[None]:
         """Count everybody who is left, one by one; stop where the generator is left.
 
-        The leaves of which the largest share is undecided come first. Roots in which it is not
+        The leaves of which the largest share is undecided come first; where people do, those with
+        the most undecided people for each of their points. Roots in which it is not
         clear who may be are left out.
         """
         left = self.undecided_leaves()
         left = left[~self.space.unclear[self.tree.root[left]]]
         known = self.tree.consistent[left] + self.tree.discriminatory[left]
+        if self._people_first:
+            known = -self._density(left)
         left = left[np.argsort(-known, kind="stable")]  # taken from the end
         self._queue, self._unseen = Queue(), left[:0]
         while left.size:
@@ -255,6 +282,17 @@ class Refinery:
             self._write_down(chosen, counter)
             yield
 
+    def _density(self, nodes: NDArray[np.int64]) -> Float64:
+        """Return how many undecided people leaves hold for each of their points."""
+        tree, density = self.tree, np.zeros(len(nodes))
+        for start in range(0, len(nodes), _MOST_AT_ONCE):
+            some = nodes[start : start + _MOST_AT_ONCE]
+            low, high = tree.boxes(some)
+            left = 1.0 - tree.people_consistent[some] - tree.people_discriminatory[some]
+            points = (high - low + 1).astype(np.float64).prod(axis=1)
+            density[start : start + len(some)] = self._people_masses(some) * left / points
+        return density
+
     def _write_down(self, nodes: NDArray[np.int64], counter: Counter) -> None:
         """Count leaves, and write down what came of it."""
         tree = self.tree
@@ -270,6 +308,8 @@ class Refinery:
             tree.population_consistent[nodes], tree.population_discriminatory[nodes] = (
                 found.population
             )
+        if found.people is not None:
+            tree.people_consistent[nodes], tree.people_discriminatory[nodes] = found.people
         self._book(nodes)
 
     def points(self, nodes: NDArray[np.int64]) -> float:
@@ -292,6 +332,7 @@ class Refinery:
         tree.verdict[alone] = Verdict.CONSISTENT
         self.consistent += sum(sizes(*tree.boxes(alone)))
         self.population_consistent += float(self._masses(alone).sum())
+        self._add_people(self._people_masses(alone), 1.0, 0.0)
         self._unseen = roots[(members > 1) & ~space.unclear]
 
     def _resume(self) -> None:
@@ -324,10 +365,16 @@ class Refinery:
         after = space.masses(found.low, found.high, root)
         self.population_consistent += float((before - after).sum())
         self._changes += len(nodes)
+        if (people := space.people) is not None and smaller.size:
+            cut_off = people.masses(low[smaller], high[smaller])
+            self._add_people(cut_off, 1.0, 0.0)
+            self._add_people(people.masses(found.low[smaller], found.high[smaller]), -1.0, 0.0)
         tree.axis[rest], tree.cut[rest] = found.axis, found.cut
         tree.consistent[rest], tree.discriminatory[rest] = found.consistent, found.discriminatory
         tree.population_consistent[rest] = found.population_consistent
         tree.population_discriminatory[rest] = found.population_discriminatory
+        if found.people is not None:
+            tree.people_consistent[rest], tree.people_discriminatory[rest] = found.people
         self._settle(rest, found)
         self._book(rest)
         open_ = rest[(tree.verdict[rest] == Verdict.UNDECIDED) & (tree.axis[rest] >= 0)]
@@ -384,6 +431,12 @@ class Refinery:
         self.population_consistent += sign * float((masses * consistent).sum())
         self.population_discriminatory += sign * float((masses * discriminatory).sum())
         self._changes += len(booked)
+        certain = verdict == Verdict.CONSISTENT, verdict == Verdict.DISCRIMINATORY
+        self._add_people(
+            self._people_masses(booked),
+            sign * np.where(whole, certain[0], tree.people_consistent[booked]),
+            sign * np.where(whole, certain[1], tree.people_discriminatory[booked]),
+        )
 
     def _forget(self, leaves: NDArray[np.int64]) -> None:
         """Take off what leaves prove that are about to be halved."""
@@ -392,11 +445,37 @@ class Refinery:
     def _masses(self, nodes: NDArray[np.int64]) -> Float64:
         return self.space.masses(*self.tree.boxes(nodes), self.tree.root[nodes])
 
+    def _people_masses(self, nodes: NDArray[np.int64]) -> Float64:
+        """Return the masses of nodes under the space's population; 0 where there is none."""
+        people = self.space.people
+        return np.zeros(len(nodes)) if people is None else people.masses(*self.tree.boxes(nodes))
+
+    def _add_people(
+        self, masses: Float64, consistent: Float64 | float, discriminatory: Float64 | float
+    ) -> None:
+        """Add shares of masses to what is proven of people, and learn how far sums may be off."""
+        if self.space.people is None:
+            return
+        parts = masses * consistent, masses * discriminatory
+        self.people_consistent += float(parts[0].sum())
+        self.people_discriminatory += float(parts[1].sum())
+        size = float(np.abs(parts[0]).sum() + np.abs(parts[1]).sum())
+        sums = abs(self.people_consistent) + abs(self.people_discriminatory)
+        # a mass is off by a share of itself; each sum by a rounding for each of its terms
+        self.people_off += self.space.people.off * size
+        self.people_off += (len(masses) + 4.0) * 2.0**-52 * (sums + size)
+
     def _enqueue(self, nodes: NDArray[np.int64]) -> None:
         tree = self.tree
         low, high = tree.boxes(nodes)
         points = (high - low + 1).astype(np.float64).prod(axis=1)
-        self._queue.put(nodes, points * (1.0 - tree.consistent[nodes] - tree.discriminatory[nodes]))
+        weights = points * (1.0 - tree.consistent[nodes] - tree.discriminatory[nodes])
+        people = self.space.people
+        if self._people_first and people is not None:
+            left = 1.0 - tree.people_consistent[nodes] - tree.people_discriminatory[nodes]
+            weights *= _BESIDE / max(self.space.total, 1)
+            weights += people.masses(low, high) * left / people.total
+        self._queue.put(nodes, weights)
 
     def _make_room(self) -> None:
         """Make the tree smaller; what it proves is then counted anew."""
@@ -405,6 +484,7 @@ class Refinery:
         self._queue = Queue()
         self.consistent = self.discriminatory = self._changes = 0
         self.population_consistent = self.population_discriminatory = 0.0
+        self.people_consistent = self.people_discriminatory = self.people_off = 0.0
         self._resume()
 
 

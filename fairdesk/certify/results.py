@@ -59,9 +59,12 @@ def proven(
     margin: float,
     course: Course,
     estimated: Estimated | None = None,
+    of_people: Course | None = None,
     notes: Sequence[str] = (),
-) -> tuple[Proven, Proven]:
-    """Return what is proven of the domain, and of the population.
+) -> tuple[Proven, ...]:
+    """Return what is proven of the domain, of the product of the marginals, and of the population.
+
+    The last one only where the space has a population.
 
     Parameters
     ----------
@@ -73,6 +76,8 @@ def proven(
         As of `fairdesk.results.proofs.Proven`.
     course : Course
         Of the domain; its last point is now.
+    of_people : Course, optional
+        Of the population, likewise.
     """
     total, consistent, discriminatory = (
         refinery.space.total,
@@ -114,7 +119,43 @@ def proven(
         seconds=seconds,
         margin=margin,
     )
-    return of_domain, of_population
+    if refinery.space.people is None:
+        return of_domain, of_population
+    certified, falsified, undecided = people_shares(refinery)
+    return (
+        of_domain,
+        of_population,
+        Proven(
+            of="people",
+            attributes=attributes,
+            certified=certified,
+            falsified=falsified,
+            undecided=undecided,
+            exact=of_domain.exact,
+            boxes=refinery.boxes,
+            seconds=seconds,
+            margin=margin,
+            course=() if of_people is None else of_people.points,
+        ),
+    )
+
+
+def people_shares(refinery: Refinery) -> tuple[float, float, float]:
+    """Return which shares of the space's population are certified, falsified and undecided.
+
+    The first two are rounded down: the masses less what they can be off, over the greatest that
+    everything can be.
+    """
+    people = refinery.space.people
+    if people is None or not people.total > 0.0:
+        return 0.0, 0.0, 1.0
+    whole = people.total * (1.0 + 2.0 * people.off)
+    certified, falsified = (
+        float(np.clip((mass - refinery.people_off) / whole * (1.0 - 2.0**-50), 0.0, 1.0))
+        for mass in (refinery.people_consistent, refinery.people_discriminatory)
+    )
+    falsified = min(falsified, 1.0 - certified)
+    return certified, falsified, max(0.0, 1.0 - certified - falsified)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from fairdesk.cli.terminal import (
 )
 from fairdesk.errors import SpecError, concerning
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.samples import samples
 from fairdesk.wording import figures, inspected, words
@@ -357,6 +357,7 @@ def _figures(outcome: Outcome) -> dict[str, object]:
 def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
     share = figures.share_of_domain(run.figures)
     proven = proof_words.proven_of(run.figures)
+    of_people = proof_words.proven_of(run.figures, "people")
     return {
         "method": run.spec.method,
         "found": run.found,
@@ -376,6 +377,8 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         **({} if share is None else _share_figures(share)),
         **({} if proven is None else _proven_figures(proven)),
         **_plausible_figures(outcome.plausible.get(run.id)),
+        **({} if of_people is None else _population_figures(of_people)),
+        **_rate_figures(outcome.spec, run),
         **_rule_figures(outcome.spec, run),
         "figures": run.figures,
     }
@@ -407,6 +410,36 @@ def _proven_figures(proven: Proven) -> dict[str, object]:
     names = ("certified", "falsified", "undecided", "seconds", "boxes", "exact", "margin")
     counts = ("total", "certified_people", "falsified_people")
     return {name: getattr(proven, name) for name in (*names, *counts, "estimated")}
+
+
+def _population_figures(proven: Proven) -> dict[str, object]:
+    """Return what is proven of the population."""
+    names = ("certified", "falsified", "undecided")
+    return {f"population_{name}": getattr(proven, name) for name in names}
+
+
+def _rate_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
+    """Return the proven rates of groups, by attribute and value, and their ratios."""
+    found = [each for each in run.figures if isinstance(each, ProvenRates)]
+    if not found:
+        return {}
+    attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
+
+    def of_groups(end: str) -> dict[str, dict[str, float]]:
+        return {
+            rates.attribute: {
+                attributes[rates.attribute].text(each.code): getattr(each, end)
+                for each in rates.groups
+            }
+            for rates in found
+        }
+
+    return {
+        "rate_low": of_groups("low"),
+        "rate_high": of_groups("high"),
+        "impact_ratio_low": {each.attribute: each.ratio_low for each in found},
+        "impact_ratio_high": {each.attribute: each.ratio_high for each in found},
+    }
 
 
 def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:

@@ -14,7 +14,7 @@ from fairdesk.repeatability import Repeatability
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
-from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 
 #: A batch of rows, one column per attribute of the domain: ``(n, d)`` float64 codes.
@@ -94,6 +94,7 @@ Metric = (
     | Proven
     | Region
     | PairShare
+    | ProvenRates
     | Refinement
     | RuleSearchSummary
     | RuleSet

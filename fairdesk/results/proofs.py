@@ -46,8 +46,9 @@ class Proven(msgspec.Struct, frozen=True, tag=True):
     Attributes
     ----------
     of : str
-        Of all people of the ``"domain"``, each as likely as any other, or of the
-        ``"population"``: the product of the shares that each value has in the data.
+        Of all people of the ``"domain"``, each as likely as any other; of the ``"population"``:
+        the product of the shares that each value has in the data; or of ``"people"``, as likely
+        as the tree says that was fitted to the data.
     attributes : tuple[str, ...]
         The protected attributes, all changed together.
     certified, falsified, undecided : float
@@ -74,7 +75,7 @@ class Proven(msgspec.Struct, frozen=True, tag=True):
         What else the auditor must know, a sentence each.
     """
 
-    of: Literal["domain", "population"]
+    of: Literal["domain", "population", "people"]
     attributes: tuple[str, ...]
     certified: float
     falsified: float
@@ -138,6 +139,53 @@ class PairShare(msgspec.Struct, frozen=True, tag=True):
     falsified: float
     certified: float
     exact: bool = False
+
+
+class GroupRate(msgspec.Struct, frozen=True):
+    """Between which shares the rate of a group is proven to be.
+
+    Attributes
+    ----------
+    code : float
+        The group's value of the protected attribute.
+    low, high : float
+        Ends of its rate: proven, rounded outwards.
+    share : float
+        About which share of the population the group is, among those with values that are tested.
+    """
+
+    code: float
+    low: float
+    high: float
+    share: float
+
+
+class ProvenRates(msgspec.Struct, frozen=True, tag=True):
+    """How often groups of a population get the favourable decision: proven from both sides.
+
+    The population is the tree that was fitted to the data, restricted to the protected values that
+    are tested and to what the constraints permit.
+
+    Attributes
+    ----------
+    attribute : str
+        The protected attribute.
+    groups : tuple[GroupRate, ...]
+        One for each of its values that is compared.
+    ratio_low, ratio_high : float
+        Ends of the lowest rate over the highest one: proven, rounded outwards.
+    boxes : int
+        How many boxes were examined, for all attributes.
+    seconds : float
+        Wall seconds, for all attributes.
+    """
+
+    attribute: str
+    groups: tuple[GroupRate, ...]
+    ratio_low: float
+    ratio_high: float
+    boxes: int = 0
+    seconds: float = 0.0
 
 
 class Part(msgspec.Struct, frozen=True):

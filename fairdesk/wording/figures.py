@@ -17,7 +17,7 @@ from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
-from fairdesk.results.proofs import PairShare, Proven, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.groups import sentences as group_words
@@ -30,6 +30,7 @@ from fairdesk.wording.proofs import (
     percent_up,
     proven_of,
     proven_statement,
+    rates_sentence,
     region_sentence,
     standing_of,
 )
@@ -59,6 +60,7 @@ _SHARES = fixed(
 _INSTANCES = fixed(
     {
         "domain": "Input domain",
+        "people": "Population (a model of the data)",
         "population": "Data-weighted (attributes assumed independent)",
         "perturbed": "Perturbed data rows",
     }
@@ -320,6 +322,8 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
                     out.append(region_sentence(spec, figure))
             case PairShare():
                 out.append(pair_sentence(spec, figure))
+            case ProvenRates():
+                out.append(rates_sentence(spec, figure))
     out += group_words.sentences(spec, figures)
     out += mitigation_words.sentences(spec, figures)
     return tuple(out)

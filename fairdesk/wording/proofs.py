@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import floor, log10
+from math import ceil, floor, log10
 from typing import Literal
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
-from fairdesk.results.proofs import PairShare, Proven, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_text
@@ -23,10 +23,24 @@ _PROVEN = fixed({True: "Certified share", False: "Falsified share"})
 #: The same where combinations are counted.
 _COUNTED = fixed({True: "Certified combinations", False: "Falsified combinations"})
 _AS_COMMON = fixed("the data-weighted input domain (attributes assumed independent)")
+_POPULATION = fixed("the population (a model of the data)")
+#: What a proven rate means, and what it does not.
+RATES = fixed(
+    "A group’s selection rate in the population (a model of the data) cannot lie outside its "
+    "bounds, for this model and the protected values tested; it is not the rate of real "
+    "individuals, and does not show why groups differ."
+)
+#: What a share of the population means, and what it does not.
+POPULATION = fixed(
+    "The population is a statistical model of the data, in which each attribute depends on one "
+    "other, so that combinations that the data do not suggest weigh little. The shares are proven "
+    "for this model of the data; they are not shares of the real individuals that the data come "
+    "from."
+)
 
 
 def proven_of(
-    figures: Iterable[Metric], of: Literal["domain", "population"] = "domain"
+    figures: Iterable[Metric], of: Literal["domain", "population", "people"] = "domain"
 ) -> Proven | None:
     """Return what is proven of all protected attributes together, if anything was tried."""
     proven = (each for each in figures if isinstance(each, Proven) and each.of == of)
@@ -201,6 +215,43 @@ def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
     )
 
 
+def rates_sentence(spec: AuditSpec, rates: ProvenRates) -> str:
+    """Say between which shares each group's rate is proven to be, and their ratio."""
+    groups = [
+        say(
+            "{group} {ends}",
+            group=combination_text(spec, (rates.attribute,), (each.code,)),
+            ends=rate_ends(each.low, each.high),
+        )
+        for each in rates.groups
+    ]
+    return say(
+        "Selection rates in the population (a model of the data) are proven to be: {groups}. The "
+        "impact ratio (lowest over highest rate) is proven to be {ratio}.",
+        groups="; ".join(groups),
+        ratio=ratio_ends(rates),
+    )
+
+
+def ratio_ends(rates: ProvenRates) -> str:
+    """Write the ends of an impact ratio, rounded outwards: ``0.351 to 0.402``."""
+    return say(
+        "{low} to {high}",
+        low=words.plain(floor(1000 * rates.ratio_low) / 1000, 3),
+        high=words.plain(min(ceil(1000 * rates.ratio_high) / 1000, 1.0), 3),
+    )
+
+
+def rate_ends(low: float, high: float) -> str:
+    """Write two ends of a rate, rounded outwards: ``10.93 to 12.10 %``."""
+    ends = Fraction(str(low)), Fraction(str(high))
+    return say(
+        "{low} to {high}",
+        low=percent_down(ends[0], 2),
+        high=percent_up(min(ends[1], Fraction(1)), 2),
+    )
+
+
 def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
     """Return what is certified, falsified and undecided; of the exact counts if there are any."""
     if proven.total and int(proven.total):
@@ -253,6 +304,8 @@ def _possible(proven: Proven) -> str:
             return say("the input domain")
         case "population":
             return say(_AS_COMMON)
+        case "people":
+            return say(_POPULATION)
 
 
 def _whatever(names: Sequence[str]) -> str:

@@ -161,9 +161,13 @@ def _fairquant(case: Case, seconds: float) -> Run:
     return run(case, fairquant.search, fairquant.FairQuantOptions(seconds=seconds))
 
 
+def _options(seconds: float) -> certify.CertifyOptions:
+    return certify.CertifyOptions(seconds=seconds, first="combinations")
+
+
 def _certify(case: Case, seconds: float) -> Run:
     # no seconds are no limit
-    return run(case, certify.search, certify.CertifyOptions(seconds=max(seconds, 0.01)))
+    return run(case, certify.search, _options(max(seconds, 0.01)))
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -21,6 +21,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 _BOUNDS = ("tests/certify/bounds/test_bound_kernels.py", "tests/certify/bounds/test_network.py")
 _COUNTING = ("tests/certify/test_counting.py",)
+_MASSES = ("tests/certify/domain/test_population.py",)
+_TREES = ("tests/certify/bounds/test_tree_kernels.py",)
+_PEOPLE = ("tests/certify/test_people.py",)
+_RATES = ("tests/certify/test_rates.py",)
 
 
 class Mutation(NamedTuple):
@@ -80,6 +84,62 @@ MUTATIONS = {
         "(inside == inside.flat[0]).all()",
         "(inside == inside.flat[0]).any()",
         ("tests/certify/domain/test_constraint_partition.py",),
+    ),
+    "message": Mutation(
+        "what a node tells its parent in the population is forgotten",
+        "fairdesk/certify/domain/population_kernels.py",
+        "            seen[to + j] *= said",
+        "            seen[to + j] *= min(said, 1.0) ** 0.0",
+        _MASSES,
+    ),
+    "cell": Mutation(
+        "a part of a cell is taken for all of it",
+        "fairdesk/certify/domain/population_kernels.py",
+        "                seen[cell] += weight / tree.whole[cell]",
+        "                seen[cell] = 1.0",
+        _MASSES,
+    ),
+    "tree grid": Mutation(
+        "the grid's rounding is forgotten in counting people",
+        "fairdesk/certify/bounds/tree_kernels.py",
+        "        *(above + off, below - off, after + off, before - off),",
+        "        *(above, below, after, before),",
+        _TREES,
+    ),
+    "cells": Mutation(
+        "people are counted as if cells did not depend on their parents'",
+        "fairdesk/certify/bounds/tree_kernels.py",
+        "                    tree.tables[at + j * cells + k],",
+        "                    tree.tables[at + k],",
+        _TREES,
+    ),
+    "cut off": Mutation(
+        "what is cut off a box is forgotten to be consistent, and its mass counted with the rest",
+        "fairdesk/certify/refine.py",
+        "self._add_people(people.masses(found.low[smaller], found.high[smaller]), -1.0, 0.0)",
+        "pass",
+        _PEOPLE,
+    ),
+    "counted": Mutation(
+        "all people of a counted box are taken for consistent",
+        "fairdesk/certify/counting/exhaustive.py",
+        "    return np.maximum(1.0 - share * (1.0 + slack) - slack, 0.0), share * (1.0 - slack)",
+        "    return np.ones(len(share)), share * (1.0 - slack)",
+        _PEOPLE,
+    ),
+    "narrowed": Mutation(
+        "boxes of rates are narrowed, and what is cut off is counted with the rest",
+        "fairdesk/certify/bounds/rates.py",
+        "        limits[_WORTH] = 0.0",
+        "        limits[_WORTH] = 0.9",
+        _RATES,
+    ),
+    "outwards": Mutation(
+        "a rate's upper end forgets who is undecided",
+        "fairdesk/certify/rates.py",
+        "float(np.nextafter(1.0 - other, 2.0))",
+        "float(np.nextafter(0.5 + low / 2.0 - other / 2.0, 2.0))",
+        _RATES,
     ),
 }
 

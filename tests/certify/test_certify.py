@@ -209,7 +209,7 @@ def test_of_nothing_proven_is_told_once(monkeypatch):
     monkeypatch.setattr(Refinery, "step", lambda *_: None)
     figures = measured([*search(made.context, made.people, CertifyOptions(5.0), rng)])
     proofs = [each for each in figures if isinstance(each, Proven)]
-    assert [each.of for each in proofs] == ["domain", "population"]
+    assert [each.of for each in proofs] == ["domain", "population", "people"]
     assert proofs[0].notes == (certify._NOTHING,)
     assert not [each for each in figures if isinstance(each, PairShare)]
 

@@ -30,6 +30,7 @@ _STAGES = {
     "certify": "bounding regions",
     "dividing": "dividing regions",
     "counting": "counting combinations",
+    "rates": "bounding the rates of groups",
     "attributes": "certifying single attributes",
     "examples": "looking for examples",
     "estimating": "estimating the undecided rest",

@@ -29,7 +29,7 @@ from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.results.events import Metric, Rows, Scores
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import Proven
+from fairdesk.results.proofs import Proven, ProvenRates
 from fairdesk.results.subgroups import RuleSet
 
 #: What hangs on a clock, and so is never the same twice: of which figures.
@@ -295,7 +295,19 @@ def check_proven(store: Store, run_id: int, header: Header) -> Check:
     (run,) = (run for run in store.runs() if run.id == run_id)
     # what is told of one attribute by itself is another question, which no certificate is kept of
     protected = tuple(spec.domain.names[i] for i in spec.domain.protected.tolist())
+    rates = tuple(each for each in run.figures if isinstance(each, ProvenRates))
+    tally.compare(
+        rates == header.rates,
+        "The selection rates in the audit differ from those in the proof certificate.",
+    )
     for each in run.figures:
+        if isinstance(each, Proven) and each.of == "people":
+            shares = header.people_certified_share, header.people_falsified_share
+            tally.compare(
+                (each.certified, each.falsified) == shares,
+                "The shares of the population in the audit differ from those in the proof "
+                "certificate.",
+            )
         if not (isinstance(each, Proven) and each.of == "domain" and each.attributes == protected):
             continue
         stated = (each.total, each.certified_people, each.falsified_people)

@@ -29,7 +29,7 @@ from fairdesk.results.events import Certificate, Found, Measured, Metric, Progre
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
-from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 
 T = TypeVar("T")
@@ -201,7 +201,7 @@ def _sound(figure: Metric) -> bool:
         case GradientFidelity():
             shares = ()
             counts = (0, figure.found, figure.tried)
-        case Proven() | Region() | PairShare() | Refinement():
+        case Proven() | Region() | PairShare() | ProvenRates() | Refinement():
             return _is_proof(figure)
         case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
             return _is_of_groups(figure)
@@ -214,7 +214,7 @@ def _sound(figure: Metric) -> bool:
     )
 
 
-def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
+def _is_proof(figure: Proven | Region | PairShare | ProvenRates | Refinement) -> bool:
     """Return whether something proven can be: parts of a whole, counts in digits."""
     parts: list[tuple[float, ...]]
     digits: tuple[str, ...] = ()
@@ -230,6 +230,10 @@ def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
             parts, digits = [(figure.share,), (figure.population,)], (figure.people,)
         case PairShare():
             parts = [(figure.certified, figure.falsified)]
+        case ProvenRates():
+            parts = [(each.low, 1.0 - each.high) for each in figure.groups]
+            parts += [(each.share,) for each in figure.groups]
+            parts.append((figure.ratio_low, 1.0 - figure.ratio_high))
         case Refinement():
             parts = [(each.share,) for each in figure.parts]
             parts += [(each.certified, each.falsified) for each in figure.parts]

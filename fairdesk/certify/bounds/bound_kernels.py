@@ -24,6 +24,8 @@ from numba import njit, types
 from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.count_kernels import population_shares, shares
+from fairdesk.certify.bounds.tree_kernels import GRID, TREE_ROOM, TreeRoom, tree_shares
+from fairdesk.certify.domain.population_kernels import TREE, TreeArrays, mass_of
 from fairdesk.models.structure.dense_layers import ACTIVATIONS
 
 Float64 = NDArray[np.float64]
@@ -95,8 +97,13 @@ class Network(NamedTuple):
         ``(K, 2 F)``; whether class ``c`` wins only where that form is above 0.
     decision : NDArray[np.int64]
         ``(K,)``; what a class means.
+    favourable : int
+        Which decision is.
+    people, given
+        The population, as of `fairdesk.certify.bounds.tree_kernels.tree_shares`; ``given`` is empty
+        where there is none.
     known, known_start, weights_known
-        The population, as `fairdesk.certify.bounds.count_kernels.population_shares`.
+        The product of the marginals, as `fairdesk.certify.bounds.count_kernels.population_shares`.
     """
 
     shape: Numbers
@@ -121,6 +128,9 @@ class Network(NamedTuple):
     known: Numbers
     known_start: Numbers
     weights_known: Float64
+    people: TreeArrays
+    given: Float64
+    favourable: int
 
 
 class Room(NamedTuple):
@@ -162,6 +172,8 @@ class Room(NamedTuple):
         As `fairdesk.certify.bounds.count_kernels.room` gives them.
     start : NDArray[np.int64]
         ``(a,)``.
+    people : TreeRoom
+        To count people in.
     """
 
     units: Float64
@@ -190,6 +202,7 @@ class Room(NamedTuple):
     work: Float64
     order: Numbers
     start: Numbers
+    people: TreeRoom
 
 
 (
@@ -197,7 +210,7 @@ class Room(NamedTuple):
     _BELOW, _BELOW_AT, _ABOVE, _ABOVE_AT, _EPS, _HANGS, _OPEN,
 ) = range(11)  # fmt: skip
 _UNITS, _KIND, _FIRST, _WEIGHTS = range(4)
-_CLOSE, _LARGEST, _ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS = range(2, 9)
+_CLOSE, _LARGEST, _ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS, _PEOPLED = range(2, 10)
 
 
 # -- lines below and above an activation ------------------------------------------------------
@@ -946,6 +959,16 @@ def _clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Roo
 
 
 @njit
+def _is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> bool:
+    """Return whether a box holds enough of the population to count it."""
+    if not network.given.size:
+        return False
+    own = room.people
+    mass = mass_of(network.people, low, high, network.given, own.seen, own.messages)
+    return mass > network.limits[_PEOPLED]
+
+
+@njit
 def _mass(network: Network, low: Numbers, high: Numbers) -> float:
     """Return the population's share of a box."""
     mass = 1.0
@@ -963,7 +986,8 @@ def _count(
 ) -> None:
     """Count the consistent and the discriminatory in a box, as shares of its points and people.
 
-    Fills ``out``: consistent and discriminatory of the points, then of the population.
+    Fills ``out``: consistent and discriminatory of the points, then of the product of the
+    marginals, then of the population; then the consistent with the favourable decision.
     """
     axes = low.size
     for i in range(axes):
@@ -971,27 +995,33 @@ def _count(
         room.start[i] = entry - axes + low[i] if entry >= 0 else -1
     peopled = _mass(network, low, high) > network.limits[_MASS]
     out[:] = 0.0
-    best, best_mass, decided = 0.0, 0.0, -1
-    for c in range(len(network.needs)):
-        least = _agree(network, c, who, low, high, room)
-        if not abs(least) < np.inf:
-            continue
-        share, _, mass, _ = _beyond(
-            network, low, high, network.limits[_CLOSE] - least, np.inf, peopled, room
-        )
-        # two classes that mean the same may win in the same places
-        if network.decision[c] != decided:
-            out[0], out[2] = out[0] + best, out[2] + best_mass
-            best, best_mass, decided = 0.0, 0.0, network.decision[c]
-        best, best_mass = max(best, share), max(best_mass, mass)
-    out[0], out[2] = out[0] + best, out[2] + best_mass
+    inhabited = _is_inhabited(network, low, high, room)
+    for decided in range(len(network.needs)):
+        best = best_mass = most_people = 0.0
+        for c in range(len(network.needs)):
+            # classes that mean the same may win in the same places: these count once
+            if network.decision[c] != decided:
+                continue
+            least = _agree(network, c, who, low, high, room)
+            if not abs(least) < np.inf:
+                continue
+            share, _, mass, _, people, _ = _beyond(
+                *(network, low, high, network.limits[_CLOSE] - least, np.inf),
+                *(peopled, inhabited, room),
+            )
+            best, best_mass = max(best, share), max(best_mass, mass)
+            most_people = max(most_people, people)
+        out[0], out[2], out[4] = out[0] + best, out[2] + best_mass, out[4] + most_people
+        if decided == network.favourable:
+            out[6] = min(most_people, 1.0)
     if len(network.rows) == 1:
         after, before = _band(network, who, low, high, room)
-        over, between, over_mass, between_mass = _beyond(
-            network, low, high, after, before, peopled, room
+        over, between, over_mass, between_mass, over_people, between_people = _beyond(
+            network, low, high, after, before, peopled, inhabited, room
         )
         out[1], out[3] = over + between, over_mass + between_mass
-    for k in (0, 2):
+        out[5] = over_people + between_people
+    for k in (0, 2, 4):
         out[k] = min(out[k], 1.0)
         out[k + 1] = max(min(out[k + 1], 1.0 - out[k]), 0.0)
 
@@ -1004,18 +1034,19 @@ def _beyond(
     after: float,
     before: float,
     peopled: int,
+    inhabited: int,
     room: Room,
-) -> tuple[float, float, float, float]:
+) -> tuple[float, float, float, float, float, float]:
     """Count where the common form is above one limit, or between two if the other is finite.
 
-    Never too many: as shares of the points, and then of the people.
+    Never too many: as shares of the points, then of the product of the marginals, then of people.
     """
     least = most = 0.0
     for i in range(low.size):
         own = _ends(network, i, low, high, room.common)
         least, most = least + own[0], most + own[1]
     if not (after < before and after < most and before > least):
-        return 0.0, 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     axes = low.size
     slopes, tables = room.common[:axes], room.common[axes : axes + network.tables]
     above = np.inf
@@ -1025,14 +1056,19 @@ def _beyond(
         *(low, high, slopes, tables, room.start, above, -np.inf, after, before),
         *(room.work, room.order),
     )
-    if not peopled:
-        return over, between, 0.0, 0.0
-    over_mass, _, between_mass = population_shares(
-        *(low, high, slopes, tables, room.start),
-        *(network.known, network.known_start, network.weights_known),
-        *(above, -np.inf, after, before, room.work, room.order),
-    )
-    return over, between, over_mass, between_mass
+    over_mass = between_mass = over_people = between_people = 0.0
+    if peopled:
+        over_mass, _, between_mass = population_shares(
+            *(low, high, slopes, tables, room.start),
+            *(network.known, network.known_start, network.weights_known),
+            *(above, -np.inf, after, before, room.work, room.order),
+        )
+    if inhabited:
+        over_people, _, between_people = tree_shares(
+            *(network.people, low, high, network.given, slopes, tables, room.start),
+            *(above, -np.inf, after, before, GRID, room.people),
+        )
+    return over, between, over_mass, between_mass, over_people, between_people
 
 
 @njit
@@ -1135,6 +1171,13 @@ def _size(low: Numbers, high: Numbers) -> float:
 
 
 @njit
+def _decide(network: Network, decision: int, out: Float64) -> None:
+    """Say that everybody in a box gets one decision."""
+    out[0] = out[2] = out[4] = 1.0
+    out[6] = 1.0 if decision == network.favourable else 0.0
+
+
+@njit
 def _examined(
     network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
 ) -> tuple[int, int, float]:
@@ -1161,12 +1204,12 @@ def _examined(
                         return UNDECIDED, _gaps(network, low, high, room), off
                     everybody = False
                 elif decided >= 0 and won != decided:
-                    out[1] = out[3] = 1.0
+                    out[1] = out[3] = out[5] = 1.0
                     return DISCRIMINATORY, -1, off
                 else:
                     decided = won
         if everybody:
-            out[0] = out[2] = 1.0
+            _decide(network, decided, out)
             return CONSISTENT, -1, off
         before = _size(low, high)
         for c in range(len(network.needs)):
@@ -1174,7 +1217,7 @@ def _examined(
             if abs(above) < np.inf and _clip(
                 network, network.limits[_CLOSE] - above, low, high, room
             ):
-                out[0] = out[2] = 1.0
+                _decide(network, network.decision[c], out)
                 return CONSISTENT, -1, off
         if not _size(low, high) < 0.7 * before:
             break
@@ -1197,6 +1240,9 @@ def _typed(kind: type) -> types.NamedTuple:
     for name, annotation in get_type_hints(kind).items():
         if annotation is int:
             fields.append(types.int64)
+            continue
+        if annotation in (TreeArrays, TreeRoom):
+            fields.append(TREE if annotation is TreeArrays else TREE_ROOM)
             continue
         number = types.float64 if annotation == Float64 else types.int64
         many = 2 if kind is Room and name == "slopes" else _SHAPES.get(name, 1)
@@ -1248,8 +1294,9 @@ def examine(
     verdict, axis : NDArray[np.int64]
         ``(B,)``; filled: one of `UNDECIDED`, `CONSISTENT`, `DISCRIMINATORY`; where to halve.
     out : NDArray[np.float64]
-        ``(B, 4)``; filled: of what is left of each box the shares that are consistent and
-        discriminatory, of its points and of the population in it.
+        ``(B, 7)``; filled: of what is left of each box the shares that are consistent and
+        discriminatory, of its points, of the product of the marginals, of the population in it;
+        and of the population the share that is consistent with the favourable decision.
     room : Room
         Of this thread.
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.forest_encoding import CUT, LEAF, encode_forest, room, spans_of
 from fairdesk.certify.bounds.linear_sums import Float64, Numbers
+from fairdesk.certify.counting.exhaustive import shares_of_people
 from fairdesk.certify.domain.columns import OfAxis, columns_of
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.refine import Examined
@@ -92,6 +93,7 @@ class ForestExaminer:
         verdict, axis = np.zeros(size, dtype=np.int64), np.full(size, -1, dtype=np.int64)
         cut, discriminatory = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
         example = np.zeros_like(low)
+        differ = np.zeros((size, _MOST_POINTS), dtype=np.bool_)
         groups = np.ascontiguousarray(group, dtype=np.int64)
         starts = iter(range(0, size, _CHUNK))
 
@@ -100,7 +102,7 @@ class ForestExaminer:
                 stop = min(start + _CHUNK, size)
                 self._examine(
                     *(self._woods, own, self._compared, low, high, groups, start, stop),
-                    *(_MOST_POINTS, verdict, axis, cut, discriminatory, example),
+                    *(_MOST_POINTS, verdict, axis, cut, discriminatory, example, differ),
                 )
 
         for _ in self._pool.map(work, self._rooms):
@@ -115,6 +117,7 @@ class ForestExaminer:
             points = _points(low[box], high[box])
             same, asked = self._query_points(points, np.full(len(points), groups[box]))
             discriminatory[box] = int((~same).sum())
+            differ[box, : len(same)] = ~same
             if discriminatory[box]:
                 example[box] = points[np.flatnonzero(~same)[0]]
             verdict[box] = kernels.COUNTED
@@ -134,7 +137,37 @@ class ForestExaminer:
             cut,
             example[found],
             queries,
+            self._people(low, high, verdict, differ & counted[:, None]),
         )
+
+    def _people(
+        self, low: Places, high: Places, verdict: Numbers, differ: NDArray[np.bool_]
+    ) -> tuple[Float64, Float64] | None:
+        """Return the shares of boxes' masses under the population; ``None`` where there is none.
+
+        ``differ`` says of counted boxes which of their points are discriminatory.
+        """
+        from fairdesk.certify.bounds import forest_kernels as kernels  # noqa: PLC0415 - as above
+
+        people = self._space.people
+        if people is None:
+            return None
+        consistent = np.where(verdict == kernels.CONSISTENT, 1.0, 0.0)
+        discriminatory = np.where(verdict == kernels.DISCRIMINATORY, 1.0, 0.0)
+        counted = np.flatnonzero(verdict == kernels.COUNTED)
+        if counted.size:
+            box, number = np.nonzero(differ[counted])
+            places = low[counted[box]]
+            for i in reversed(range(low.shape[1])):
+                number, digit = np.divmod(number, (high[counted[box], i] - places[:, i]) + 1)
+                places[:, i] += digit
+            masses = np.zeros(len(counted))
+            np.add.at(masses, box, people.masses(places, places))
+            whole = people.masses(low[counted], high[counted])
+            consistent[counted], discriminatory[counted] = shares_of_people(
+                masses, whole, people.off
+            )
+        return consistent, discriminatory
 
     def _query_points(self, places: Places, group: Numbers) -> tuple[NDArray[np.bool_], int]:
         """Ask the model whether points are consistent: (n,), and how many rows that took."""

@@ -249,8 +249,10 @@ def _decision(woods: ForestArrays, room: Room, v: int) -> int:
     return -1
 
 
-@njit(types.int64(_WOODS, _ROOM, _I1), cache=True, nogil=True)
-def _bound(woods: ForestArrays, room: Room, compared: Numbers) -> int:  # noqa: PLR0912 - as above
+@njit(types.int64(_WOODS, _ROOM, _I1, types.int64), cache=True, nogil=True)
+def _bound(  # noqa: PLR0912 - as above
+    woods: ForestArrays, room: Room, compared: Numbers, alone: int
+) -> int:
     """Say what is proven of the box in ``room.low`` and ``room.high``.
 
     Parameters
@@ -261,6 +263,8 @@ def _bound(woods: ForestArrays, room: Room, compared: Numbers) -> int:  # noqa: 
         The box.
     compared : NDArray[np.int64]
         The combinations that are compared, then -1.
+    alone : int
+        Whether one decision is asked for: then it is not enough that no tree can tell apart.
     """
     count, margins = room.lower.shape
     room.counts[:] = 0
@@ -298,7 +302,7 @@ def _bound(woods: ForestArrays, room: Room, compared: Numbers) -> int:  # noqa: 
         elif decision != first:
             return DISCRIMINATORY
     # those whom no tree can tell apart come to the same leaves
-    if certain or (words == 1 and room.counts[1] == 1):
+    if certain or (alone == 0 and words == 1 and room.counts[1] == 1):
         return CONSISTENT
     return UNDECIDED if room.counts[2] else SINGLE
 
@@ -337,7 +341,7 @@ def _halving(woods: ForestArrays, room: Room, low: Numbers, high: Numbers) -> tu
 @njit(
     types.void(
         *(_WOODS, _ROOM, _I2, _I2, _I2, _I1, types.int64, types.int64, types.int64),
-        *(_I1, _I1, _I1, _I1, _I2),
+        *(_I1, _I1, _I1, _I1, _I2, types.Array(types.boolean, 2, "C")),
     ),
     cache=True,
     nogil=True,
@@ -357,6 +361,7 @@ def examine(
     cut: Numbers,
     discriminatory: Numbers,
     example: Numbers,
+    differ: NDArray[np.bool_],
 ) -> None:
     """Examine boxes ``start`` to ``stop``.
 
@@ -371,18 +376,22 @@ def examine(
     start, stop : int
         Which.
     most : int
-        Boxes of so many points are counted point by point.
+        Boxes of so many points are counted point by point. 0 where boxes are looked at in which
+        one combination is, and `CONSISTENT` means that its decision is certain.
     verdict, axis, cut, discriminatory : NDArray[np.int64]
         ``(B,)``; filled in. ``axis`` and ``cut`` of undecided ones; ``discriminatory`` of counted
         ones.
     example : NDArray[np.int64]
         ``(B, a)``; a point that is discriminatory where there is one.
+    differ : NDArray[np.bool_]
+        ``(B, most)``; of counted boxes, which of their points are discriminatory: the last axis
+        goes fastest.
     """
     axes = low.shape[1]
     for box in range(start, stop):
         who = compared[group[box]]
         room.low[:], room.high[:] = low[box], high[box]
-        found = _bound(woods, room, who)
+        found = _bound(woods, room, who, 1 if most == 0 else 0)
         if found == UNDECIDED:
             axis[box], cut[box] = _halving(woods, room, low[box], high[box])
         for k in range(room.counts[0]):
@@ -402,9 +411,10 @@ def examine(
                     width = high[box, i] - low[box, i] + 1
                     room.low[i] = room.high[i] = low[box, i] + rest % width
                     rest //= width
-                here = _bound(woods, room, who)
+                here = _bound(woods, room, who, 0)
                 if here == DISCRIMINATORY:
                     discriminatory[box] += 1
+                    differ[box, point] = True
                     example[box] = room.low
                 elif here != CONSISTENT:
                     found = ASKED

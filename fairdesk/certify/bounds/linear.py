@@ -13,6 +13,7 @@ border than that is asked about, or left undecided where they are too many.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,9 @@ from fairdesk.certify.refine import Examined
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
 
+if TYPE_CHECKING:
+    from fairdesk.certify.bounds.tree_kernels import TreeRoom
+
 #: Where less of a box is undecided, halving it would take more time than it is worth.
 _LITTLE = 1e-3
 #: So many points of a box that are too near to a border are asked about.
@@ -41,6 +45,8 @@ _MOST_ASKED = 20_000
 _MOST_VALUES = 1 << 17
 #: So many halves are kept of the first box, and so many of the last.
 _KEPT = 2
+#: Steps of the grid on which shares of people are counted.
+_GRID = 2_048
 #: What shares of the population can be off by, beside the rounding of sums of them.
 _ROUNDING = 1e-9
 
@@ -128,6 +134,7 @@ class LinearExaminer:
         ]
         self._steps = np.where(self._matters, steps, 0.0)
         self._kept: dict[bytes, Half] = {} if kept is None else kept
+        self._room: TreeRoom | None = None
 
     def comparing(self, encoded: Encoded) -> LinearExaminer:
         """Return one for the same boxes, in which other combinations are compared."""
@@ -163,7 +170,71 @@ class LinearExaminer:
             (low[rows, wide] + high[rows, wide]) // 2,
             np.concatenate([c.examples for c in counted]),
             sum(c.queries for c in counted),
+            self._people(low, high, group),
         )
+
+    def _people(
+        self, low: Places, high: Places, group: NDArray[np.intp]
+    ) -> tuple[Float64, Float64] | None:
+        """Return the shares of boxes' masses under the population; ``None`` where there is none."""
+        people = self._space.people
+        if people is None:
+            return None
+        consistent, discriminatory = np.zeros(len(low)), np.zeros(len(low))
+        for b in range(len(low)):
+            added = self._combined[self._space.may_be[group[b]]]
+            if len(added) < 2:
+                consistent[b] = 1.0
+                continue
+            near, most, least = self.margin, float(added.max()), float(added.min())
+            over, under, between = self.shares_of(
+                *(low[b], high[b], people.everything),
+                (near - least, -most - near, near - most, -least - near),
+            )
+            consistent[b] = min(over + under, 1.0)
+            discriminatory[b] = min(between, 1.0 - consistent[b])
+        return consistent, discriminatory
+
+    def added(self, combination: int) -> float:
+        """Return what a combination of protected values adds to the margin, with its constant."""
+        return float(self._combined[combination])
+
+    def shares_of(
+        self,
+        low: Places,
+        high: Places,
+        given: Float64,
+        limits: tuple[float, float, float, float],
+    ) -> tuple[float, float, float]:
+        """Return which shares of a box's mass the axes' terms put above, below and between limits.
+
+        Parameters
+        ----------
+        low, high : Places
+            ``(a,)``.
+        given : NDArray[np.float64]
+            As of `fairdesk.certify.domain.population_kernels.masses`.
+        limits : tuple of float
+            Above the first; below the second; between the third and the fourth.
+        """
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.bounds.tree_kernels import tree_room, tree_shares  # noqa: PLC0415
+
+        people = self._space.people
+        if people is None:
+            return 0.0, 0.0, 0.0
+        if self._room is None:
+            self._room = tree_room(people.tree, _GRID)
+        tables, start = [np.empty(0)], np.full(len(self._terms), -1, dtype=np.int64)
+        for i, terms in enumerate(self._terms):
+            if terms is not None:
+                start[i] = sum(map(len, tables))
+                tables.append(terms[low[i] : high[i] + 1])
+        over, under, between = tree_shares(
+            *(people.tree, low.astype(np.int64), high.astype(np.int64), given),
+            *(self._slopes, np.concatenate(tables), start, *limits, _GRID, self._room),
+        )
+        return over, under, between
 
     def _widest(self, low: Places, high: Places, points: Float64) -> NDArray[np.intp]:
         """Choose an axis of each box to be halved."""

@@ -38,8 +38,9 @@ _TOGETHER = 16
 _WORTH = 0.6
 #: How much steepness matters to where a box is halved, beside what keeps its lines apart.
 _STEEP = 0.4
-#: In an undecided box with a smaller share of the population people are not counted.
-_MASS = 1e-6
+#: In an undecided box with a smaller share of the product of the marginals, or of the population,
+#: people are not counted.
+_MASS, _PEOPLED = 1e-6, 1e-7
 
 
 class NetworkExaminer:
@@ -53,6 +54,9 @@ class NetworkExaminer:
         The model itself, which is asked about the points of small boxes.
     threads : int
         How many work at once.
+    by_mass : bool
+        Whether boxes are halved where half of their people are, of the space's population, not half
+        of their places.
 
     Attributes
     ----------
@@ -60,7 +64,9 @@ class NetworkExaminer:
         As `fairdesk.certify.refine.Examiner`.
     """
 
-    def __init__(self, encoded: Encoded, fed: FedModel, *, threads: int = 2) -> None:
+    def __init__(
+        self, encoded: Encoded, fed: FedModel, *, threads: int = 2, by_mass: bool = False
+    ) -> None:
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.certify.bounds.bound_kernels import examine  # noqa: PLC0415
 
@@ -68,7 +74,8 @@ class NetworkExaminer:
         self.margin = 0.0
         self.notes: tuple[str, ...] = ()
         distinct, which = np.unique(encoded.combined, axis=0, return_inverse=True)
-        self._network = packed(encoded, distinct)
+        self._network = packed(encoded, distinct, fed.mapping.favourable_class)
+        self._people, self._by_mass = encoded.space.people, by_mass
         self._compared = _compared(encoded.space.may_be, which.ravel())
         self._examine: Callable[..., float] = examine
         self._rooms = [room(self._network) for _ in range(threads)]
@@ -90,6 +97,7 @@ class NetworkExaminer:
             np.full(size, -1, dtype=np.int64),
             np.zeros(size, dtype=np.int64),
             np.empty((0, low.shape[1]), dtype=np.int64),
+            people=None if self._people is None else (np.zeros(size), np.zeros(size)),
         )
         few = (high - low + 1).astype(np.float64).prod(axis=1) <= self._few
         if few.any():
@@ -114,6 +122,8 @@ class NetworkExaminer:
             found.population_consistent[few], found.population_discriminatory[few] = (
                 counted.population
             )
+        if found.people is not None and counted.people is not None:
+            found.people[0][few], found.people[1][few] = counted.people
         found.examples = np.concatenate([found.examples, counted.examples])
         found.queries += counted.queries
 
@@ -123,7 +133,7 @@ class NetworkExaminer:
         low, high = found.low[many], found.high[many]
         groups = np.ascontiguousarray(group[many], dtype=np.int64)
         verdict, axis = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-        shares = np.zeros((size, 4))
+        shares = np.zeros((size, 7))
         starts = iter(range(0, size, _CHUNK))
 
         def work(own: Room) -> float:
@@ -147,10 +157,15 @@ class NetworkExaminer:
             shares[:, 2],
             shares[:, 3],
         )
+        if found.people is not None:
+            found.people[0][many], found.people[1][many] = shares[:, 4], shares[:, 5]
         found.axis[many] = axis
         rows = np.flatnonzero(axis >= 0)
         halved = axis[rows]
-        found.cut[many[rows]] = (low[rows, halved] + high[rows, halved]) >> 1
+        if self._by_mass and self._people is not None:
+            found.cut[many[rows]] = self._people.medians(low[rows], high[rows], halved)
+        else:
+            found.cut[many[rows]] = (low[rows, halved] + high[rows, halved]) >> 1
         whole = shares[:, 1] >= 1.0
         found.examples = np.concatenate([found.examples, (low[whole] + high[whole]) >> 1])
 
@@ -164,9 +179,10 @@ def _compared(may_be: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
     return compared
 
 
-def packed(encoded: Encoded, combined: Float64) -> Network:
+def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:
     """Write an encoded network as the compiled loops read it."""
     from fairdesk.certify.bounds.bound_kernels import Network  # noqa: PLC0415 - as above
+    from fairdesk.certify.domain.population_kernels import nothing  # noqa: PLC0415 - as above
 
     layers = encoded.layers[:-1] or encoded.layers
     margins, last = encoded.margins, encoded.layers[-1]
@@ -214,6 +230,9 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         factor, constant = unit, 0.0
     axes, least, most = _trees(encoded)
     known, known_start, weights_known = _population(encoded.space)
+    people, tree, given, total = encoded.space.people, nothing(), np.empty(0), 1.0
+    if people is not None:
+        tree, given, total = people.tree, people.everything, people.total
     listed = [table for table, axis in zip(encoded.tables, axes, strict=True) if axis[2] >= 0]
     entries = np.concatenate([encoded.slopes, *listed, combined])
     return Network(
@@ -236,7 +255,7 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         limits=np.array(
             [
                 *(factor, constant, max(margins.close, 2.0**-500), largest),
-                *(_ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS),
+                *(_ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS, _PEOPLED * total),
             ]
         ),
         needs=_needs(encoded),
@@ -244,6 +263,9 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         known=known,
         known_start=known_start,
         weights_known=weights_known,
+        people=tree,
+        given=given,
+        favourable=favourable,
     )
 
 
@@ -291,6 +313,7 @@ def room(network: Network) -> Room:
     """Make what a thread works in."""
     from fairdesk.certify.bounds.bound_kernels import Room  # noqa: PLC0415 - as above
     from fairdesk.certify.bounds.count_kernels import room as counting  # noqa: PLC0415
+    from fairdesk.certify.bounds.tree_kernels import tree_room  # noqa: PLC0415
 
     combinations, forms, axes = len(network.combined), 2 * len(network.rows), len(network.axes)
     units, first = network.bias.size, network.first_off.size
@@ -329,4 +352,5 @@ def room(network: Network) -> Room:
         work=work,
         order=order,
         start=numbers(axes),
+        people=tree_room(network.people),
     )

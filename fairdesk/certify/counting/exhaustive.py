@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
+
+if TYPE_CHECKING:
+    from fairdesk.certify.domain.population_kernels import TreeArrays
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -123,7 +126,7 @@ class PointCounter:
 
     def _count(self, low: Places, high: Places, group: NDArray[np.intp]) -> tuple[Counted, Numbers]:
         discriminatory = np.zeros(len(low), dtype=np.int64)
-        masses = np.zeros((len(low), 2))
+        masses = np.zeros((len(low), 3))
         pairs = np.zeros_like(self.pairs)
         examples = [np.empty((0, low.shape[1]), dtype=np.int64)]
         queries = 0
@@ -142,7 +145,13 @@ class PointCounter:
         share = masses[:, 1] / mass
         consistent = np.maximum(1.0 - share * (1.0 + _ROUNDING) - _ROUNDING, 0.0)
         population = consistent, share * (1.0 - _ROUNDING)
-        return Counted(discriminatory, np.concatenate(examples), queries, population), pairs
+        people = None
+        if self._space.people is not None:
+            whole = np.zeros(len(discriminatory))
+            whole[some] = self._space.people.masses(low, high)
+            people = shares_of_people(masses[:, 2], whole, self._space.people.off)
+        counted = Counted(discriminatory, np.concatenate(examples), queries, population, people)
+        return counted, pairs
 
     def _parts(self, low: Places, high: Places, group: NDArray[np.intp]) -> Iterator[_Part]:
         if self._compiled is not None:
@@ -173,16 +182,41 @@ class PointCounter:
             for i, axis in enumerate(space.axes):
                 mass *= axis.mass(places[:, i], places[:, i])
             firsts = np.searchsorted(box, boxes)
+            likely = np.zeros(len(places))
+            if space.people is not None:
+                differing = places[discriminatory]
+                likely[discriminatory] = space.people.masses(differing, differing)
             yield _Part(
                 boxes,
                 np.add.reduceat(discriminatory, firsts, dtype=np.int64),
                 np.column_stack(
-                    [np.add.reduceat(each, firsts) for each in (mass, mass * discriminatory)]
+                    [
+                        np.add.reduceat(each, firsts)
+                        for each in (mass, mass * discriminatory, likely)
+                    ]
                 ),
                 labels.pairs(self.pairs.shape[0]),
                 places[discriminatory][:_EXAMPLES],
                 labels.queries,
             )
+
+
+def shares_of_people(
+    discriminatory: Float64, whole: Float64, off: float
+) -> tuple[Float64, Float64]:
+    """Return which shares of boxes' masses are consistent and discriminatory, at least.
+
+    Parameters
+    ----------
+    discriminatory, whole : NDArray[np.float64]
+        ``(B,)``; the mass of the points that are discriminatory, and of all, as they were computed.
+    off : float
+        As of `fairdesk.certify.domain.space.People`.
+    """
+    share = discriminatory / np.where(whole > 0.0, whole, 1.0)
+    # each mass is off, and so is the sum of so many
+    slack = 4.0 * off + _ROUNDING
+    return np.maximum(1.0 - share * (1.0 + slack) - slack, 0.0), share * (1.0 - slack)
 
 
 class _Part(NamedTuple):
@@ -316,6 +350,7 @@ class _Compiled:
         self._fixed = (
             *(owner, at, values, *packed(network.layers), kind, np.float32(limit), decision),
             *(np.concatenate([*masses, np.empty(0)]), mass_at.astype(np.int64)),
+            *_population(space),
         )
         self._idle = np.setdiff1d(np.arange(len(space.axes)), self.order)
         self._space = space
@@ -373,14 +408,14 @@ class _Compiled:
         low, high, group = task.low, task.high, task.group
         boxes, width = low.shape
         pairs = np.zeros((self._side, self._side), dtype=np.int64)
-        discriminatory, masses = np.zeros(boxes, dtype=np.int64), np.zeros((boxes, 2))
+        discriminatory, masses = np.zeros(boxes, dtype=np.int64), np.zeros((boxes, 3))
         if task.end:
             examples = np.empty((_EXAMPLES, width), dtype=np.int64)
-            discriminatory[0], shown, fine, masses[0, 0], masses[0, 1] = self._kernels.count(
+            discriminatory[0], shown, fine, *weighed = self._kernels.count(
                 *(low[0], high[0], self.order, task.begin, task.end, self._may_be[group[0]]),
                 *(*self._fixed, pairs, examples),
             )
-            examples = examples[:shown]
+            masses[0], examples = weighed, examples[:shown]
         else:
             examples = np.empty((boxes, width), dtype=np.int64)
             fine = self._kernels.count_boxes(
@@ -397,7 +432,7 @@ class _Compiled:
         # along axes that the model does not look at everybody is treated the same
         times = np.prod(high[:, self._idle] - low[:, self._idle] + 1, axis=1)
         for i in self._idle:
-            masses *= self._space.axes[i].mass(low[:, i], high[:, i])[:, None]
+            masses[:, :2] *= self._space.axes[i].mass(low[:, i], high[:, i])[:, None]
         return _Part(
             np.arange(task.first, task.first + boxes),
             discriminatory * times,
@@ -406,6 +441,16 @@ class _Compiled:
             examples,
             int((asked * self._members[group]).sum()),
         )
+
+
+def _population(space: Space) -> tuple[TreeArrays, Float64]:
+    """Return the population as the loops read it; without one nothing is given of it."""
+    # compiled code is loaded where a search runs, never in the window's process
+    from fairdesk.certify.domain.population_kernels import nothing  # noqa: PLC0415
+
+    if space.people is None:
+        return nothing(), np.empty(0)
+    return space.people.tree, space.people.everything
 
 
 def _compiled(space: Space, fed: FedModel, columns: Columns) -> _Compiled | None:

@@ -12,9 +12,10 @@ add nothing to them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.population_kernels import TREE, TreeArrays, mass_of
 from fairdesk.models.dense.forward import _LINEAR, _RELU, _activate, _widest
 from fairdesk.models.dense.simd import (
     LANES,
@@ -40,6 +41,11 @@ READY = 256
 CONSTANT, COMBINED = -1, -2
 #: How an answer becomes a decision: above a limit, at or above it, or by the greatest.
 ABOVE, REACHED, GREATEST = 0, 1, 2
+
+_I1, _I2 = types.Array(types.int64, 1, "C"), types.Array(types.int64, 2, "C")
+_S1, _S2 = types.Array(types.float32, 1, "C"), types.Array(types.float32, 2, "C")
+_F1, _F2 = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
+_B1, _B2 = types.Array(types.boolean, 1, "C"), types.Array(types.boolean, 2, "C")
 
 _NOUGHT, _LEAST = np.float32(0), np.float32(-np.inf)
 
@@ -402,16 +408,50 @@ def steps(order: Numbers, low: Numbers, high: Numbers) -> int:
     return total
 
 
+@njit
+def _people(
+    tree: TreeArrays,
+    given: Float64,
+    apart: Choices,
+    b: int,
+    valid: int,
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    slow: int,
+    places: Numbers,
+    here: Numbers,
+    end: Numbers,
+    seen: Float64,
+    messages: Float64,
+) -> float:
+    """Return the mass of those for whom decisions differ, in a population.
+
+    Along axes that the model does not look at, which are not in ``order``, all of the box.
+    """
+    total = 0.0
+    for row in range(valid):
+        if apart[row] != 0:
+            here[:] = places
+            _go_to_fast(b * ROWS + row, order, slow, low, high, here)
+            end[:] = high
+            for axis in order:
+                end[axis] = here[axis]
+            total += mass_of(tree, here, end, given, seen, messages)
+    return total
+
+
 @njit(
-    "Tuple((int64, int64, boolean, float64, float64))("
-    "int64[::1], int64[::1], int64[::1], int64, int64, boolean[::1],"
-    " int64[::1], int64[::1], float32[::1], int64[:, ::1], float32[:, ::1], float32[::1],"
-    " int64, float32, int64[::1], float64[::1], int64[::1], int64[:, ::1], int64[:, ::1])",
+    types.Tuple((types.int64, types.int64, types.boolean, *(types.float64,) * 3))(
+        *(_I1, _I1, _I1, types.int64, types.int64, _B1),
+        *(_I1, _I1, _S1, _I2, _S2, _S1),
+        *(types.int64, types.float32, _I1, _F1, _I1, TREE, _F1, _I2, _I2),
+    ),
     cache=True,
     nogil=True,
     error_model="numpy",
 )
-def count(
+def count(  # noqa: PLR0915 - one loop, of which a call would cost more
     low: Numbers,
     high: Numbers,
     order: Numbers,
@@ -429,9 +469,11 @@ def count(
     decision: Numbers,
     mass: Float64,
     mass_at: Numbers,
+    tree: TreeArrays,
+    given: Float64,
     pairs: Numbers,
     examples: Numbers,
-) -> tuple[int, int, bool, float, float]:
+) -> tuple[int, int, bool, float, float, float]:
     """Count the points of a box that are discriminatory.
 
     Parameters
@@ -460,9 +502,12 @@ def count(
     decision : NDArray[np.int64]
         For the third: ``(outputs,)``; the decision that each class means.
     mass : NDArray[np.float64]
-        How common each place is in the population.
+        How common each place is in the product of the marginals.
     mass_at : NDArray[np.int64]
         ``(a,)``; where in ``mass`` that of each axis' place 0 is; the others follow.
+    tree, given
+        As of `fairdesk.certify.domain.population_kernels.masses`; ``given`` is empty where there is
+        no population.
     pairs : NDArray[np.int64]
         ``(C, C)``; to the place ``c, d`` (``c < d``) is added for how many points ``c`` and ``d``
         are decided differently. Not counted where it is empty.
@@ -477,9 +522,9 @@ def count(
         How many ``examples`` were filled.
     bool
         Whether all answers were numbers; if not, the counts mean nothing.
-    float, float
-        The population's share of what was gone through, and of what is discriminatory there, up to
-        rounding.
+    float, float, float
+        The share in the product of the marginals of what was gone through, and of what is
+        discriminatory there, and the mass of that in the population, up to rounding.
     """
     slow, ready = _first_of(order, low, high)
     blocks = (ready + ROWS - 1) // ROWS
@@ -505,6 +550,9 @@ def count(
     compared = np.flatnonzero(may_be)
     apart, places = np.empty(ROWS, np.int32), low.copy()
     discriminatory, shown, fine, gone, discriminatory_mass = 0, 0, True, 0.0, 0.0
+    people, here, end_at = 0.0, low.copy(), low.copy()
+    seen = np.empty(given.size)
+    messages = np.empty((tree.parent.size, tree.cells.max() if given.size else 0))
     for step in range(begin, end):
         lane = (step - begin) % ROWS
         if lane == 0 and head > 0:
@@ -537,17 +585,24 @@ def count(
             if differ > 0:
                 discriminatory += differ
                 discriminatory_mass += weight * _masses(common, apart, b, valid)
+                if given.size:
+                    people += _people(
+                        *(tree, given, apart, b, valid, low, high, order, slow, places),
+                        *(here, end_at, seen, messages),
+                    )
                 shown = _show(apart, b, valid, low, high, order, slow, places, examples, shown)
                 if pairs.size:
                     _pair(decisions, compared, b, blocks, valid, pairs)
-    return discriminatory, shown, fine, gone, discriminatory_mass
+    return discriminatory, shown, fine, gone, discriminatory_mass, people
 
 
 @njit(
-    "boolean(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], boolean[:, ::1], int64[::1],"
-    " int64[::1], float32[::1], int64[:, ::1], float32[:, ::1], float32[::1],"
-    " int64, float32, int64[::1], float64[::1], int64[::1],"
-    " int64[:, ::1], int64[::1], float64[:, ::1], int64[:, ::1])",
+    types.boolean(
+        *(_I2, _I2, _I1, _I1, _B2, _I1),
+        *(_I1, _S1, _I2, _S2, _S1),
+        *(types.int64, types.float32, _I1, _F1, _I1, TREE, _F1),
+        *(_I2, _I1, _F2, _I2),
+    ),
     cache=True,
     nogil=True,
     error_model="numpy",
@@ -569,6 +624,8 @@ def count_boxes(
     decision: Numbers,
     mass: Float64,
     mass_at: Numbers,
+    tree: TreeArrays,
+    given: Float64,
     pairs: Numbers,
     discriminatory: Numbers,
     masses: Float64,
@@ -585,10 +642,12 @@ def count_boxes(
     discriminatory : NDArray[np.int64]
         ``(B,)``; filled, as `count` gives it.
     masses : NDArray[np.float64]
-        ``(B, 2)``; filled likewise.
+        ``(B, 3)``; filled likewise.
     examples : NDArray[np.int64]
         ``(B, a)``; filled for boxes that have one.
-    order, owner, at, values, layers, settings, weights, rule, limit, decision, mass, mass_at, pairs
+    order, owner, at, values, layers, settings, weights, rule, limit, decision
+        As of `count`.
+    mass, mass_at, tree, given, pairs
         As of `count`.
 
     Returns
@@ -598,7 +657,7 @@ def count_boxes(
     """
     fine = True
     for b in range(len(low)):
-        discriminatory[b], _, numbers, masses[b, 0], masses[b, 1] = count(
+        discriminatory[b], _, numbers, masses[b, 0], masses[b, 1], masses[b, 2] = count(
             low[b],
             high[b],
             order,
@@ -616,6 +675,8 @@ def count_boxes(
             decision,
             mass,
             mass_at,
+            tree,
+            given,
             pairs,
             examples[b : b + 1],
         )

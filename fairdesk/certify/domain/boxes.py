@@ -6,7 +6,7 @@ the way from the root.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -44,11 +44,13 @@ _FIELDS = {
     "discriminatory": np.float64,
     "population_consistent": np.float64,
     "population_discriminatory": np.float64,
+    "people_consistent": np.float64,
+    "people_discriminatory": np.float64,
 }
 #: Those of them that a certificate has.
 KEPT = (
     *("axis", "cut", "first", "verdict", "consistent", "discriminatory", "population_consistent"),
-    "population_discriminatory",
+    *("population_discriminatory", "people_consistent", "people_discriminatory"),
 )
 _FIRST_NODES = 1 << 16
 #: A share of a box that was computed in floating point is counted as a little less.
@@ -76,7 +78,9 @@ class Tree:
         and ``consistent`` and ``discriminatory`` which shares of its points are proven so; those of
         a counted one are exact.
     population_consistent, population_discriminatory : NDArray[np.float64]
-        Likewise, of a leaf's mass in the population.
+        Likewise, of a leaf's mass in the product of the marginals.
+    people_consistent, people_discriminatory : NDArray[np.float64]
+        Likewise, of a leaf's mass in the space's population.
     """
 
     def __init__(self, space: Space) -> None:
@@ -94,6 +98,8 @@ class Tree:
         self.discriminatory: Float64
         self.population_consistent: Float64
         self.population_discriminatory: Float64
+        self.people_consistent: Float64
+        self.people_discriminatory: Float64
         self.axis[: self.count] = self.first[: self.count] = self.parent[: self.count] = -1
         self.root[: self.count] = np.arange(self.count)
 
@@ -212,15 +218,18 @@ class Tree:
             for k, field in enumerate(
                 (self.population_consistent, self.population_discriminatory), start=2
             ):
-                weighted = known[0][k] * masses[0] + known[1][k] * masses[1]
-                mass = masses[0] + masses[1]
-                field[inner[some]] = (weighted / np.where(mass > 0, mass, 1.0) * _LESS)[some]
+                field[inner[some]] = _together(known, masses, k)[some]
+            if self.space.people is not None:
+                people = [self.space.people.masses(low, high) for _, low, high in pairs]
+                less = 1.0 - 4.0 * self.space.people.off
+                self.people_consistent[inner[some]] = less * _together(known, people, 4)[some]
+                self.people_discriminatory[inner[some]] = less * _together(known, people, 5)[some]
             self.verdict[inner[some]] = Verdict.UNDECIDED
             self.first[inner[some]] = -1
             self._renumber()
 
-    def _known(self, leaves: Nodes) -> tuple[Float64, Float64, Float64, Float64]:
-        """Return the consistent and discriminatory shares of leaves: of points, of mass."""
+    def _known(self, leaves: Nodes) -> list[Float64]:
+        """Return the consistent and discriminatory shares of leaves: of points, of each mass."""
         verdict = self.verdict[leaves]
         consistent, discriminatory = (
             verdict == Verdict.CONSISTENT,
@@ -231,14 +240,13 @@ class Tree:
             self.discriminatory,
             self.population_consistent,
             self.population_discriminatory,
+            self.people_consistent,
+            self.people_discriminatory,
         )
-        shares = [
+        return [
             np.where(consistent | discriminatory, whole.astype(np.float64), field[leaves])
-            for whole, field in zip(
-                (consistent, discriminatory, consistent, discriminatory), fields, strict=True
-            )
+            for whole, field in zip(3 * (consistent, discriminatory), fields, strict=True)
         ]
-        return shares[0], shares[1], shares[2], shares[3]
 
     def _merge(self) -> bool:
         """Merge nodes whose two children are decided; return whether there were any."""
@@ -262,10 +270,16 @@ class Tree:
         self.verdict[inner[same]] = self.verdict[one[same]]
         self.verdict[inner[mixed]] = Verdict.COUNTED
         self.discriminatory[inner[mixed]], self.consistent[inner[mixed]] = share, 1.0 - share
-        masses = [self.space.masses(*each, self.root[one])[mixed] for each in boxes]
-        for known, verdict in (
-            (self.population_consistent, Verdict.CONSISTENT),
-            (self.population_discriminatory, Verdict.DISCRIMINATORY),
+        of_marginals = [self.space.masses(*each, self.root[one])[mixed] for each in boxes]
+        of_people, less = of_marginals, _LESS
+        if (population := self.space.people) is not None:
+            of_people = [population.masses(*each)[mixed] for each in boxes]
+            less = 1.0 - 4.0 * population.off
+        for known, verdict, masses in (
+            (self.population_consistent, Verdict.CONSISTENT, of_marginals),
+            (self.population_discriminatory, Verdict.DISCRIMINATORY, of_marginals),
+            (self.people_consistent, Verdict.CONSISTENT, of_people),
+            (self.people_discriminatory, Verdict.DISCRIMINATORY, of_people),
         ):
             parts = [
                 np.where(counted_too, known[each], self.verdict[each] == verdict) * mass
@@ -274,7 +288,7 @@ class Tree:
             ]
             mass = masses[0] + masses[1]
             # a little less, for these were rounded
-            known[inner[mixed]] = (parts[0] + parts[1]) / np.where(mass > 0, mass, 1.0) * _LESS
+            known[inner[mixed]] = (parts[0] + parts[1]) / np.where(mass > 0, mass, 1.0) * less
         merged = inner[same | mixed]
         self.first[merged] = self.axis[merged] = -1
         return bool(merged.size)
@@ -319,6 +333,13 @@ class Tree:
             grown = np.zeros(room, dtype=kind)
             grown[: self.count] = getattr(self, name)[: self.count]
             setattr(self, name, grown)
+
+
+def _together(known: Sequence[Sequence[Float64]], masses: Sequence[Float64], k: int) -> Float64:
+    """Return a share of two leaves together, a little less than it is."""
+    weighted = known[0][k] * masses[0] + known[1][k] * masses[1]
+    mass = masses[0] + masses[1]
+    return np.asarray(weighted / np.where(mass > 0, mass, 1.0) * _LESS)
 
 
 def at_least(share: Float64, points: list[int]) -> list[int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Rows
+
+if TYPE_CHECKING:
+    from fairdesk.certify.domain.distribution import PopulationOf
+    from fairdesk.certify.domain.population_kernels import TreeArrays
 
 #: ``(n, a)``; places along the axes, or one end of boxes.
 Places = NDArray[np.int64]
@@ -90,6 +94,51 @@ class Axis:
         return replace(self, codes=self.codes[order], known=known, weights=weights)
 
 
+class People(Protocol):
+    """How likely the points of a space are: `fairdesk.certify.domain.population.Population`.
+
+    Attributes
+    ----------
+    of : PopulationOf
+        What it is made of.
+    tree : TreeArrays
+        The same as compiled loops read it.
+    total : float
+        The mass of all roots in which anybody may be.
+    """
+
+    @property
+    def of(self) -> PopulationOf:
+        """What it is made of."""
+
+    @property
+    def tree(self) -> TreeArrays:
+        """The same as compiled loops read it."""
+
+    @property
+    def total(self) -> float:
+        """The mass of all roots in which anybody may be."""
+
+    @property
+    def off(self) -> float:
+        """By which share of itself, at most, a computed mass can be off."""
+
+    @property
+    def everything(self) -> NDArray[np.float64]:
+        """What is given of nodes without an axis where every value of theirs counts."""
+
+    def given(self, combination: int) -> NDArray[np.float64]:
+        """Return the same where one combination of protected values counts, by its place."""
+
+    def masses(
+        self, low: Places, high: Places, given: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the masses of boxes, ``(B,)``; of ``everything`` by default."""
+
+    def medians(self, low: Places, high: Places, axis: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the last place of the first half of boxes along an axis each, by their mass."""
+
+
 @dataclass(frozen=True)
 class Space:
     """All similar sets of a domain.
@@ -114,6 +163,8 @@ class Space:
     unclear : NDArray[np.bool_]
         ``(R,)``; roots in which the constraints hold for some and not for others: nothing may be
         counted there but what is asked one by one.
+    people : People, optional
+        How likely points are under the tree that was fitted to the data.
     """
 
     domain: Domain
@@ -125,6 +176,7 @@ class Space:
     may_be: NDArray[np.bool_]
     unclear: NDArray[np.bool_]
     _settled: Rows = field(repr=False)
+    people: People | None = None
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -200,7 +252,10 @@ class Space:
     def masses(
         self, low: Places, high: Places, root: NDArray[np.signedinteger[Any]]
     ) -> NDArray[np.float64]:
-        """Return the population's share of boxes, ``(B,)``; ``root`` tells the root of each."""
+        """Return the share of boxes in the product of the marginals, ``(B,)``.
+
+        ``root`` tells the root of each.
+        """
         mass: NDArray[np.float64] = self.weights[root]
         for i, (axis, before) in enumerate(zip(self.axes, self._before, strict=True)):
             if before.size:

@@ -21,7 +21,9 @@ it is fed, who may be asked about, and the totals. Beside it lie NumPy arrays (`
                           points, rounded to a whole number, are discriminatory, and all others
                           consistent; else without meaning.
 ``population_consistent,  ``(n,)`` numbers; the same as shares of the leaf's mass in the
-population_...``          population, the product of the shares that each value has in the data.
+population_...``          product of the shares that each value has in the data.
+``people_consistent,      ``(n,)`` numbers; the same as shares of the leaf's mass in the header's
+people_...``              ``population``, a tree that was fitted to the data; also of counted ones.
 ========================  =====================================================================
 
 A point is a person whatever their protected values. It is *consistent* when all combinations of
@@ -40,6 +42,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.distribution import PopulationOf
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import FairDeskError
@@ -47,10 +50,11 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Mapping as FedBy
 from fairdesk.models.model import ModelCard
 from fairdesk.results.events import Certificate
+from fairdesk.results.proofs import ProvenRates
 
 Arrays = Mapping[str, NDArray[Any]]
 #: The version of the format that this FairDesk writes, and the only one that it reads.
-FORMAT = 1
+FORMAT = 2
 #: What a certificate's name ends in.
 SUFFIX = ".fairdesk-proof"
 HEADER = "certificate.json"
@@ -66,6 +70,8 @@ ARRAYS = {
     "discriminatory": ("f", 1),
     "population_consistent": ("f", 1),
     "population_discriminatory": ("f", 1),
+    "people_consistent": ("f", 1),
+    "people_discriminatory": ("f", 1),
 }
 #: The verdicts of leaves.
 UNDECIDED, CONSISTENT, DISCRIMINATORY, COUNTED, NOBODY = range(5)
@@ -174,6 +180,15 @@ class Header(msgspec.Struct, frozen=True):
         What else must be known, a sentence each.
     versions : dict[str, str]
         Of the programs that made it.
+    population : PopulationOf, optional
+        How likely points are, by a tree that was fitted to the data; ``None`` without data.
+    population_sha256 : str
+        Its fingerprint.
+    people_certified_share, people_falsified_share, people_undecided_share : float
+        Which shares of the population are consistent, discriminatory and undecided: the first two
+        rounded down.
+    rates : tuple[ProvenRates, ...]
+        Between which shares groups of the population get the favourable decision.
     """
 
     format: int
@@ -194,11 +209,17 @@ class Header(msgspec.Struct, frozen=True):
     margin: float
     about_margin: str
     method: str
-    options: dict[str, int | float]
+    options: dict[str, int | float | str]
     seconds: float
     boxes: int
     notes: tuple[str, ...] = ()
     versions: dict[str, str] = {}
+    population: PopulationOf | None = None
+    population_sha256: str = ""
+    people_certified_share: float = 0.0
+    people_falsified_share: float = 0.0
+    people_undecided_share: float = 1.0
+    rates: tuple[ProvenRates, ...] = ()
 
 
 def pack(
@@ -215,6 +236,8 @@ def pack(
     seconds: float,
     boxes: int,
     notes: Sequence[str] = (),
+    of_people: tuple[float, float, float] = (0.0, 0.0, 1.0),
+    rates: tuple[ProvenRates, ...] = (),
 ) -> Certificate:
     """Make a certificate of what was proven.
 
@@ -234,8 +257,13 @@ def pack(
         As in `fairdesk.results.proofs.Proven`.
     seconds : float
         What it took.
+    of_people : tuple[float, float, float]
+        Which shares of the space's population are certified, falsified and undecided.
+    rates : tuple[ProvenRates, ...]
+        Of its groups.
     """
     total = space.total
+    population = None if space.people is None else space.people.of
     header = Header(
         format=FORMAT,
         model=_model_file(fed.opened.card),
@@ -269,6 +297,12 @@ def pack(
         seconds=seconds,
         boxes=boxes,
         notes=tuple(notes),
+        population=population,
+        population_sha256="" if population is None else population.fingerprint,
+        people_certified_share=of_people[0],
+        people_falsified_share=of_people[1],
+        people_undecided_share=of_people[2],
+        rates=rates,
     )
     arrays = {name: tree[name] for name in ARRAYS if name in tree}
     arrays["root_low"], arrays["root_high"] = space.low, space.high

@@ -184,10 +184,10 @@ def _check_tree(header: Header, arrays: Arrays) -> None:
     stated = (verdict == UNDECIDED) | (verdict == COUNTED)
     consistent, discriminatory = consistent[stated], discriminatory[stated]
     # NaN is in no range
-    if not (
-        (consistent >= 0) & (discriminatory >= 0) & (consistent + discriminatory <= 1 + 2.0**-40)
-    ).all():
-        raise malformed("some of its regions have impossible shares")
+    people = (arrays[f"people_{each}"][stated] for each in ("consistent", "discriminatory"))
+    for first, second in ((consistent, discriminatory), tuple(people)):
+        if not ((first >= 0) & (second >= 0) & (first + second <= 1 + 2.0**-40)).all():
+            raise malformed("some of its regions have impossible shares")
 
 
 #: Larger ones are not read.

@@ -35,7 +35,7 @@ from fairdesk.results.events import Metric, Rows
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
 from fairdesk.results.mitigation import Repair, Trial
-from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording.language import fixed, say
 
@@ -249,6 +249,7 @@ class Shown:
                 | GradientFidelity()
                 | Region()
                 | PairShare()
+                | ProvenRates()
                 | Refinement()
                 | RuleSet()
                 | Repair()

@@ -28,7 +28,7 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.plan.compared import allowed_values, compared_values
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
@@ -86,7 +86,10 @@ def _statements(spec: AuditSpec, run: RunRecord) -> list[Statement]:
         return [stated(figures.headline(spec, run))]
     said = proof_words.proven_statement(proven).with_more(words.ending(run))
     rest = proof_words.remainder_statement(proven)
-    return [stated(each) for each in (said, rest) if each]
+    of_people = proof_words.proven_of(run.figures, "people")
+    # people before combinations
+    first = None if of_people is None else proof_words.proven_statement(of_people)
+    return [stated(each) for each in (first, said, rest) if each]
 
 
 def _whom(material: Material) -> str:
@@ -150,7 +153,10 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         shares = [each for each in run.figures if isinstance(each, Share)]
         blocks += [Text(each) for each in figures.sentences(spec, shares)]
         return blocks
-    of_people = proof_words.proven_of(run.figures, "population")
+    of_people = proof_words.proven_of(run.figures, "people")
+    of_marginals = proof_words.proven_of(run.figures, "population")
+    if of_people is not None:
+        blocks.append(Text(say(proof_words.POPULATION), lead=say("The population.")))
     rows = [each for each in run.figures if isinstance(each, Share) and each.whom == "data"]
     blocks += [
         Text(
@@ -159,12 +165,13 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         )
         for each in rows
     ]
-    blocks += _bars(proven, of_people, run.id)
+    blocks += _bars(proven, of_people, of_marginals, run.id)
+    blocks += _rates(spec, run)
     blocks += [*_course(run, proven), *_division(run)]
     blocks += _alone(run, proven)
     blocks += map(appended, _pairs(spec, run))
     blocks += _regions(spec, run)
-    blocks.append(Facts(tuple(_facts(run, proven, of_people)), appended=True))
+    blocks.append(Facts(tuple(_facts(run, proven, of_people, of_marginals)), appended=True))
     blocks += [Text(note) for note in proven.notes]
     return [
         *blocks,
@@ -228,11 +235,16 @@ def _division(run: RunRecord) -> list[Block]:
     ]
 
 
-def _bars(proven: Proven, of_people: Proven | None, run: int) -> list[Block]:
+def _bars(
+    proven: Proven, of_people: Proven | None, of_marginals: Proven | None, run: int
+) -> list[Block]:
     """Draw the shares: solid what is proven, hatched what is estimated, grey what is left."""
-    spaces = [space_of(say("Input domain, all combinations equally likely"), proven)]
+    spaces = []
     if of_people is not None:
-        spaces.append(space_of(say("Data-weighted (attributes assumed independent)"), of_people))
+        spaces.append(space_of(say("Population (a model of the data)"), of_people))
+    spaces.append(space_of(say("Input domain, all combinations equally likely"), proven))
+    if of_marginals is not None:
+        spaces.append(space_of(say("Data-weighted (attributes assumed independent)"), of_marginals))
     chart = Chart(
         *drawn(Spaces(tuple(spaces))),
         caption="Certified, falsified and undecided shares",
@@ -243,7 +255,9 @@ def _bars(proven: Proven, of_people: Proven | None, run: int) -> list[Block]:
     return [chart, Text(_STATISTICAL)] if guessed else [chart]
 
 
-def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fact]:
+def _facts(
+    run: RunRecord, proven: Proven, of_people: Proven | None, of_marginals: Proven | None
+) -> list[Fact]:
     """Return the exact counts, and what they took."""
     consistent, discriminatory, left = proof_words.proven_fractions(proven)
     digits = proof_words.digits_of_proof(consistent, discriminatory, left)
@@ -289,12 +303,12 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
                 ),
             )
         )
-    if of_people is not None:
-        facts.append(
-            Fact(
-                "Data-weighted (attributes assumed independent)", proof_words.standing_of(of_people)
-            )
-        )
+    for name, shares in (
+        ("Population (a model of the data)", of_people),
+        ("Data-weighted (attributes assumed independent)", of_marginals),
+    ):
+        if shares is not None:
+            facts.append(Fact(name, proof_words.standing_of(shares)))
     return [
         *facts,
         Fact("How", METHODS[run.spec.method].sentence),
@@ -304,6 +318,38 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
         Fact("Time", words.duration(proven.seconds)),
         Fact("Started", evidence.date_text(evidence.moment(run.started))),
     ]
+
+
+def _rates(spec: AuditSpec, run: RunRecord) -> list[Block]:
+    """Return between which shares the rates of groups are proven to be."""
+    found = [each for each in run.figures if isinstance(each, ProvenRates)]
+    if not found:
+        return []
+    blocks: list[Block] = [Text(say(proof_words.RATES), lead=say("Selection rates of groups."))]
+    for place, rates in enumerate(found, start=1):
+        rows = tuple(
+            (
+                rule_words.combination_text(spec, (rates.attribute,), (each.code,)),
+                proof_words.rate_ends(each.low, each.high),
+            )
+            for each in rates.groups
+        )
+        ratio = proof_words.ratio_ends(rates)
+        blocks.append(
+            Grid(
+                header=("Group", "Selection rate, proven"),
+                rows=(*rows, (say("Impact ratio (lowest over highest rate)"), ratio)),
+                widths=(2.0, 1.2),
+                right=(1,),
+                caption=say(
+                    "Proven selection rates by {name} in the population (a model of the data)",
+                    name=words.quoted(rates.attribute),
+                ),
+                key=f"rates-{place}-{run.id}",
+                evidence="proven",
+            )
+        )
+    return blocks
 
 
 def _alone(run: RunRecord, proven: Proven) -> list[Block]:

@@ -128,7 +128,7 @@ def test_a_cut_outside_of_its_box_is_met_on_the_walk(event, cut):
 
 
 HEADERS = {
-    "another format": {"format": 2},
+    "another format": {"format": 1},
     "other axes": {"axes": []},
     "totals that are none": {"certified": "-5"},
     "totals in other digits": {"total": "٣"},

@@ -264,6 +264,8 @@ def test_roots_that_share_points_or_leave_some_out_are_caught(event):
             "discriminatory": np.zeros(2),
             "population_consistent": np.zeros(2),
             "population_discriminatory": np.zeros(2),
+            "people_consistent": np.zeros(2),
+            "people_discriminatory": np.zeros(2),
         }
         forged = msgspec.structs.replace(header, groups=(0, 0))
         assert failing(summed(forged, whole), whole, sample=0) == {ROOTS}

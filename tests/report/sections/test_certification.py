@@ -9,7 +9,16 @@ from fairdesk.audit.store.details import Choice
 from fairdesk.report.document import make_report
 from fairdesk.results.conditions import Condition
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import Estimated, PairShare, Part, Proven, Refinement, Region
+from fairdesk.results.proofs import (
+    Estimated,
+    GroupRate,
+    PairShare,
+    Part,
+    Proven,
+    ProvenRates,
+    Refinement,
+    Region,
+)
 from fairdesk.wording import figures
 from fairdesk.wording import proofs as proof_words
 from tests import phrases
@@ -280,3 +289,22 @@ def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
 def test_a_share_by_itself_is_rounded_down():
     assert proof_words.least_percent(0.04129).replace("\u00a0", " ") == "4.12 %"
     assert proof_words.least_percent(0.00001239).replace("\u00a0", " ") == "0.0012 %"
+
+
+OF_PEOPLE = msgspec.structs.replace(PEOPLE, of="people", certified=0.9712, falsified=0.0211)
+RATES = ProvenRates(
+    "sex", (GroupRate(0.0, 0.1093, 0.12099, 0.4), GroupRate(1.0, 0.3011, 0.3102, 0.6)), 0.3512, 0.4
+)
+
+
+def test_the_population_comes_before_the_combinations_with_the_rates_of_its_groups(tmp_path):
+    report = made(tmp_path, ((*FIGURES, OF_PEOPLE, RATES), "done"))
+    text = words_of(report)
+    assert "At least 97.12 % of the population (a model of the data) is certified" in text
+    assert text.index("97.12 %") < text.index("89.93 %")
+    assert proof_words.POPULATION in text
+    assert proof_words.RATES in text
+    # rounded outwards
+    assert "sex = female 10.93 % to 12.10 %" in text
+    assert "sex = male 30.11 % to 31.02 %" in text
+    assert "Impact ratio (lowest over highest rate) 0.351 to 0.400" in text

@@ -4,6 +4,8 @@ Nothing here bounds a network or counts inside a box: that is what is to be chec
 
 * arithmetic: the roots are the whole domain and share no point, the leaves are the whole of the
   roots, and the totals follow from what the leaves say, in whole numbers;
+* the masses of the leaves under the population are computed anew, by other code, and what is said
+  of shares of them is held against points drawn from the population there;
 * the model itself is asked about points of the leaves, drawn at random, and about every point of
   small ones that were counted;
 * leaves are proven once more by other bounds (`fairdesk.certify.proof.reproof`), as many as the
@@ -36,6 +38,7 @@ from fairdesk.certify.proof.points import Points, Predict
 from fairdesk.certify.proof.reproof_check import Claims, Reprove, check_again, stated_shares
 from fairdesk.certify.proof.verify.contents import LeafContents
 from fairdesk.certify.proof.verify.outcome import KINDS, MOST_MESSAGES, Check
+from fairdesk.certify.proof.verify.population import population_checks
 from fairdesk.certify.proof.verify.provers import Solve
 from fairdesk.certify.proof.verify.roots import domain_check
 from fairdesk.certify.proof.verify.tree import Tree
@@ -112,6 +115,7 @@ def verify(
     yield contents.walk()
     yield contents.totals()
     proof = _Proof(header, arrays, predict, contents)
+    yield from population_checks(header, arrays, predict, sample=sample, rng=rng)
     if sample:
         yield proof.members(sample, rng)
         yield proof.certified(CONSISTENT, sample, rng)

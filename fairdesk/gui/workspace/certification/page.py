@@ -30,7 +30,7 @@ from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
@@ -98,6 +98,31 @@ def pair_rows(spec: AuditSpec, pairs: Iterable[PairShare]) -> list[tuple[Cell, .
     return rows
 
 
+def rate_rows(spec: AuditSpec, found: Iterable[ProvenRates]) -> list[tuple[Cell, ...]]:
+    """Write a row per group, and one for the ratio of each attribute."""
+    rows: list[tuple[Cell, ...]] = []
+    for rates in found:
+        for each in rates.groups:
+            name = rule_words.combination_text(spec, (rates.attribute,), (each.code,))
+            low, high = Fraction(str(each.low)), Fraction(str(each.high))
+            rows.append(
+                (
+                    Cell(name, -len(rows)),
+                    Cell(proof_words.percent_down(low, 2), each.low),
+                    Cell(proof_words.percent_up(high, 2), each.high),
+                )
+            )
+        ratio = rates.ratio_low, rates.ratio_high
+        rows.append(
+            (
+                Cell(f"Impact ratio by {words.quoted(rates.attribute)}", -len(rows)),
+                Cell(f"{floor(1000 * ratio[0]) / 1000:.3f}", ratio[0]),
+                Cell(f"{ceil(1000 * ratio[1]) / 1000:.3f}", ratio[1]),
+            )
+        )
+    return rows
+
+
 def _sentence_case(rule: str) -> str:
     return rule if rule != "all combinations" else "All combinations"
 
@@ -124,7 +149,7 @@ class ProofPage(RunPage):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, proves, "Run whose certification is shown", Question.CERTAIN)
-        self._headline, self._estimate = Statement(), Statement()
+        self._of_people, self._headline, self._estimate = Statement(), Statement(), Statement()
         self._notes = parts.quiet()
         self.bars, self.alone = (DrawnChart(Spaces(), size=1.12) for _ in range(2))
         self.chart = LineChart()
@@ -138,6 +163,9 @@ class ProofPage(RunPage):
         regions = ("Region", "Share of the input domain", "Combinations", "Data-weighted share")
         self.discriminatory = RuleTable("Largest falsified regions", regions)
         self.consistent = RuleTable("Largest certified regions", regions)
+        self.rates = RuleTable(
+            "Proven selection rates of groups", ("Group", "At least", "At most"), wide=1
+        )
         self.pairs = RuleTable(
             "Pairs of protected values",
             ("First value", "Second value", "Falsified", "Certified", "Undecided"),
@@ -176,6 +204,7 @@ class ProofPage(RunPage):
             parts.quiet(EXPLAINED),
             self._banner,
             self._standing,
+            self._of_people,
             self._headline,
             self._estimate,
             self._notes,
@@ -200,6 +229,7 @@ class ProofPage(RunPage):
         return (
             (self.chart, "", ""),
             (self.alone, "", ""),
+            (self.rates, "Proven selection rates of groups", proof_words.RATES),
             (
                 self.refinement,
                 "Certified and falsified regions",
@@ -293,6 +323,9 @@ class ProofPage(RunPage):
             rows = region_rows(spec, (each for each in regions if each.verdict == verdict))
             self._show_section(table, there=bool(rows))
             table.show_rows(rows)
+        rates = rate_rows(spec, (each for each in shown if isinstance(each, ProvenRates)))
+        self._show_section(self.rates, there=bool(rates))
+        self.rates.show_rows(rates)
         pairs = pair_rows(spec, (each for each in shown if isinstance(each, PairShare)))
         self._show_section(self.pairs, there=bool(pairs))
         self.pairs.show_rows(pairs)
@@ -341,6 +374,12 @@ class ProofPage(RunPage):
             kind = "■ Proven" if consistent or discriminatory else "□ Nothing proven yet"
             said = proof_words.proven_statement(proven)
             self._headline.say(kind, said.sentence, _rounding(proven))
+        of_people = proof_words.proven_of(run.figures, "people")
+        self._of_people.setVisible(of_people is not None)
+        if of_people is not None:
+            said = proof_words.proven_statement(of_people)
+            kind = "■ Proven" if said.evidence == "proven" else "□ Nothing proven yet"
+            self._of_people.say(kind, said.sentence, proof_words.POPULATION)
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
         notes = proven.notes if proven is not None else ()

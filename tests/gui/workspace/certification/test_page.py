@@ -19,7 +19,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.proof import alone_of, spaces_of
 from fairdesk.gui.forms.method_picker import MethodPicker
-from fairdesk.gui.workspace.certification.page import off, pair_rows, region_rows
+from fairdesk.gui.workspace.certification.page import off, pair_rows, rate_rows, region_rows
 from fairdesk.gui.workspace.certification.refinement_view import examples_inside, tree_of
 from fairdesk.gui.workspace.common.answering import with_examples
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
@@ -29,7 +29,16 @@ from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES, PROOF
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import Estimated, PairShare, Part, Proven, Refinement, Region
+from fairdesk.results.proofs import (
+    Estimated,
+    GroupRate,
+    PairShare,
+    Part,
+    Proven,
+    ProvenRates,
+    Refinement,
+    Region,
+)
 from tests import phrases
 from tests.gui.auditing import FakeWorker, said_of
 
@@ -507,3 +516,24 @@ def test_another_run_may_go_on_with_a_proof(qtbot, path):
     assert not dialog.goes_on.isVisible()
     assert dialog.run().continues == 0
     assert np.isclose(dialog.run().budget.seconds, 60.0)
+
+
+def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec):
+    rates = ProvenRates(
+        "sex", (GroupRate(0.0, 0.10931, 0.12, 0.4), GroupRate(1.0, 0.3, 0.31, 0.6)), 0.3515, 0.4
+    )
+    measure(path, (*ALL, Proven("people", BOTH, 0.9712, 0.0211, 0.0077), rates))
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    page = workspace.proof
+    assert page._of_people._kind.text() == "■ Proven"
+    assert "97.12 % of the population" in plain(page._of_people._sentence.text())
+    assert page.rates.isVisible()
+    first, _second, ratio = rate_rows(spec, [rates])
+    assert [plain(cell.text) for cell in first] == ["sex = female", "10.93 %", "12.00 %"]
+    assert [plain(cell.text) for cell in ratio] == ["Impact ratio by sex", "0.351", "0.400"]
+
+
+def test_without_a_population_nothing_is_said_of_one(proof):
+    assert not proof._of_people.isVisible()
+    assert not proof.rates.isVisible()

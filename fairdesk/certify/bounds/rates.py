@@ -1,0 +1,183 @@
+"""Which decision is certain in boxes of one combination of protected values: for proven rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.bounds.forest_encoding import encode_forest
+from fairdesk.certify.bounds.forest_encoding import room as forest_room
+from fairdesk.certify.bounds.linear import LinearExaminer
+from fairdesk.certify.bounds.network import packed, room
+from fairdesk.certify.domain.encoded import Encoded
+from fairdesk.certify.domain.space import People, Places, Space
+from fairdesk.certify.rates import Rated
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import labels
+from fairdesk.models.structure.types import ModelStructure
+
+if TYPE_CHECKING:
+    from fairdesk.certify.bounds.bound_kernels import Network, Room
+
+#: Boxes that a thread takes at once.
+_CHUNK = 16
+#: What a difference of two shares can be off by.
+_ROUNDED = 2.0**-50
+
+
+def _people_of(space: Space) -> People:
+    if space.people is None:
+        raise ValueError("no population")
+    return space.people
+
+
+class NetworkRates:
+    """Bounds a network of dense layers; as `fairdesk.certify.rates.RateExaminer`.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The network over its space, which has a population.
+    fed : FedModel
+        The model.
+    threads : int
+        How many work at once.
+    """
+
+    def __init__(self, encoded: Encoded, fed: FedModel, *, threads: int = 2) -> None:
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.bounds.bound_kernels import _WORTH, examine  # noqa: PLC0415
+
+        self._people = _people_of(encoded.space)
+        distinct, which = np.unique(encoded.combined, axis=0, return_inverse=True)
+        network = packed(encoded, distinct, fed.mapping.favourable_class)
+        limits = network.limits.copy()
+        # boxes are not narrowed: what is cut off would have to be written down with its decision
+        limits[_WORTH] = 0.0
+        self._given = [self._people.given(v) for v in range(which.size)]
+        self._networks: list[Network] = [
+            network._replace(limits=limits, given=given) for given in self._given
+        ]
+        self._compared = [np.array([[own, -1]], dtype=np.int64) for own in which.ravel()]
+        self._examine: Callable[..., float] = examine
+        self._rooms = [room(network) for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(threads)
+
+    def rate(self, low: Places, high: Places, combination: int) -> Rated:
+        """Examine boxes; as `fairdesk.certify.rates.RateExaminer.rate`."""
+        size = len(low)
+        low, high = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
+        group, verdict = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        axis, shares = np.full(size, -1, dtype=np.int64), np.zeros((size, 7))
+        starts = iter(range(0, size, _CHUNK))
+
+        def work(own: Room) -> None:
+            for start in starts:
+                self._examine(
+                    *(self._networks[combination], self._compared[combination], low, high, group),
+                    *(start, min(start + _CHUNK, size), verdict, shares, axis, own),
+                )
+
+        for _ in self._pool.map(work, self._rooms):
+            pass
+        favourable, other = shares[:, 6], np.maximum(shares[:, 4] - shares[:, 6] - _ROUNDED, 0.0)
+        cut = self._people.medians(low, high, axis)
+        return Rated(favourable, other, axis, cut)
+
+
+class ForestRates:
+    """Bounds a sum of trees; as `fairdesk.certify.rates.RateExaminer`.
+
+    Parameters
+    ----------
+    space : Space
+        With a population.
+    anatomy : ModelStructure
+        Of ``fed.opened``; its body is a `Forest`.
+    fed : FedModel
+        The model.
+    """
+
+    def __init__(self, space: Space, anatomy: ModelStructure, fed: FedModel) -> None:
+        # as above
+        from fairdesk.certify.bounds.forest_kernels import examine  # noqa: PLC0415
+
+        self._space, self._fed = space, fed
+        alone = np.eye(space.may_be.shape[1], dtype=np.bool_)
+        encoded = encode_forest(replace(space, may_be=alone), anatomy, fed)
+        self._woods, self._compared = encoded.woods, encoded.compared
+        self._room: Any = forest_room(encoded)
+        self._examine: Callable[..., None] = examine
+
+    def rate(self, low: Places, high: Places, combination: int) -> Rated:
+        """Examine boxes; as `fairdesk.certify.rates.RateExaminer.rate`."""
+        from fairdesk.certify.bounds.forest_kernels import (  # noqa: PLC0415
+            CONSISTENT,
+            SINGLE,
+            UNDECIDED,
+        )
+
+        size = len(low)
+        low, high = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
+        verdict, axis = np.zeros(size, dtype=np.int64), np.full(size, -1, dtype=np.int64)
+        cut, hits = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        group = np.full(size, combination, dtype=np.int64)
+        self._examine(
+            *(self._woods, self._room, self._compared, low, high, group, 0, size, 0),
+            *(verdict, axis, cut, hits, np.zeros_like(low), np.zeros((size, 0), dtype=np.bool_)),
+        )
+        # all of a box that no question divides come to the same leaves
+        one = np.flatnonzero((verdict == CONSISTENT) | (verdict == SINGLE))
+        favourable, other = np.zeros(size), np.zeros(size)
+        if one.size:
+            is_good = self._decided(low[one], combination)
+            favourable[one], other[one] = is_good, ~is_good
+        axis = np.where(verdict == UNDECIDED, axis, -1)
+        return Rated(favourable, other, axis, cut)
+
+    def _decided(self, places: Places, combination: int) -> NDArray[np.bool_]:
+        """Query whether points get the favourable decision."""
+        which = np.full(len(places), combination)
+        rows = self._space.domain.counterparts(self._space.rows(places), which)
+        decided = labels(self._fed.predict(rows))
+        return np.asarray(decided == self._fed.mapping.favourable_class)
+
+
+class LinearRates:
+    """Counts what a linear model decides; as `fairdesk.certify.rates.RateExaminer`.
+
+    Parameters
+    ----------
+    examiner : LinearExaminer
+        Of the model over its space.
+    encoded : Encoded
+        The model over its space, which has a population.
+    fed : FedModel
+        The model.
+    """
+
+    def __init__(self, examiner: LinearExaminer, encoded: Encoded, fed: FedModel) -> None:
+        self._examiner, people = examiner, _people_of(encoded.space)
+        self._given = [people.given(v) for v in range(encoded.space.may_be.shape[1])]
+        margins = encoded.margins
+        self._above = margins.decision[margins.winner[0]] == fed.mapping.favourable_class
+
+    def rate(self, low: Places, high: Places, combination: int) -> Rated:
+        """Examine boxes; as `fairdesk.certify.rates.RateExaminer.rate`."""
+        over, under = np.zeros(len(low)), np.zeros(len(low))
+        limit = -self._examiner.added(combination)
+        near = self._examiner.margin
+        for b in range(len(low)):
+            over[b], under[b], _ = self._examiner.shares_of(
+                *(low[b], high[b], self._given[combination]),
+                (limit + near, limit - near, 0.0, 0.0),
+            )
+        under = np.minimum(under, 1.0 - over)
+        nowhere = np.full(len(low), -1, dtype=np.int64)
+        favourable, other = (over, under) if self._above else (under, over)
+        return Rated(favourable, other, nowhere, np.zeros(len(low), dtype=np.int64))

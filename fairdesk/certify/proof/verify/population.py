@@ -1,0 +1,411 @@
+"""The population of a certificate, computed anew: masses of regions, and points drawn from them.
+
+Nothing here was used to make a certificate: messages are matrix products over many regions at once,
+weights are whole numbers of Python's own arrays, and the shares of small regions are added up point
+by point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.distribution import Weights
+from fairdesk.certify.domain.space import Places
+from fairdesk.certify.proof.certificate import (
+    CONSISTENT,
+    COUNTED,
+    DISCRIMINATORY,
+    NOBODY,
+    UNDECIDED,
+    Arrays,
+    Header,
+)
+from fairdesk.certify.proof.leaves import leaves
+from fairdesk.certify.proof.points import Points, Predict
+from fairdesk.certify.proof.verify.outcome import MOST_MESSAGES, Check
+from fairdesk.certify.proof.verify.tree import Tree
+from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.models.model import labels
+
+Float64 = NDArray[np.float64]
+
+#: Sums of floats may differ by so much; and what was rounded down, by so much more.
+_ROUNDING, _LESS = 1e-9, 1e-6
+#: So unlikely it is that chance alone refutes a true certificate.
+_CHANCE = 1e-4
+#: So many regions are looked at one by one, with so many points each.
+_SINGLE, _POINTS = 20, 200
+#: So many people are drawn from a group.
+_DRAWN = 2_000
+#: Regions with at most so many points are counted, and so many of them.
+_SMALL, _RECOUNTED = 4_096, 100
+
+
+class People:
+    """How likely the points of a certificate are, by the tree that it holds.
+
+    Parameters
+    ----------
+    header : Header
+        With a population.
+    given : dict, optional
+        Of nodes without an axis, by their places: which share of each cell counts.
+    """
+
+    def __init__(self, header: Header, given: dict[int, Float64] | None = None) -> None:
+        if header.population is None:
+            raise ValueError("no population")
+        self._nodes, self._axes = header.population.nodes, header.population.axes
+        self._counts = [axis.count for axis in header.axes]
+        place = {axis.attribute: i for i, axis in enumerate(header.axes)}
+        self._axis = [place.get(node.attribute, -1) for node in self._nodes]
+        self._tables = [np.array(node.table, dtype=np.float64) for node in self._nodes]
+        self._children: list[list[int]] = [[] for _ in self._nodes]
+        for i, node in enumerate(self._nodes):
+            if node.parent >= 0:
+                self._children[node.parent].append(i)
+        self._roots = [i for i, node in enumerate(self._nodes) if node.parent < 0]
+        self._compared = header.population.compared
+        self._header, self._given = header, given or {}
+
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong with the tree, a sentence each."""
+        for i, (node, table) in enumerate(zip(self._nodes, self._tables, strict=True)):
+            wanted = self._tables[node.parent].shape[1] if 0 <= node.parent < i else 1
+            if not -1 <= node.parent < i or table.ndim != 2 or len(table) != wanted:
+                yield f"“{node.attribute}” is not below another attribute of the population."
+                return
+            if not ((table >= 0).all() and np.allclose(table.sum(axis=1), 1.0, rtol=0, atol=1e-9)):
+                yield f"The probabilities of “{node.attribute}” do not add up to 1."
+        named = [node.attribute for node in self._nodes]
+        if len(set(named)) != len(named) or sum(axis >= 0 for axis in self._axis) != len(
+            self._counts
+        ):
+            yield "The population does not have each attribute once."
+        for i, own in enumerate(self._axes):
+            cells = self._tables[self._axis.index(i)].shape[1]
+            starts, places = np.array(own.starts), np.array(own.places)
+            if (
+                len(own.starts) != len(own.cells)
+                or len(own.places) != len(own.more)
+                or not len(starts)
+                or starts[0] != 0
+                or (np.diff(starts) <= 0).any()
+                or (np.diff(places) <= 0).any()
+                or starts[-1] >= self._counts[i]
+                or (len(places) and not 0 <= places[0] <= places[-1] < self._counts[i])
+                or min(own.cells) < 0
+                or max(own.cells) >= cells
+                or min(own.more, default=0) < 0
+                or own.each < 0
+            ):
+                yield f"The weights along axis {i + 1} of the population are impossible."
+
+    def given(self, values: Sequence[int]) -> People:
+        """Return the same people with one value of each protected attribute, by its place."""
+        given = {}
+        names = [node.attribute for node in self._nodes]
+        for each, value in zip(self._compared, values, strict=True):
+            node = names.index(each.attribute)
+            given[node] = np.zeros(self._tables[node].shape[1])
+            given[node][each.cells[value]] = each.shares[value]
+        return People(self._header, given)
+
+    def masses(self, low: Places, high: Places) -> Float64:
+        """Return the masses of regions, ``(B,)``."""
+        mass = np.ones(len(low))
+        for root in self._roots:
+            mass *= self._said(root, low, high)[:, 0]
+        return mass
+
+    def _said(self, node: int, low: Places, high: Places) -> Float64:
+        """Return the mass at and below a node for each of its parent's cells, ``(B, cells)``."""
+        return np.asarray(self._held(node, low, high) @ self._tables[node].T)
+
+    def _held(self, node: int, low: Places, high: Places) -> Float64:
+        """Return the same for each of its own cells."""
+        axis = self._axis[node]
+        held = np.ones((len(low), self._tables[node].shape[1]))
+        if axis >= 0:
+            held = self._seen(axis, held.shape[1], low[:, axis], high[:, axis])
+        elif node in self._given:
+            held = held * self._given[node]
+        for child in self._children[node]:
+            held = held * self._said(child, low, high)
+        return held
+
+    def _seen(
+        self, axis: int, cells: int, low: NDArray[np.int64], high: NDArray[np.int64]
+    ) -> Float64:
+        """Return which share of each cell's weight is between two places of an axis."""
+        own, count = self._axes[axis], self._counts[axis]
+        seen, whole = np.zeros((len(low), cells)), np.zeros(cells)
+        ends = [*own.starts[1:], count]
+        for start, end, cell in zip(own.starts, ends, own.cells, strict=True):
+            first, last = np.maximum(low, start), np.minimum(high, end - 1)
+            seen[:, cell] += np.where(last >= first, _weight(own, first, last), 0.0)
+            whole[cell] += float(_weight(own, np.array([start]), np.array([end - 1]))[0])
+        return np.asarray(seen / np.where(whole > 0, whole, 1.0))
+
+    def draw(self, low: Places, high: Places, rng: np.random.Generator) -> Places:
+        """Draw a point of each region, ``(B, a)``, as likely as the population has it there."""
+        places, cells = low.copy(), np.zeros((len(self._nodes), len(low)), dtype=np.intp)
+        each = np.arange(len(low))
+        for i, node in enumerate(self._nodes):
+            above = self._tables[i][cells[node.parent]] if node.parent >= 0 else self._tables[i][:1]
+            share = np.cumsum(above * self._held(i, low, high), axis=1)
+            cells[i] = (rng.random(len(low))[:, None] * share[:, -1:] >= share).sum(axis=1)
+            cells[i] = np.minimum(cells[i], share.shape[1] - 1)
+            if (axis := self._axis[i]) >= 0:
+                for cell in np.unique(cells[i]).tolist():
+                    here = each[cells[i] == cell]
+                    places[here, axis] = self._place(
+                        axis, cell, low[here, axis], high[here, axis], rng
+                    )
+        return places
+
+    def _place(
+        self,
+        axis: int,
+        cell: int,
+        low: NDArray[np.int64],
+        high: NDArray[np.int64],
+        rng: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Draw places of a cell between two others, by their weights."""
+        own, count = self._axes[axis], self._counts[axis]
+        runs = [
+            (start, end - 1)
+            for start, end, which in zip(
+                own.starts, [*own.starts[1:], count], own.cells, strict=True
+            )
+            if which == cell
+        ]
+        ends = [(np.maximum(low, start), np.minimum(high, end)) for start, end in runs]
+        weights = np.stack(
+            [np.where(last >= first, _weight(own, first, last), 0.0) for first, last in ends]
+        )
+        sums = np.cumsum(weights, axis=0)
+        target = rng.random(len(low)) * sums[-1]
+        run = np.minimum((target >= sums).sum(axis=0), len(runs) - 1)
+        first = np.stack([each[0] for each in ends])[run, np.arange(len(low))]
+        last = np.stack([each[1] for each in ends])[run, np.arange(len(low))]
+        target = target - np.where(run > 0, sums[run - 1, np.arange(len(low))], 0.0)
+        begin = first.copy()
+        while (first < last).any():
+            middle = (first + last) // 2
+            beyond = _weight(own, begin, middle) <= target
+            first, last = np.where(beyond, middle + 1, first), np.where(beyond, last, middle)
+            first = np.minimum(first, last)
+        return np.asarray(first)
+
+
+def _weight(own: Weights, first: NDArray[np.int64], last: NDArray[np.int64]) -> Float64:
+    """Return the weight of all places between two, both included; a whole number."""
+    places, before = np.array(own.places, dtype=np.int64), np.cumsum([0, *own.more])
+    more = before[np.searchsorted(places, last, "right")] - before[np.searchsorted(places, first)]
+    return np.asarray(own.each * (last - first + 1) + more, dtype=np.float64)
+
+
+def population_checks(
+    header: Header,
+    arrays: Arrays,
+    predict: Predict,
+    *,
+    sample: int,
+    rng: np.random.Generator,
+) -> Iterator[Check]:
+    """Check what a certificate says of a population; parameters as of `verify`."""
+    points = Points(header, predict)
+    name = "The masses under the population follow from the regions"
+    if header.population is None:
+        return
+    messages = []
+    if header.population.fingerprint != header.population_sha256:
+        messages.append("The population has another SHA-256 hash than is stated.")
+    people = People(header)
+    messages += list(people.problems())
+    if messages:
+        yield Check(name, 1, len(messages), 0, tuple(messages))
+        return
+    proof = _Proof(header, arrays, people)
+    yield proof.totals(name)
+    if sample:
+        yield proof.recounted(points, rng)
+        yield proof.shares(points, sample, rng)
+    if sample and header.rates:
+        yield rates_check(header, arrays, people, predict, sample=sample, rng=rng)
+
+
+def rates_check(
+    header: Header,
+    arrays: Arrays,
+    people: People,
+    predict: Predict,
+    *,
+    sample: int,
+    rng: np.random.Generator,
+) -> Check:
+    """Draw people of each group, ask the model, and see whether that contradicts its rate's ends.
+
+    A rate is refuted where the exact interval (Clopper and Pearson) of those drawn does not meet
+    the stated ends; by chance to one of all at most once in ten thousand times.
+    """
+    domain, points = header.domain, Points(header, predict)
+    low, high = (arrays[each].astype(np.int64) for each in ("root_low", "root_high"))
+    counts = [len(each.cells) for each in header.population.compared] if header.population else []
+    combinations = [
+        people.given([int(each) for each in np.unravel_index(v, counts)])
+        for v in range(len(domain.combinations))
+    ]
+    # of each combination the mass of every root in which it may be
+    may_be = np.array(header.may_be, dtype=np.bool_)[list(header.groups)]
+    may_be[list(header.unclear)] = True
+    weights = np.stack([own.masses(low, high) for own in combinations], axis=1) * may_be
+    groups = sum(len(rates.groups) for rates in header.rates)
+    messages, tried = [], 0
+    for rates in header.rates:
+        place = [domain.names[i] for i in domain.protected].index(rates.attribute)
+        for each in rates.groups:
+            own = weights * (domain.combinations[:, place] == each.code)
+            if not own.sum() > 0:
+                continue
+            drawn = rng.choice(own.size, size=min(sample, _DRAWN), p=(own / own.sum()).ravel())
+            root, combination = np.divmod(drawn, own.shape[1])
+            rows = []
+            for v in np.unique(combination).tolist():
+                there = root[combination == v]
+                places = combinations[v].draw(low[there], high[there], rng)
+                rows.append(domain.counterparts(points.rows(places), np.full(len(places), v)))
+            asked = np.concatenate(rows)
+            if domain.has_constraints:
+                asked = asked[domain.allowed(asked)]
+            if not len(asked):
+                continue
+            favourable = labels(predict(asked)) == header.mapping.favourable_class
+            tried += len(asked)
+            ends = clopper_pearson(int(favourable.sum()), len(asked), 1 - _CHANCE / groups)
+            if float(ends[0]) > each.high + _ROUNDING or float(ends[1]) < each.low - _ROUNDING:
+                name = domain.attributes[int(domain.protected[place])].text(each.code)
+                messages.append(
+                    f"The selection rate of “{rates.attribute}” = {name} is stated to be between "
+                    f"{each.low:.4%} and {each.high:.4%}; of {len(asked):,} drawn at random "
+                    f"{int(favourable.sum()):,} receive the favourable decision."
+                )
+    name = "Selection rates of groups, compared with random samples of the population"
+    return Check(name, tried, len(messages), 0, tuple(messages[:MOST_MESSAGES]))
+
+
+class _Proof:
+    """What the leaves of a certificate say of a population."""
+
+    def __init__(self, header: Header, arrays: Arrays, people: People) -> None:
+        self._header, self._arrays, self._people = header, arrays, people
+        self._tree = Tree(header, arrays)
+        self._nodes: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._masses, self._sizes = np.empty(0), np.empty(0)
+        self.stated = np.empty((0, 2))
+
+    def totals(self, name: str) -> Check:
+        """Compute the mass of every leaf, and add up what they say."""
+        header, arrays, people = self._header, self._arrays, self._people
+        nodes, masses, sizes = [], [], []
+        for part in leaves(arrays):
+            nodes.append(part.nodes)
+            masses.append(people.masses(part.low, part.high))
+            sizes.append((part.high - part.low + 1).astype(np.float64).prod(axis=1))
+        self._nodes, self._masses = np.concatenate(nodes), np.concatenate(masses)
+        self._sizes = np.concatenate(sizes)
+        verdict = arrays["verdict"][self._nodes]
+        roots = (arrays[each].astype(np.int64) for each in ("root_low", "root_high"))
+        everything = float(people.masses(*roots).sum())
+        messages = []
+        if abs(float(self._masses.sum()) - everything) > _ROUNDING:
+            messages.append("The masses of the regions do not add up to that of the whole.")
+        whole = float(self._masses[verdict != NOBODY].sum())
+        self.stated = self._stated()
+        stated = (header.people_certified_share, header.people_falsified_share)
+        for what, share, own in zip(("certified", "falsified"), stated, self.stated.T, strict=True):
+            true = float(own @ self._masses) / whole if whole > 0 else 0.0
+            if not true - _LESS <= share <= true + _ROUNDING:
+                messages.append(
+                    f"The proof certificate states that {share!r} of the population is {what}; its "
+                    f"regions have {true!r}."
+                )
+        if abs(1.0 - sum(stated) - header.people_undecided_share) > _ROUNDING:
+            messages.append("The shares of the population do not add up to the whole.")
+        return Check(name, len(self._nodes) + 3, len(messages), 0, tuple(messages))
+
+    def _stated(self) -> Float64:
+        """Return which shares of each leaf's mass are stated to be certified and falsified."""
+        verdict = self._arrays["verdict"][self._nodes]
+        shared = (verdict == UNDECIDED) | (verdict == COUNTED)
+        parts = []
+        for kind, column in ((CONSISTENT, "consistent"), (DISCRIMINATORY, "discriminatory")):
+            own = self._arrays[f"people_{column}"][self._nodes].astype(np.float64)
+            parts.append(np.where(shared, own, np.where(verdict == kind, 1.0, 0.0)))
+        return np.column_stack(parts)
+
+    @property
+    def _shared(self) -> NDArray[np.intp]:
+        """Which leaves state shares of their mass."""
+        verdict = self._arrays["verdict"][self._nodes]
+        some = ((verdict == UNDECIDED) | (verdict == COUNTED)) & (self.stated > 0).any(axis=1)
+        return np.flatnonzero(some & (self._masses > 0))
+
+    def recounted(self, points: Points, rng: np.random.Generator) -> Check:
+        """Add up the masses of the points of small leaves, each asked of the model."""
+        name = "Shares of the population in small regions, recounted"
+        small = self._shared
+        small = small[self._sizes[small] <= _SMALL]
+        messages: list[str] = []
+        chosen = rng.permutation(small)[:_RECOUNTED]
+        for i in chosen.tolist():
+            low, high, _ = self._tree.boxes(self._nodes[i : i + 1])
+            ends = (high[0] - low[0] + 1).tolist()
+            places = low[0] + np.indices(ends).reshape(len(ends), -1).T
+            masses = self._people.masses(places, places)
+            share = float(masses[points.differ(places)].sum() / masses.sum())
+            certified, falsified = self.stated[i].tolist()
+            if not falsified - _ROUNDING <= share <= 1.0 - certified + _ROUNDING:
+                messages.append(
+                    f"In region {self._nodes[i]} the decision changes for {share:.4%} of the "
+                    "population, which contradicts its statement."
+                )
+        return Check(name, len(chosen), len(messages), 0, tuple(messages[:MOST_MESSAGES]))
+
+    def shares(self, points: Points, sample: int, rng: np.random.Generator) -> Check:
+        """Draw people from leaves of which a share is proven, and see whether that contradicts it.
+
+        As `fairdesk.certify.proof.verify.verify` does of combinations.
+        """
+        name = "Shares of the population in undecided regions, compared with random samples"
+        some = self._shared
+        if not len(some):
+            return Check(name, remarks=("There are no such regions.",))
+        weight = self._masses[some] / self._masses[some].sum()
+        drawn = rng.choice(len(some), size=sample, p=weight)
+        groups = [("all regions together", drawn, weight @ self.stated[some])]
+        for i in np.argsort(-weight, kind="stable")[:_SINGLE].tolist():
+            own = np.full(min(sample, _POINTS), i)
+            groups.append((f"region {self._nodes[some[i]]}", own, self.stated[some[i]]))
+        messages, tried = [], 0
+        level = _CHANCE / (2 * len(groups))
+        for where, chosen, stated in groups:
+            low, high, _ = self._tree.boxes(self._nodes[some[chosen]])
+            differ = points.differ(self._people.draw(low, high, rng))
+            tried += len(differ)
+            hits = int(differ.sum()), int((~differ).sum())
+            for what, against, share in zip(
+                ("certified", "falsified"), hits, stated.tolist(), strict=True
+            ):
+                least, _ = clopper_pearson(against, len(differ), 1 - 2 * level)
+                if float(least) > 1 - share + _ROUNDING:
+                    messages.append(
+                        f"In {where} at least {share:.4%} of the population is stated to be {what};"
+                        f" {against:,} of {len(differ):,} drawn at random are not."
+                    )
+        return Check(name, tried, len(messages), 0, tuple(messages[:MOST_MESSAGES]))

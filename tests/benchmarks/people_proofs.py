@@ -1,0 +1,107 @@
+"""How much of a population is decided, and how soon: certification on networks and pipelines.
+
+    python -m tests.benchmarks.people_proofs [--case AC-1 ...] [--seconds 60] [--first people]
+
+Of each case: what is certified, falsified and undecided of the population (a tree fitted to the
+data's rows) and of all combinations, the widest proven ends of a group's rate, the seconds by the
+clock, and those of the processors: a machine that others use shows the second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+
+from fairdesk.audit.plan.plan import Limits
+from fairdesk.certify import certify
+from fairdesk.data.formats.reading import read_table
+from fairdesk.individual.engine.context import SearchContext
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.open import open_model
+from fairdesk.results.events import Measured
+from fairdesk.results.proofs import Proven, ProvenRates
+from fairdesk.samples import Sample, SampleModel, samples
+from tests.audit.making import domain_of
+from tests.benchmarks.certify import NETWORKS
+from tests.benchmarks.measuring import Case
+from tests.models.matching import match
+
+#: What is wanted: so much of the population decided within a minute, in per cent.
+GOALS = {"AC-5": 80.0}
+_GOAL = 95.0
+
+
+def _sample(sample: Sample, model: SampleModel) -> Case:
+    """Open a built-in sample with one of its models."""
+    table = read_table(sample.data_path)
+    opened = open_model(sample.model_path(model))
+    mapping = match(opened.card, table, sample.label, sample.favourable)
+    domain = domain_of(table, mapping, sample.label, list(sample.protected), Limits())
+    return Case(FedModel(opened, mapping, domain.attributes), domain, domain.people(table))
+
+
+def cases() -> dict[str, Callable[[], Case]]:
+    """Return what is measured, by name."""
+    found: dict[str, Callable[[], Case]] = {
+        name: NETWORKS[name].opened for name in ("AC-1", "AC-3", "GC-1", "AC-5")
+    }
+    for sample in samples():
+        for model in sample.models:
+            found[model.file] = partial(_sample, sample, model)
+    return found
+
+
+def processors() -> float:
+    """Return the seconds that the processors have spent on this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(name: str, case: Case, seconds: float, first: str) -> None:
+    """Print one line."""
+    context = SearchContext(case.model, case.domain)
+    options = certify.CertifyOptions(seconds=seconds, first=first)
+    wall, used = perf_counter(), processors()
+    proven: dict[str, Proven] = {}
+    width = 0.0
+    for event in certify.search(context, case.people, options, np.random.default_rng(0)):
+        if isinstance(event, Measured):
+            for each in event.figures:
+                if isinstance(each, Proven) and len(each.attributes) == len(case.domain.protected):
+                    proven[each.of] = each
+                if isinstance(each, ProvenRates):
+                    width = max(end.high - end.low for end in each.groups)
+    wall, used = perf_counter() - wall, processors() - used
+    told = [
+        f"{100 * each.certified:6.2f} {100 * each.falsified:5.2f} {100 * each.undecided:6.2f}"
+        for each in (proven["people"], proven["domain"])
+    ]
+    decided = 100 * (proven["people"].certified + proven["people"].falsified)
+    met = "met" if decided >= GOALS.get(name, _GOAL) else "MISSED"
+    print(
+        f"{name:40}  {told[0]}  {told[1]}  {100 * width:6.2f}  {wall:6.1f}  {used:6.1f}  "
+        f"{GOALS.get(name, _GOAL):4.0f} {met}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    known = cases()
+    parser.add_argument("--case", nargs="+", choices=known, default=list(known))
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--first", choices=("people", "combinations"), default="people")
+    arguments = parser.parse_args()
+    print("Per cent certified, falsified, undecided: of the population, of all combinations; the")
+    print("widest ends of a group's rate; seconds by the clock, and of the processors; the goal.")
+    for name in arguments.case:
+        measure(name, known[name](), arguments.seconds, arguments.first)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Masses of boxes in a population, against sums over all points in exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from tests.certify.populations import SEEDS, box_of, drawn_space, inside, total_of, weights_of
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_the_mass_of_a_box_is_the_sum_over_its_points(seed: int) -> None:
+    space, rng = drawn_space(seed)
+    points, weights = weights_of(space)
+    low, high = box_of(space, rng)
+    true = total_of(weights, inside(points, low, high))
+    told = float(space.people.masses(low[None], high[None])[0])
+    assert abs(Fraction(told) - true) <= Fraction(space.people.off) * true
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_everything_adds_up_to_one(seed: int) -> None:
+    space, _ = drawn_space(seed)
+    assert space.people.total == pytest.approx(1.0, abs=1e-9)
+    assert float(sum(weights_of(space)[1])) == pytest.approx(space.people.total, rel=1e-12)
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_a_box_is_cut_where_half_of_its_mass_is(seed: int) -> None:
+    space, rng = drawn_space(seed)
+    points, weights = weights_of(space)
+    low, high = box_of(space, rng)
+    wide = np.flatnonzero(high > low)
+    if not wide.size:
+        return
+    axis = int(rng.choice(wide))
+    cut = int(space.people.medians(low[None], high[None], np.array([axis]))[0])
+    assert low[axis] <= cut < high[axis]
+    whole = inside(points, low, high)
+    best = min(
+        abs(total_of(weights, whole & (points[:, axis] <= at)) - total_of(weights, whole) / 2)
+        for at in range(low[axis], high[axis])
+    )
+    first = total_of(weights, whole & (points[:, axis] <= cut))
+    off = abs(first - total_of(weights, whole) / 2)
+    assert float(off) == pytest.approx(float(best), abs=1e-9)

@@ -1,0 +1,219 @@
+"""What is proven of a population, against every point weighed in exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from fairdesk.certify.certify import search
+from fairdesk.certify.domain.population import Population
+from fairdesk.certify.layout import lay_out
+from fairdesk.certify.options import CertifyOptions
+from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, UNDECIDED, decoded
+from fairdesk.certify.proof.verify.population import People, population_checks
+from fairdesk.certify.refine import Refinery
+from fairdesk.certify.results import people_shares
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.context import SearchContext
+from fairdesk.models.model import labels
+from fairdesk.models.structure.types import structure_of
+from fairdesk.results.events import Certificate, Measured
+from fairdesk.results.proofs import Proven
+from tests.certify.networks import Small, drawn
+from tests.certify.populations import SEEDS, rows_of, weights_of
+from tests.certify.scikits import behind_one_hot, domain_of, fed, people
+
+FIRST = st.sampled_from(["people", "combinations"])
+RULES = st.sampled_from([(), ("n0 >= 1 implies race != {last}",)])
+
+
+def case_of(seed: int, rules: tuple[str, ...] = ()) -> Small:
+    """Draw a network with data."""
+    made = drawn(seed)
+    race = next(each for each in made.domain.attributes if each.name == "race")
+    last = race.values[-1] if race.values else f"{race.high:g}"
+    domain = Domain(made.domain.attributes, tuple(rule.format(last=last) for rule in rules))
+    rows = rows_of(domain, np.random.default_rng(seed), 50)
+    return Small(made.fed, domain, rows)
+
+
+def tried(seed: int) -> list[tuple[str, Small]]:
+    """Return a model of each kind over a small domain, with data."""
+    rng = np.random.default_rng(seed)
+    frame, label = people(rng)
+    domain = domain_of()
+    made = [("network", case_of(seed))]
+    for kind in (LogisticRegression(), DecisionTreeClassifier(max_depth=4, random_state=seed % 7)):
+        model = fed(behind_one_hot(kind).fit(frame, label))
+        made.append((type(kind).__name__, Small(model, domain, domain.sample(rng, 60))))
+    return made
+
+
+def truth(case: Small, space) -> tuple[Fraction, Fraction]:
+    """Weigh who is consistent and who is discriminatory, by asking the model about everybody."""
+    points, weights = weights_of(space)
+    similar = case.domain.similar(space.rows(points))
+    allowed = case.domain.allowed(similar.reshape(-1, similar.shape[2])).reshape(similar.shape[:2])
+    decided = np.full(allowed.shape, -1)
+    decided[allowed] = labels(case.fed.predict(similar[allowed]))
+    sums = [Fraction(0), Fraction(0)]
+    for own, may_be, weight in zip(decided, allowed, weights, strict=True):
+        if may_be.any():
+            sums[len({*own[may_be].tolist()}) > 1] += weight
+    return sums[0] / sum(sums), sums[1] / sum(sums)
+
+
+@given(SEEDS, st.integers(0, 8), FIRST, RULES)
+@settings(max_examples=40, deadline=None)
+def test_no_share_of_a_population_is_above_the_truth(seed, steps, first, rules) -> None:
+    case = case_of(seed, rules)
+    anatomy = structure_of(case.fed.opened)
+    layout = lay_out(case.domain, case.people, anatomy, case.fed, weighed=True, first=first)
+    consistent, discriminatory = truth(case, layout.space)
+    refinery = Refinery(layout.space, layout.examiner, at_once=False, first=first)
+    for _ in range(steps):
+        refinery.step(4)
+        certified, falsified, undecided = people_shares(refinery)
+        assert certified <= consistent
+        assert falsified <= discriminatory
+        assert undecided == pytest.approx(1 - certified - falsified)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_of_a_population_is_decided_in_the_end(seed: int) -> None:
+    for _, case in tried(seed):
+        anatomy = structure_of(case.fed.opened)
+        layout = lay_out(case.domain, case.people, anatomy, case.fed, weighed=True, first="people")
+        consistent, discriminatory = truth(case, layout.space)
+        refinery = Refinery(layout.space, layout.examiner, at_once=False, first="people")
+        while not refinery.over:
+            refinery.step()
+        certified, falsified, _ = people_shares(refinery)
+        assert certified <= consistent
+        assert falsified <= discriminatory
+        # a linear form is counted on a grid; everything else is decided
+        assert certified + falsified > 0.97
+
+
+def made(seed: int, rules: tuple[str, ...] = ()) -> tuple[Small, list]:
+    case = case_of(seed, rules)
+    options = CertifyOptions(seconds=0.05)
+    events = [*search(case.context, case.people, options, np.random.default_rng(0))]
+    return case, events
+
+
+def test_what_is_proven_of_a_population_is_told_and_kept() -> None:
+    _, events = made(5)
+    figures = [each for each in events if isinstance(each, Measured)][-1].figures
+    (told,) = (each for each in figures if isinstance(each, Proven) and each.of == "people")
+    (certificate,) = (each for each in events if isinstance(each, Certificate))
+    header = decoded(certificate.header)
+    assert header.population is not None
+    assert header.population_sha256 == header.population.fingerprint
+    assert told.certified == header.people_certified_share
+    assert told.falsified == header.people_falsified_share
+    assert told.course
+
+
+def checks_of(case: Small, header, arrays) -> set[str]:
+    rng = np.random.default_rng(1)
+    found = population_checks(header, arrays, case.fed.predict, sample=400, rng=rng)
+    return {each.name for each in found if each.failed}
+
+
+@given(SEEDS, RULES)
+@settings(max_examples=15, deadline=None)
+def test_honest_masses_are_confirmed(seed: int, rules) -> None:
+    case, events = made(seed, rules)
+    (certificate,) = (each for each in events if isinstance(each, Certificate))
+    assert not checks_of(case, decoded(certificate.header), certificate.arrays)
+
+
+MASSES = "The masses under the population follow from the regions"
+SHARES = "Shares of the population in small regions, recounted"
+RATES_DRAWN = "Selection rates of groups, compared with random samples of the population"
+
+
+def test_forged_masses_are_caught() -> None:
+    case, events = made(5)
+    (certificate,) = (each for each in events if isinstance(each, Certificate))
+    header, arrays = decoded(certificate.header), certificate.arrays
+    more = msgspec.structs.replace(
+        header,
+        people_certified_share=header.people_certified_share + 0.01,
+        people_undecided_share=header.people_undecided_share - 0.01,
+    )
+    assert checks_of(case, more, arrays) == {MASSES}
+    node = header.population.nodes[0]
+    table = tuple(tuple(reversed(row)) for row in node.table)
+    other = msgspec.structs.replace(
+        header.population,
+        nodes=(msgspec.structs.replace(node, table=table), *header.population.nodes[1:]),
+    )
+    assert MASSES in checks_of(case, msgspec.structs.replace(header, population=other), arrays)
+    claimed = arrays | {name: arrays[name].copy() for name in ("verdict", "people_consistent")}
+    inhabited = People(header)
+    shared = np.flatnonzero(np.isin(arrays["verdict"], (CONSISTENT, COUNTED, UNDECIDED)))
+    assert inhabited.masses(arrays["root_low"], arrays["root_high"]).sum() == pytest.approx(1.0)
+    for leaf in shared.tolist():
+        claimed["verdict"][leaf] = UNDECIDED
+        claimed["people_consistent"][leaf] = 1.0
+    assert {MASSES, SHARES} & checks_of(case, header, claimed)
+
+
+def test_forged_rates_are_caught() -> None:
+    case, events = made(5)
+    (certificate,) = (each for each in events if isinstance(each, Certificate))
+    header = decoded(certificate.header)
+    assert header.rates
+    for low, high in ((0.0, 0.0), (1.0, 1.0)):
+        rates = tuple(
+            msgspec.structs.replace(
+                each,
+                groups=tuple(
+                    msgspec.structs.replace(group, low=low, high=high) for group in each.groups
+                ),
+            )
+            for each in header.rates
+        )
+        forged = msgspec.structs.replace(header, rates=rates)
+        assert checks_of(case, forged, certificate.arrays) == {RATES_DRAWN}
+
+
+@given(SEEDS)
+@settings(max_examples=30, deadline=None)
+def test_the_masses_are_the_same_by_the_code_that_checks_them(seed: int) -> None:
+    case, events = made(seed)
+    (certificate,) = (each for each in events if isinstance(each, Certificate))
+    header = decoded(certificate.header)
+    anatomy = structure_of(case.fed.opened)
+    space = lay_out(case.domain, case.people, anatomy, case.fed, weighed=True).space
+    assert space.people is not None
+    assert isinstance(space.people, Population)
+    points, weights = weights_of(space)
+    own = People(header)
+    np.testing.assert_allclose(own.masses(points, points), [float(w) for w in weights], rtol=1e-12)
+    rng = np.random.default_rng(seed)
+    low, high = np.repeat(space.low[:1], 2_000, axis=0), np.repeat(space.high[:1], 2_000, axis=0)
+    drawn_points = own.draw(low, high, rng)
+    hits = (drawn_points == points[int(np.argmax(weights))]).all(axis=1).mean()
+    assert hits == pytest.approx(float(max(weights)), abs=0.06)
+
+
+def test_without_data_there_is_no_population() -> None:
+    case = case_of(3)
+    context = SearchContext(case.fed, case.domain)
+    events = [
+        *search(context, case.people[:0], CertifyOptions(seconds=0.05), np.random.default_rng(0))
+    ]
+    figures = [each for each in events if isinstance(each, Measured)][-1].figures
+    assert not [each for each in figures if isinstance(each, Proven) and each.of == "people"]
+    (certificate,) = (each for each in events if isinstance(each, Certificate))
+    assert decoded(certificate.header).population is None

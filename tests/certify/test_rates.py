@@ -1,0 +1,82 @@
+"""Proven rates of groups, against every instance weighed in exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdesk.certify.layout import Layout, lay_out, rates_for
+from fairdesk.certify.rates import RateProver
+from fairdesk.models.model import labels
+from fairdesk.models.structure.types import structure_of
+from tests.certify.networks import Small
+from tests.certify.populations import SEEDS, weights_of
+from tests.certify.test_people import RULES, case_of, tried
+
+
+def laid_out(case: Small) -> Layout:
+    anatomy = structure_of(case.fed.opened)
+    return lay_out(case.domain, case.people, anatomy, case.fed, weighed=True, first="people")
+
+
+def truth(case: Small, layout: Layout) -> dict[tuple[str, float], Fraction]:
+    """Ask about every instance, and weigh who gets the favourable decision, by group."""
+    space, domain = layout.space, case.domain
+    good: dict[tuple[str, float], Fraction] = {}
+    whole: dict[tuple[str, float], Fraction] = {}
+    for v, codes in enumerate(domain.combinations.tolist()):
+        points, weights = weights_of(space, v)
+        rows = domain.counterparts(space.rows(points), np.full(len(points), v))
+        decided = labels(case.fed.predict(rows)) == case.fed.mapping.favourable_class
+        allowed = domain.allowed(rows)
+        for position, code in zip(domain.protected.tolist(), codes, strict=True):
+            key = domain.names[position], code
+            for is_good, may_be, weight in zip(decided, allowed, weights, strict=True):
+                if may_be:
+                    whole[key] = whole.get(key, Fraction(0)) + weight
+                    good[key] = good.get(key, Fraction(0)) + weight * bool(is_good)
+    return {key: good[key] / whole[key] for key in whole if whole[key]}
+
+
+def held(case: Small, layout: Layout, prover: RateProver) -> float:
+    """Check that all ends hold the truth; return the widest distance of two ends."""
+    true, widest = truth(case, layout), 0.0
+    for rates in prover.figures(0.0):
+        own = [true[rates.attribute, each.code] for each in rates.groups]
+        for each, rate in zip(rates.groups, own, strict=True):
+            assert each.low <= rate <= each.high
+            widest = max(widest, each.high - each.low)
+        if max(own):
+            assert rates.ratio_low <= min(own) / max(own) <= rates.ratio_high
+    return widest
+
+
+@given(SEEDS, st.integers(0, 4), RULES)
+@settings(max_examples=25, deadline=None)
+def test_the_ends_of_rates_always_hold_the_truth(seed: int, steps: int, rules) -> None:
+    case = case_of(seed, rules)
+    layout = laid_out(case)
+    examiner = rates_for(layout)
+    assert examiner is not None
+    prover = RateProver(layout.space, examiner)
+    held(case, layout, prover)
+    for _ in range(steps):
+        prover.step()
+    held(case, layout, prover)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_rates_are_known_in_the_end(seed: int) -> None:
+    for _, case in tried(seed):
+        layout = laid_out(case)
+        examiner = rates_for(layout)
+        assert examiner is not None
+        prover = RateProver(layout.space, examiner)
+        while not prover.over:
+            prover.step()
+        # a linear form is counted on a grid
+        assert held(case, layout, prover) < 0.05
