@@ -43,6 +43,16 @@ def test_the_only_input_that_takes_text_is_made_from_the_only_text():
     assert propose(reads, table(names("note", ["hello", "bye"]), *columns), "paid", "yes").problems
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_of_several_texts_the_first_is_proposed_and_told(named):
+    reads = msgspec.structs.replace(card("text", named=named), accepts=("text",))
+    texts = [names(name, ["hello", "bye"], Kind.TEXT) for name in ("note", "reply")]
+    proposal = propose(reads, table(*texts, names("paid", ["no", "yes"])), "paid", "yes")
+    assert [each.attribute for each in proposal.inputs] == ["note"]
+    assert not proposal.problems
+    assert any("2" in note and "“note”" in note for note in proposal.notes)
+
+
 def test_named_inputs_find_their_columns():
     mapping = match(card("sex", "age", "grade"), ROWS, "paid", "yes")
     assert [(i.name, i.attribute, i.how) for i in mapping.inputs] == [

@@ -85,8 +85,8 @@ class Proposer:
         """Return the inputs' names, its own or from a list beside it; none where none fit."""
         listed, count = self.card.hints.features, len(self.card.inputs)
         names = input_names(self.card)
-        texts = sum(column.kind is Kind.TEXT for column in self._offered)
-        only_reads = count == texts == 1 and self._accepts(0) == "text"
+        texts = any(column.kind is Kind.TEXT for column in self._offered)
+        only_reads = texts and count == 1 and self._accepts(0) == "text"
         if not self.card.named and len(listed) != count and not only_reads:
             if listed:
                 self.notes.append(
@@ -114,7 +114,7 @@ class Proposer:
         exact = {column.name: column for column in self.table.columns}
         loosely = {loose(c.name): c for c in self.table.columns if counted[loose(c.name)] == 1}
         columns = {name: exact.get(name) or loosely.get(loose(name)) for name in names}
-        columns.update(self._only_text(names, columns))
+        columns.update(self._free_text(names, columns))
         rest = [name for name, column in columns.items() if column is None]
         # what transformers put before a column's name, as “num__age”
         for name in rest:
@@ -159,10 +159,10 @@ class Proposer:
             )
         ]
 
-    def _only_text(
+    def _free_text(
         self, names: Sequence[str], columns: dict[str, Column | None]
     ) -> dict[str, Column]:
-        """Return the only text that people wrote to the only input that takes text and has none."""
+        """Return the first free text for the only input that takes text and has none."""
         texts = [column for column in self._offered if column.kind is Kind.TEXT]
         left = [column for column in texts if column not in columns.values()]
         wanting = [
@@ -170,11 +170,14 @@ class Proposer:
             for i, name in enumerate(names)
             if columns[name] is None and self._accepts(i) == "text"
         ]
-        if len(left) != 1 or len(wanting) != 1:
+        if not left or len(wanting) != 1:
             return {}
+        which, check = "only column", ""
+        if len(left) > 1:
+            which, check = f"first of {len(left)} columns", ": check this"
         self.notes.append(
-            f"The model’s input “{wanting[0]}” accepts text, and is made from the only column of "
-            f"text, “{left[0].name}”."
+            f"The model’s input “{wanting[0]}” accepts text, and is made from the {which} of "
+            f"text, “{left[0].name}”{check}."
         )
         return {wanting[0]: left[0]}
 
