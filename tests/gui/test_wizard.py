@@ -191,6 +191,19 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
         ]
 
 
+def test_the_audit_of_a_plan_is_started_without_the_review(qtbot, wizard, loans):
+    answer_data(qtbot, wizard, loans)
+    assert not wizard.at_once.isVisible()
+    answer_model(qtbot, wizard, loans)
+    qtbot.mouseClick(wizard.people.chips["sex"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
+    assert wizard.state.step is Step.CHECKS
+    with qtbot.waitSignal(wizard.created, timeout=SLOW) as created:
+        qtbot.mouseClick(wizard.at_once, Qt.MouseButton.LeftButton)
+    assert len(created.args[0].runs) > 1
+    assert wizard.state.path.is_file()
+
+
 def test_a_sample_starts_at_the_review(qtbot, wizard):
     sample = samples()[0]
     wizard.prefill(sample, sample.models[0])

@@ -106,7 +106,8 @@ class Wizard(QDialog):
         self._build()
         # forward through the page first, then the buttons, then the steps
         QWidget.setTabOrder(self._stack, self.back)
-        QWidget.setTabOrder(self.back, self.next)
+        QWidget.setTabOrder(self.back, self.at_once)
+        QWidget.setTabOrder(self.at_once, self.next)
         QWidget.setTabOrder(self.next, self.steps)
         self._show()
         resize_on_screen(self, 1080, 760)
@@ -175,15 +176,23 @@ class Wizard(QDialog):
         )
         self._blocked = quiet()
         self.back = push_button("&Back", self._back, auto_default=False)
+        #: On the page before the review: everything there has a default.
+        self.at_once = push_button(
+            "&Start audit",
+            self._start_at_once,
+            auto_default=False,
+            tip="Start without looking at the review",
+        )
         self.next = QPushButton()
         self.next.setDefault(True)
         theme.fill(self.next)
         self.next.clicked.connect(self._next)
-        for button in (self.back, self.next):
+        for button in (self.back, self.at_once, self.next):
             button.setMinimumWidth(120)
         foot = layouts.row(
             layouts.grow(self._blocked),
             self.back,
+            self.at_once,
             self.next,
             margin=(theme.PAGE, theme.GAP, theme.PAGE, theme.GAP),
             spacing=theme.GAP,
@@ -218,7 +227,7 @@ class Wizard(QDialog):
         page = self.pages[self.state.step]
         self._stack.setCurrentWidget(page)
         page.enter()
-        in_order(*page.inputs(), self.back, self.next, self.steps)
+        in_order(*page.inputs(), self.back, self.at_once, self.next, self.steps)
         self._refresh()
         page.first_field().setFocus()
 
@@ -229,6 +238,8 @@ class Wizard(QDialog):
         waiting = self._writing or self._sample is not None
         self.next.setText("&Start audit" if last else "&Next")
         self.next.setEnabled(not blocked and not waiting)
+        self.at_once.setVisible(state.step is Step.CHECKS)
+        self.at_once.setEnabled(self.next.isEnabled())
         self.back.setEnabled(state.step is not Step.DATA and not waiting)
         self.steps.setEnabled(not waiting)
         self._blocked.setText(blocked)
@@ -254,6 +265,12 @@ class Wizard(QDialog):
         return notes
 
     # -- ending ---------------------------------------------------------------------------------
+
+    def _start_at_once(self) -> None:
+        """Start with what the review would show; stay there where something is wrong with it."""
+        self._next()
+        if self.next.isEnabled():
+            self._start()
 
     def _start(self) -> None:
         try:

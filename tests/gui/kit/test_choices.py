@@ -82,3 +82,31 @@ def test_the_key_of_a_label_reaches_a_field_of_several_parts(qtbot, shown):
     assert field.combo.hasFocus()
     (label,) = window.findChildren(QLabel)
     assert isinstance(label.buddy(), QComboBox)
+
+
+def test_one_of_two_values_is_pressed_and_more_are_listed(qtbot, shown):
+    field, other = FavourableField(), QLineEdit()
+    window = shown(other, labelled("Fa&vourable outcome", field))
+    paid = Column("paid", Kind.NOMINAL, ("no", "yes & more"))
+    field.show_outcome(paid, paid.values, "")
+    no, yes = field.either
+    assert not field.combo.isVisible()
+    assert not any(each.isChecked() for each in field.either)
+    assert yes.text() == "yes && more"
+    other.setFocus()
+    qtbot.keyClick(other, Qt.Key.Key_V, Qt.KeyboardModifier.AltModifier)
+    assert no.hasFocus()
+    with qtbot.waitSignal(field.chosen) as chosen:
+        qtbot.mouseClick(yes, Qt.MouseButton.LeftButton)
+    assert chosen.args == ["yes & more"]
+    assert (no.isChecked(), yes.isChecked()) == (False, True)
+    # another column: nothing of it is chosen
+    field.show_outcome(paid, paid.values, "")
+    assert not any(each.isChecked() for each in field.either)
+    field.show_outcome(Column("grade", Kind.NOMINAL, GRADES), GRADES, "fair")
+    assert field.combo.isVisible()
+    assert not yes.isVisible()
+    assert window.findChildren(QLabel)[0].buddy() == field.combo
+    # what was chosen of a column of two values may be something else
+    field.show_outcome(Column("paid", Kind.INTEGER), ("0", "1"), ">= 1")
+    assert field.combo.isVisible()

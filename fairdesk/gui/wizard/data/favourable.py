@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QWidget
 
 from fairdesk.data.profiling.outcomes import MOST_LISTED, OR, Comparison, comparison, several
 from fairdesk.data.table import Column, Kind
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.forms.values_dialog import ValuesDialog
-from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit import layouts, theme, tips
 from fairdesk.gui.kit.choices import Choice
-from fairdesk.gui.kit.parts import bounded, calm
+from fairdesk.gui.kit.parts import bounded, calm, short
 
 #: Comparisons with a number, in words.
 COMPARISONS = {">=": "At least…", "<=": "At most…", ">": "More than…", "<": "Less than…"}
 _SEVERAL = "several"
+#: Of a value on a button.
+_MOST_LETTERS = 16
 _DOES = Qt.ItemDataRole.UserRole + 1
 
 
 class FavourableField(QWidget):
     """What is good to get, as the one text that `fairdesk.data.profiling.outcomes` reads.
+
+    Of two values one is pressed; of more one is chosen in a list.
 
     Signals
     -------
@@ -43,8 +47,21 @@ class FavourableField(QWidget):
         self.number.valueChanged.connect(self._compare)
         calm(self.combo, self.number)
         self.number.hide()
+        self.either = (QPushButton(), QPushButton())
+        together = QButtonGroup(self)
+        for place, button in enumerate(self.either):
+            button.setCheckable(True)
+            button.setAutoDefault(False)
+            button.hide()
+            together.addButton(button, place)
+        together.idClicked.connect(lambda place: self._say(self._values[place]))
+        self._together = together
         layouts.row(
-            layouts.grow(self.combo, 3), layouts.grow(self.number, 2), on=self, spacing=theme.NEAR
+            *(layouts.grow(button) for button in self.either),
+            layouts.grow(self.combo, 3),
+            layouts.grow(self.number, 2),
+            on=self,
+            spacing=theme.NEAR,
         )
 
     def show_outcome(self, column: Column | None, values: tuple[str, ...], favourable: str) -> None:
@@ -67,7 +84,7 @@ class FavourableField(QWidget):
             return
         self._column = column
         for value in values:
-            self._add(value if value.strip() else f"“{value}”", value)
+            self._add(_shown(value), value)
         compared = None
         if column.kind.is_number and favourable not in values:
             compared = comparison(favourable)
@@ -79,8 +96,32 @@ class FavourableField(QWidget):
             for sign, words in COMPARISONS.items():
                 self._add(words, "", sign)
         self._select(compared)
+        self._offer_either()
 
     # -- inside -----------------------------------------------------------------------------
+
+    def _offer_either(self) -> None:
+        """Show two values as buttons, unless something else was chosen; more in the list."""
+        two = len(self._values) == 2 and self._favourable in ("", *self._values)
+        self._together.setExclusive(False)  # of an exclusive group none can be released
+        for button, value in zip(self.either, self._values, strict=False):
+            button.setText(short(_shown(value), _MOST_LETTERS).replace("&", "&&"))
+            button.setAccessibleName(f"Favourable outcome: {_shown(value)}")
+            button.setToolTip(tips.plain(value))
+            button.setChecked(value == self._favourable)
+        self._together.setExclusive(True)
+        for button in self.either:
+            button.setVisible(two)
+        self.combo.setVisible(not two)
+        self._take_keys(self.either[0] if two else self.combo)
+
+    def _take_keys(self, part: QWidget) -> None:
+        """Let a part have the keyboard, and the key of the label above."""
+        before = self.focusProxy()
+        self.setFocusProxy(part)
+        for label in self.window().findChildren(QLabel):
+            if label.buddy() == before:
+                label.setBuddy(part)
 
     def _add(self, words: str, value: str, does: str = "") -> None:
         self.combo.addItem(words, value)
@@ -138,6 +179,11 @@ class FavourableField(QWidget):
     def _say(self, favourable: str) -> None:
         self._favourable = favourable
         self.chosen.emit(favourable)
+
+
+def _shown(value: str) -> str:
+    """Return a value as it can be seen."""
+    return value if value.strip() else f"“{value}”"
 
 
 def _middle(column: Column) -> float:

@@ -312,7 +312,7 @@ class DataPage(Page):
         self._show_question()
         self._stack.setCurrentIndex(1)
         if first and self.isVisible():
-            (self.favourable if self.state.label else self.label).setFocus()
+            (self.good if self.state.label else self.label).setFocus()
         self._find_leaks()
         self.loaded.emit()
         self.changed.emit()
