@@ -96,7 +96,7 @@ def wizard_pages(wizard: Wizard) -> Iterator[str]:
     pause()
     wizard.data.person.setEditText(sample.person)
     choose(wizard.data.label, sample.label)
-    choose(wizard.data.favourable, sample.favourable)
+    next(each for each in wizard.data.good.either if each.text() == sample.favourable).click()
     pause()
     yield "data"
     wizard.next.click()

@@ -100,6 +100,9 @@ def test_one_of_two_values_is_pressed_and_more_are_listed(qtbot, shown):
         qtbot.mouseClick(yes, Qt.MouseButton.LeftButton)
     assert chosen.args == ["yes & more"]
     assert (no.isChecked(), yes.isChecked()) == (False, True)
+    field.combo.setCurrentIndex(0)
+    field.combo.activated.emit(0)
+    assert (no.isChecked(), yes.isChecked()) == (True, False)
     # another column: nothing of it is chosen
     field.show_outcome(paid, paid.values, "")
     assert not any(each.isChecked() for each in field.either)

@@ -103,17 +103,22 @@ class FavourableField(QWidget):
     def _offer_either(self) -> None:
         """Show two values as buttons, unless something else was chosen; more in the list."""
         two = len(self._values) == 2 and self._favourable in ("", *self._values)
-        self._together.setExclusive(False)  # of an exclusive group none can be released
         for button, value in zip(self.either, self._values, strict=False):
             button.setText(short(_shown(value), _MOST_LETTERS).replace("&", "&&"))
             button.setAccessibleName(f"Favourable outcome: {_shown(value)}")
             button.setToolTip(tips.plain(value))
-            button.setChecked(value == self._favourable)
-        self._together.setExclusive(True)
         for button in self.either:
             button.setVisible(two)
+        self._press()
         self.combo.setVisible(not two)
         self._take_keys(self.either[0] if two else self.combo)
+
+    def _press(self) -> None:
+        """Show which of two values is chosen."""
+        self._together.setExclusive(False)  # of an exclusive group none can be released
+        for button, value in zip(self.either, self._values, strict=False):
+            button.setChecked(value == self._favourable)
+        self._together.setExclusive(True)
 
     def _take_keys(self, part: QWidget) -> None:
         """Let a part have the keyboard, and the key of the label above."""
@@ -178,6 +183,7 @@ class FavourableField(QWidget):
 
     def _say(self, favourable: str) -> None:
         self._favourable = favourable
+        self._press()
         self.chosen.emit(favourable)
 
 
