@@ -18,7 +18,7 @@ import threading
 from contextlib import suppress
 from importlib import import_module, metadata
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 
 import platformdirs
 
@@ -56,6 +56,8 @@ _MOST_SECONDS = 600.0
 _LOOK_SECONDS = 0.5
 #: Held by the process that compiles.
 _LOCK = "compiling.lock"
+#: What a folder is called in which something is being compiled.
+_MAKING = "making-"
 #: How far it stands back where all processors are busy: an audit may be under way.
 _NICE = 10
 
@@ -99,7 +101,7 @@ def make() -> Path:
         return made
     with suppress(OSError, subprocess.SubprocessError):
         made.parent.mkdir(parents=True, exist_ok=True)
-        making = tempfile.mkdtemp(dir=made.parent, prefix="making-")
+        making = tempfile.mkdtemp(dir=made.parent, prefix=_MAKING)
         package_home = str(package_folder().parent)
         subprocess.run(  # noqa: S603 - our own interpreter and module
             (sys.executable, "-P", "-m", "fairdesk.audit.sandbox.kernel_cache", making, str(made)),
@@ -121,6 +123,7 @@ def _compile(making: Path, made: Path) -> None:
     try:
         lock = _turn(made.parent / _LOCK)
         try:
+            _remove_abandoned(made.parent)
             if made.exists():
                 return
             # what takes longest beside all the rest
@@ -141,6 +144,14 @@ def _compile(making: Path, made: Path) -> None:
                     import_module(name)
     finally:  # it was renamed, or it failed, or another process was quicker
         shutil.rmtree(making, ignore_errors=True)
+
+
+def _remove_abandoned(home: Path) -> None:
+    """Remove what processes that were killed have begun; one that waits has a younger folder."""
+    for folder in home.glob(f"{_MAKING}*"):
+        with suppress(OSError):
+            if time() - folder.stat().st_mtime > 2 * _MOST_SECONDS:
+                shutil.rmtree(folder)
 
 
 def _turn(path: Path) -> int:

@@ -431,5 +431,12 @@ def test_what_was_compiled_is_complete_or_not_there(caches, monkeypatch, tmp_pat
     making_.mkdir()
     monkeypatch.setattr(kernel_cache, "MODULES", ("json",))
     monkeypatch.setattr(kernel_cache, "LIBRARIES", ("json",))
+    abandoned, other = tmp_path / "making-1", tmp_path / "making-2"
+    for folder in (abandoned, other):
+        (folder / "inside").mkdir(parents=True)
+    os.utime(abandoned, (0, 0))
     kernel_cache._compile(making_, made)
     assert made.is_dir()
+    # what a process that was killed has left behind, and not what another one has just begun
+    assert not abandoned.exists()
+    assert other.exists()
