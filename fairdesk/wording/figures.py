@@ -67,6 +67,8 @@ _INSTANCES = fixed(
 )
 #: What is compared of two ways to find a direction.
 _LIKE = fixed(("gradients", "directions", "odds"))
+#: Fewer plausible pairs are few: a table shows so many first.
+FEW_PAIRS = 500
 #: So many regions of each kind are told in sentences.
 MOST_REGIONS = 3
 
@@ -359,7 +361,19 @@ def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
         "Only plausible instances were tested: those that are as usual as rows of the data and as "
         "near to one of them."
     )
-    return " ".join(each for each in (plausible, _distance_sentence(spec, run)) if each)
+    parts = (plausible, _few_sentence(run), _distance_sentence(spec, run))
+    return " ".join(each for each in parts if each)
+
+
+def _few_sentence(run: RunRecord) -> str:
+    """Say how many plausible pairs there are where a search that ended found few."""
+    if not run.spec.plausible or run.state != "done" or run.found >= FEW_PAIRS:
+        return ""
+    return say_many(
+        run.found,
+        "{n} plausible pair was found within the searched region.",
+        "{n} plausible pairs were found within the searched region.",
+    )
 
 
 def _distance_sentence(spec: AuditSpec, run: RunRecord) -> str:

@@ -197,6 +197,25 @@ def test_a_share_of_those_near_real_people_says_so(tmp_path):
     assert "distance" not in whole
 
 
+def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(tmp_path):
+    with people_store(tmp_path) as store:
+        for plausible in (True, False):
+            store.end_run(store.begin_run(RunSpec("maft", plausible=plausible)), "done")
+        few, whole = store.runs()
+        told = figures.near_sentence(store.spec, few)
+        assert figures.near_sentence(store.spec, whole) == ""
+        many = msgspec.structs.replace(few, found=figures.FEW_PAIRS)
+        stopped = msgspec.structs.replace(few, found=1, state="stopped")
+    assert told.startswith("Only plausible instances were tested")
+    assert told.endswith(phrases.PLAUSIBLE_FOUND.format("0", "s were"))
+    one = msgspec.structs.replace(few, found=1)
+    assert figures.near_sentence(store.spec, one).endswith(
+        phrases.PLAUSIBLE_FOUND.format("1", " was")
+    )
+    for each in (many, stopped):
+        assert "searched region" not in figures.near_sentence(store.spec, each)
+
+
 def test_gaps_and_likenesses_are_told(spec):
     gap = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.99, (1.0,), (0.0,), 0.6, 0.4)
     said = plain(subgroup_words.gap_statement(spec, gap).sentence)

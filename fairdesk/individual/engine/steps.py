@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.results.events import Rows
 
 if TYPE_CHECKING:
@@ -119,12 +120,19 @@ class Steps:
         return np.asarray(rows[:, self._columns] + self._steps[:, 0] <= self._steps[:, 2])
 
     def possible(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return along which attributes ``(n, d)`` rows can step, mended if need be: ``(n, v)``."""
+        """Return along which attributes ``(n, d)`` rows can step, mended if need be: ``(n, v)``.
+
+        At an end of the range the step that stays there counts, unless only what is plausible is
+        allowed: there often no other step is, and walkers would stand still.
+        """
         shape = len(rows), len(self._columns)
         either = np.tile(self._tied.any(axis=1), (len(rows), 1))
         for sign in (1.0, -1.0):
-            there = self.each(rows, sign).reshape(-1, rows.shape[1])
-            either |= self._domain.allowed(there).reshape(shape)
+            there = self.each(rows, sign)
+            allowed = self._domain.allowed(there.reshape(-1, rows.shape[1])).reshape(shape)
+            if isinstance(self._domain, PlausibleDomain):
+                allowed &= (there != rows[:, None, :]).any(axis=2)
+            either |= allowed
         return either
 
     def mend(self, rows: Rows, moved: Rows, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.plausible_domain import PlausibleDomain
+from fairdesk.individual.engine.steps import Steps
 from fairdesk.models.model import labels
 from fairdesk.population.criterion import Criterion
 from fairdesk.results.events import Found
@@ -114,6 +115,23 @@ def test_of_numbers_the_nearest_value_that_changes_the_decision_is_shown():
         assert least(row, partner[None])[0] == min(map(tuple, least(row, members[other])))
     one = (found.rows != found.partners).sum(axis=1) == 1
     assert one.mean() > 0.5
+
+
+def test_a_step_that_stays_where_it_is_is_no_step():
+    """Nearly all have no gains: any step from there leaves what is usual, or the range."""
+    gains = integer("gains", 0, 50_000)
+    domain = Domain((*DOMAIN.attributes, gains))
+    rows = np.column_stack([people(), np.where(np.arange(1_500) % 40, 0, 20_000)]).astype(float)
+    plausible = PlausibleDomain.of(domain, Criterion.fit(domain, rows))
+    rows = rows[rows[:, 5] == 0]
+    usual = rows[plausible.allowed(rows)]
+    step = domain.whole_steps(1.0)[5]
+    forward = usual.copy()
+    forward[:, 5] = step
+    possible = Steps(plausible, 1.0).possible(usual)
+    assert (possible[:, 3] == plausible.allowed(forward)).all()
+    assert possible[:, 3].mean() < 0.5
+    assert possible[:, 1].mean() > 0.9
 
 
 @pytest.mark.parametrize("method", ["uniform", "aequitas-random"])
