@@ -12,7 +12,8 @@ import sys
 from time import monotonic
 
 from fairdesk.app.finished import finish, sample_question
-from fairdesk.cli.terminal import INTERRUPTED, progress_bar, stoppable_worker
+from fairdesk.cli.terminal import FAILED, INTERRUPTED, complain, progress_bar, stoppable_worker
+from fairdesk.errors import FairDeskError
 from fairdesk.samples import samples
 
 
@@ -34,4 +35,11 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        code = main()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except FairDeskError as error:
+        complain(str(error))
+        code = FAILED
+    sys.exit(code)
