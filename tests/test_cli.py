@@ -163,6 +163,10 @@ def test_an_audit_from_end_to_end(arguments, tmp_path):
     assert figures["tried"] >= figures["found"]
     assert figures["queries"] > figures["found"]
     assert figures["seconds"] == pytest.approx(figures["global_seconds"] + figures["local_seconds"])
+    for share in ("plausible", "plausible_shown", "plausible_held_out", "plausible_uniform"):
+        assert 0 <= figures[share] <= 1
+    assert figures["plausible_pairs"] == pytest.approx(figures["plausible"] * figures["found"])
+    assert 0 < figures["atn"] <= 100
     assert figures["options"]["global_num"] == 30
     assert figures["options"]["cluster_num"] == 4
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES

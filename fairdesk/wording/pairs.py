@@ -37,7 +37,8 @@ def typicality_text(typicality: float | None) -> str:
 def plausible_text(pair: Compared[Any]) -> str:
     """Say whether a pair that was compared with the data is plausible, and else why not."""
     if pair.plausible:
-        return "Plausible: both instances are as usual and as near to the data as data rows are."
+        usual = "" if pair.typicality is None else "as usual and "
+        return f"Plausible: both instances are {usual}as near to the data as data rows are."
     rare = [
         what
         for what, typicality in (

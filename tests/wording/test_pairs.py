@@ -1,8 +1,11 @@
 """The share of plausible pairs is said beside that of data rows and of uniform instances."""
 
+import pytest
+
 from fairdesk.audit.runs.plausibility import PlausibleShare
+from fairdesk.audit.store.pair import MinimalPair
 from fairdesk.individual.realism.plausibility import Reference
-from fairdesk.wording.pairs import plausible_in_short, plausible_pairs
+from fairdesk.wording.pairs import plausible_in_short, plausible_pairs, plausible_text
 
 
 def share(uniform=0.002, by_distance=False, compared=26_221):
@@ -26,3 +29,21 @@ def test_where_less_is_known_less_is_said():
     assert "uniformly" not in said + plausible_in_short(share(uniform=None))
     few = PlausibleShare(3, 4, 3, 4, 0.5, Reference(0.9, 0.0, False))
     assert "pairs shown first" not in plausible_pairs(few).sentence
+
+
+@pytest.mark.parametrize(
+    ("plausible", "typicality", "partner", "said"),
+    [
+        (1, 0.4, 0.2, "as usual and as near"),
+        (1, None, None, "are as near"),
+        (0, 0.01, 0.2, "the instance is rarer"),
+        (0, 0.4, 0.05, "its counterfactual is rarer"),
+        (0, 0.0, 0.01, "the instance and its counterfactual are rarer"),
+        (0, 0.4, 0.2, "farther from every data row"),
+        (0, None, None, "farther from every data row"),
+    ],
+)
+def test_a_pair_is_plausible_or_says_why_not(plausible, typicality, partner, said):
+    row = (0.0, 1.0)
+    pair = MinimalPair(row, row, 0, 1, 0.1, 0.9, plausible, 0.1, 0.2, typicality, partner, 3)
+    assert said in plausible_text(pair)

@@ -93,6 +93,8 @@ def _definitions(material: Material) -> Iterator[Block]:
         for each in passages.definitions("people"):
             if material.proofs or getattr(each, "key", "") != "certified":
                 yield each
+    if material.gathered.plausible is not None:
+        yield from passages.definitions("plausibility")
     yield from passages.definitions("groups")
     if material.measured is not None:
         yield from passages.definitions("comparisons")

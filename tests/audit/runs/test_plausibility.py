@@ -1,20 +1,28 @@
 import os
 import threading
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 
+import msgspec
 import numpy as np
 import pytest
 
 from fairdesk.audit.runs import plausibility as weighing
-from fairdesk.audit.runs.plausibility import WeighingBeside, is_weighed, score_findings
-from fairdesk.audit.store.records import PairQuery, RunState
+from fairdesk.audit.runs.plausibility import (
+    WeighingBeside,
+    is_weighed,
+    plausible_share,
+    score_findings,
+)
+from fairdesk.audit.store.records import SHOWN, PairQuery, RunState
 from fairdesk.audit.worker import guest
 from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.profiling.nearest import everywhere, gower
 from fairdesk.errors import WorkerError
+from fairdesk.population.similarity import atn
 from tests.plausible import scored
 from tests.report.building import people_store, run_into
 
@@ -194,3 +202,37 @@ def niceness(pid):
     children = Path(f"/proc/{pid}/task/{pid}/children")
     started = children.read_text().split() if children.exists() else []
     return max([own, *(niceness(int(each)) for each in started)])
+
+
+def test_the_share_of_plausible_pairs_and_their_order(store, people, monkeypatch):
+    assert plausible_share(store, people) is None
+    monkeypatch.setattr(weighing, "SHOWN_FIRST", 30)
+    worker = Worker()
+    try:
+        score_findings(worker, store, people, lambda *_: None)
+    finally:
+        worker.close()
+    shown = list(store.each_pair(SHOWN))
+    share = plausible_share(store, people, 1)
+    assert share.compared == len(shown) > 80
+    assert share.plausible == sum(pair.plausible for pair in shown)
+    assert (share.shown, share.plausible_shown) == (30, min(30, share.plausible))
+    rows = np.array([pair.row for pair in shown[:30]])
+    assert share.atn == atn(store.spec.domain, people, rows)
+    assert share.reference == store.reference()
+    assert 0.8 < share.reference.held_out <= 1
+    assert plausible_share(store, people, 2) is None
+    protected = store.spec.domain.protected
+    ranks, seen = [], Counter()
+    for pair in sorted(shown, key=lambda pair: pair.id):
+        place = (pair.run, pair.nearest, pair.plausible)
+        assert pair.repeats == seen[place]
+        seen[place] += 1
+    for pair in shown:
+        changed = int((pair.row[protected] != pair.partner[protected]).sum())
+        ranks.append((1 - pair.plausible, changed, pair.repeats, pair.id))
+    assert ranks == sorted(ranks)
+    paged = [pair.id for start in range(0, len(shown), 7) for pair in store.pairs(SHOWN, start, 7)]
+    assert paged == [pair.id for pair in shown]
+    only = msgspec.structs.replace(SHOWN, plausible=True)
+    assert store.count(only) == share.plausible
