@@ -962,7 +962,7 @@ def test_decisions_alone_are_compared_by_groups(mining, people, capsys):
     line = mining("--predictions", "hired", model=None)
     assert cli.main([*line, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv", "manifest.json"}
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "subgroups.csv", "manifest.json"}
     assert (told["state"], told["n_subgroups"], told["queries"]) == ("done", 1, 0)
     (found,) = told["subgroups"]
     rows = [line.split(",") for line in people.read_text().splitlines()[1:]]
@@ -998,11 +998,11 @@ def test_groups_are_told_apart_also_by_what_the_model_is_not_given(
     more += ("--domain", str(tmp_path / "blue.json"))
     assert cli.main(mining(*more, "--bins", "age=30,40.5", "--json")) == 0
     told = json.loads(capsys.readouterr().out)
-    (mined,) = [each for each in told["figures"] if each["type"] == "RuleSearchSummary"]
+    (mined,) = [each for each in told["figures"] if each["type"] == "SubgroupSearch"]
     assert mined["attributes"] == ["age", "sex", "colour"]
     assert mined["notes"] == ["{'age': (30.0, 40.5)}  {}"]
     assert told["queries"] == 60 + 4 * 60
-    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv", "manifest.json"}
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "subgroups.csv", "manifest.json"}
     fails(capsys, mining(*more, "--bins", "age=30", method="steps"), "into bins", "testsgd")
     fails(capsys, mining(*more, "--bins", "age=x"), "age=25,40,60")
     fails(capsys, mining(*more, "--bins", "age=40,30"), phrases.MUST_RISE)
@@ -1034,7 +1034,7 @@ def test_terms_in_texts_are_compared_where_nothing_is_protected(mining, tmp_path
 
     assert cli.main(line("--terms", str(tmp_path / "terms.json"), "--json")) == 0
     told = json.loads(capsys.readouterr().out)
-    (mined,) = [each for each in told["figures"] if each["type"] == "RuleSearchSummary"]
+    (mined,) = [each for each in told["figures"] if each["type"] == "SubgroupSearch"]
     assert mined["notes"] == ["{} said {'gender': ('gay', 'old')}"]
     fails(capsys, line("--terms", str(tmp_path / "broken.json")), phrases.NOT_EXPECTED, "JSON")
     fails(capsys, line("--terms", str(tmp_path / "empty.json")), "has no category")

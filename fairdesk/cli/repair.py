@@ -110,7 +110,7 @@ def _add_repair(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=whole_number,
         help=(
-            "the N-th subgroup of the last TestSGD run, as ranked in rule_sets.csv (default: the "
+            "the N-th subgroup of the last TestSGD run, as ranked in subgroups.csv (default: the "
             "one with the highest score)"
         ),
     )

@@ -86,7 +86,7 @@ class Change(msgspec.Struct, frozen=True):
     test: str = ""
 
 
-class Trial(msgspec.Struct, frozen=True, tag=True):
+class Trial(msgspec.Struct, frozen=True, tag="CandidateModel"):
     """One model that a repair measured.
 
     Attributes
@@ -133,7 +133,7 @@ class Trial(msgspec.Struct, frozen=True, tag=True):
     failed: str = ""
 
 
-class Repair(msgspec.Struct, frozen=True, tag=True):
+class Repair(msgspec.Struct, frozen=True, tag="Mitigation"):
     """What a repair came to; the first figure of its run, before its trials.
 
     Attributes

@@ -28,7 +28,7 @@ class Variant(msgspec.Struct, frozen=True):
     support: float
 
 
-class RuleSet(msgspec.Struct, frozen=True, tag=True):
+class RuleSet(msgspec.Struct, frozen=True, tag="Subgroup"):
     """A group that rules describe, and how it fares beside everybody else (TestSGD).
 
     Attributes
@@ -114,7 +114,7 @@ class Support(msgspec.Struct, frozen=True):
     conditions: Conditions = ()
 
 
-class RuleSearchSummary(msgspec.Struct, frozen=True, tag=True):
+class RuleSearchSummary(msgspec.Struct, frozen=True, tag="SubgroupSearch"):
     """What a search for rule sets did, for one outcome; its rule sets follow it, ranked.
 
     The highest scores come first, but those that leave fewer people outside than the least support
@@ -186,7 +186,7 @@ class Flip(msgspec.Struct, frozen=True):
     other_decision: str
 
 
-class TermRate(msgspec.Struct, frozen=True, tag=True):
+class TermRate(msgspec.Struct, frozen=True, tag="IdentityTerm"):
     """How sentences fare that name one term: the group, and each sentence by itself.
 
     Attributes
@@ -218,7 +218,7 @@ class TermRate(msgspec.Struct, frozen=True, tag=True):
     examples: tuple[Flip, ...] = ()
 
 
-class LinearGroup(msgspec.Struct, frozen=True, tag=True):
+class LinearGroup(msgspec.Struct, frozen=True, tag="LinearSubgroup"):
     """A subgroup that a linear threshold function of the protected attributes makes.
 
     Kearns, Neel, Roth and Wu, "Preventing Fairness Gerrymandering", ICML 2018.

@@ -83,7 +83,9 @@ def _reached(kind: object, seen: set[type[msgspec.Struct]]) -> Iterator[type[msg
 def _struct(struct: type[msgspec.Struct]) -> Iterator[str]:
     config = struct.__struct_config__
     about, meanings = _documented(struct)
-    yield f"### {struct.__name__} {{ #{struct.__name__.lower()} }}\n"
+    # what is in a file has the name that it has there
+    name = config.tag if isinstance(config.tag, str) else struct.__name__
+    yield f"### {name} {{ #{name.lower()} }}\n"
     if config.tag is not None:
         yield f'`"{config.tag_field}": "{config.tag}"`\n'
     yield f"{about}\n"

@@ -81,7 +81,7 @@ class RedactedJson:
             for name, each in node.items()
         }
         match node.get("type"):
-            case "TermRate":
+            case "IdentityTerm":
                 node["examples"] = []
             case "GroupTable":
                 node = _without_few(node)

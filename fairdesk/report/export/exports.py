@@ -48,8 +48,21 @@ _RULE = (
     *("score", "phi_in", "phi_out", "low", "high", "p", "margin", "confidence"),
     *("support", "rows", "n_in", "n_out", "data_in", "data_out", "holds_on_data"),
 )
-#: The heads of those whose names in the code say too little.
-_HEADS = {"n_samples": "n", "holds_on_data": "seen in original data rows"}
+#: The heads of those whose names in the code are not the field's.
+_HEADS = {
+    "n_samples": "n",
+    "holm": "corrected p",
+    "score": "gap",
+    "phi_in": "rate inside",
+    "phi_out": "rate outside",
+    "margin": "margin of the paper",
+    "confidence": "confidence of the paper",
+    "n_in": "samples inside",
+    "n_out": "samples outside",
+    "data_in": "rate inside, original data rows",
+    "data_out": "rate outside, original data rows",
+    "holds_on_data": "seen in original data rows",
+}
 
 
 def write_certificate(store: Store, run_id: int, path: Path) -> None:
@@ -98,10 +111,10 @@ def write_groups_csv(store: Store, path: Path) -> None:
     write_rows(path, [*header, *map(_head, _LINE)], rows)
 
 
-def write_rule_sets_csv(store: Store, path: Path) -> None:
+def write_subgroups_csv(store: Store, path: Path) -> None:
     """Write every rule set that is kept as one row, for a spreadsheet; like `write_groups_csv`.
 
-    Columns: ``run``, ``outcome`` (empty for a mean score), ``rank`` by score, ``rule``,
+    Columns: ``run``, ``outcome`` (empty for a mean score), ``rank`` by gap, ``subgroup``,
     ``near-duplicate of`` (the rank of the rule set that it nearly describes the people of), then
     the figures of `fairdesk.results.subgroups.RuleSet` as numbers.
 
@@ -122,15 +135,16 @@ def write_rule_sets_csv(store: Store, path: Path) -> None:
         for _, sets in mined_with(run.figures)
         for rank, each in enumerate(sets, start=1)
     )
-    header = ("run", "outcome", "rank", "rule", "near-duplicate of")
-    figures = map(_head, _RULE)
+    header = ("run", "outcome", "rank", "subgroup", "near-duplicate of")
+    # that of a subgroup is always corrected
+    figures = (_head("holm" if name == "p" else name) for name in _RULE)
     write_rows(path, [*header, *figures], rows)
 
 
 #: What is written of groups: from which figures, and by whom.
 GROUP_FILES: dict[str, tuple[type[Metric], Callable[[Store, Path], None]]] = {
     "groups.csv": (GroupTable, write_groups_csv),
-    "rule_sets.csv": (RuleSet, write_rule_sets_csv),
+    "subgroups.csv": (RuleSet, write_subgroups_csv),
 }
 
 

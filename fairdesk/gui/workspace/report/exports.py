@@ -24,7 +24,7 @@ from fairdesk.report.export.exports import (
     write_certificate,
     write_groups_csv,
     write_retraining_csv,
-    write_rule_sets_csv,
+    write_subgroups_csv,
 )
 from fairdesk.report.export.findings import write_findings_csv, write_findings_json
 from fairdesk.report.provenance.signing import Key
@@ -161,9 +161,9 @@ FILES: Final = (
         "For a spreadsheet: one row per subgroup found, with its rates, confidence interval "
         "and support.",
         "Export sub&groups…",
-        "rule_sets.csv",
+        "subgroups.csv",
         "CSV table (*.csv)",
-        write_rule_sets_csv,
+        write_subgroups_csv,
         RuleSet,
     ),
 )
