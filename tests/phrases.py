@@ -42,6 +42,8 @@ TEXT_FOR_NUMBER = "number where it received text"
 TREAT_AS_MISSING = "Treat as missing"
 NESTED = "nested too deeply"
 
+NO_OUTCOME = "no recorded outcome"
+
 # Models
 NO_MODEL_IN_FILE = "contains no model"
 CANNOT_BE_OPENED = "cannot be opened"
@@ -146,6 +148,7 @@ IN_THE_SUBGROUP = "in the subgroup"
 LOWEST_RATIO = "The lowest impact ratio by {attribute}"
 NO_TWO_GROUPS = "No two groups by {attribute} can be compared"
 NEAREST_ROW = "Nearest data row"
+ROW_DISTANCE = "Distance to data row"
 DISTANCE_NOW = "Distance to the data row now:"
 RECORDED_OUTCOMES = "Recorded outcomes in the data"
 TRUE_POSITIVE_RATE = "True positive rate"

@@ -54,7 +54,7 @@ _MISSING = fixed(
         "decision cannot change.",
         "subgroups": "Not searched. Subgroup discovery ranks subgroups by their gap to all others.",
         "mitigation": "Not tried. A mitigation retrains the model and compares discrimination and "
-        "accuracy on held-out rows.",
+        "accuracy on test rows, which it is not trained on.",
     }
 )
 #: The kinds of runs that answer each question.

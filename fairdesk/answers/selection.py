@@ -21,8 +21,8 @@ from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.tables import worst_of, worst_statement
-from fairdesk.wording.language import say
+from fairdesk.wording.groups.tables import group_text, worst_of, worst_statement
+from fairdesk.wording.language import say, say_many
 from fairdesk.wording.proofs import (
     estimated_sentence,
     proven_fractions,
@@ -67,7 +67,7 @@ def answers(
             Question.EXAMPLE: _example(spec, runs, pair, value),
             Question.CERTAIN: _certain(spec, runs),
             Question.SUBGROUPS: _subgroups(spec, runs),
-            Question.MITIGATION: _mitigation(runs),
+            Question.MITIGATION: _mitigation(spec, runs),
         }
     return tuple(
         each if each.known or each.said.sentence else _unanswered(spec, each.question)
@@ -126,6 +126,18 @@ def searches(runs: Sequence[_Run]) -> tuple[_Run, ...]:
 def pairs_found(runs: Sequence[Run]) -> int:
     """Count the pairs that all runs found, whatever they looked for."""
     return sum(run.found for run in runs)
+
+
+def pooled(runs: Sequence[Run]) -> str:
+    """Say how many pairs all runs found, where several did; else empty."""
+    finding = [run for run in runs if run.found]
+    if len(finding) < 2:
+        return ""
+    return say(
+        "{runs} runs together found {pairs} pairs.",
+        runs=words.number(len(finding)),
+        pairs=words.number(pairs_found(finding)),
+    )
 
 
 def best_run(question: Question, runs: Sequence[Run]) -> Run | None:
@@ -203,9 +215,11 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
     by_data = [_lowest(each.outcomes) for each in seen]
     of_data = [table for table in by_data if table is not None]
     if rated:
-        table = _lowest(group_words.of_main_kind(spec, _tables(rated[-1].figures)))
+        tables = group_words.of_main_kind(spec, _tables(rated[-1].figures))
+        table = _lowest(tables)
         if table is not None:
-            details = [_of_data(spec, each) for each in of_data if each.of != table.of]
+            details = [_of_intersection(tables, table)]
+            details += [_of_data(spec, each) for each in of_data if each.of != table.of]
             said = worst_statement(spec, table)
             chart = pictures.ratios(table)
             return _answer(Question.GROUPS, said, details, rated[-1], rated, chart)
@@ -218,6 +232,30 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
         more.append(say("The model’s own decisions are not measured yet."))
     said = worst_statement(spec, first)
     return Answer(Question.GROUPS, said, tuple(more), chart=pictures.ratios(first))
+
+
+def _of_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
+    """Say the lowest impact ratio of several attributes together, where it is still lower."""
+    crossed = [each for each in tables if len(each.attributes) > 1 and worst_of(each)]
+    lowest = min(crossed, key=_worst_ratio, default=None)
+    if lowest is None or len(shown.attributes) > 1 or _worst_ratio(lowest) >= _worst_ratio(shown):
+        return ""
+    worst = worst_of(lowest)
+    return (
+        say(
+            "Lowest of an intersection: {ratio}, {group} (n = {n}).",
+            ratio=words.number(_worst_ratio(lowest), 2),
+            group=group_text(lowest, worst),
+            n=words.number(worst.n_samples),
+        )
+        if worst is not None
+        else ""
+    )
+
+
+def _worst_ratio(table: GroupTable) -> float:
+    worst = worst_of(table)
+    return 1.0 if worst is None or worst.impact_ratio is None else worst.impact_ratio
 
 
 def _of_data(spec: AuditSpec, table: GroupTable) -> str:
@@ -281,8 +319,19 @@ def _example(
     of = next((run for run in searched if run.id == pair.run), most)
     names = words.protected_names(spec.domain)
     chart = pictures.sufficient_alone(names, of) if of.found and len(names) > 1 else None
-    said, counted = pair_statement(spec, pair, value), words.headline(spec, of)
-    return _answer(Question.EXAMPLE, said, (counted.sentence,), of, searched, chart)
+    said = pair_statement(spec, pair, value)
+    return _answer(Question.EXAMPLE, said, (_counted(of, runs),), of, searched, chart)
+
+
+def _counted(of: Run, runs: Sequence[Run]) -> str:
+    """Say how many pairs a run found, which the chart is of, and how many all found together."""
+    found = say_many(
+        of.found,
+        "Run {run} found {n} discriminatory pair. Examples, not a rate.",
+        "Run {run} found {n} discriminatory pairs. Examples, not a rate.",
+        run=str(of.id),
+    )
+    return f"{found} {pooled(runs)}".rstrip()
 
 
 def pair_statement(
@@ -366,13 +415,13 @@ def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     return _answer(Question.SUBGROUPS, said, (), run, tried, chart)
 
 
-def _mitigation(runs: Sequence[Run]) -> Answer:
+def _mitigation(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     """Say what the newest mitigation changed, and at what cost."""
     tried = [run for run in _among(runs, Question.MITIGATION) if run.figures]
     if not tried:
         return Answer(Question.MITIGATION, unmeasured(""))
     run = tried[-1]
-    said = mitigation_words.headline(run.figures)
+    said = mitigation_words.headline(spec, run.figures)
     chart = pictures.before_and_after(run.figures)
     # the baseline was retrained: only this says whether the imported model was the better one
     original = mitigation_words.original_sentence(run.figures)

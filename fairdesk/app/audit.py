@@ -11,7 +11,7 @@ from time import monotonic
 import msgspec
 
 from fairdesk.app.outputs import AUDIT_FILE, make_folder, make_room, write_outputs
-from fairdesk.app.plan import AuditPlan
+from fairdesk.app.plan import TEXT, AuditPlan
 from fairdesk.app.standard import StandardPlan, StandardRuns, standard_runs
 from fairdesk.app.time_limits import LEAST_SECONDS, out_of_time, with_time
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
@@ -45,7 +45,7 @@ class Question(msgspec.Struct, frozen=True):
     runs : tuple[RunSpec, ...]
         The methods, each with its options and its seed, in their order.
     title, person : str
-        As in `fairdesk.audit.plan.spec.AuditSpec`.
+        As in `fairdesk.audit.plan.spec.AuditSpec`; without a person, what the data suggest.
     limits : Limits
         What may be asked about, where that is not simply what the data hold.
     standard : StandardPlan, optional
@@ -61,7 +61,7 @@ class Question(msgspec.Struct, frozen=True):
     protected: tuple[str, ...]
     runs: tuple[RunSpec, ...]
     title: str
-    person: str = "person"
+    person: str = ""
     limits: Limits = Limits()
     standard: StandardPlan | None = None
     seconds: float | None = None
@@ -301,7 +301,7 @@ def plan_of(question: Question, found: Inspection) -> AuditPlan:
     subject = question.subject
     plan = AuditPlan(
         table=found.table,
-        person=question.person,
+        person=question.person or "person",
         label=subject.label,
         favourable=found.favourable,
         card=found.card,
@@ -312,6 +312,8 @@ def plan_of(question: Question, found: Inspection) -> AuditPlan:
         proof=found.proof,
         title=question.title,
     )
+    if not question.person and plan.only_texts:
+        plan.person = TEXT
     plan.protect(question.protected, question.limits)
     return plan
 

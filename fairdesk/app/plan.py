@@ -53,6 +53,10 @@ class Choice:
     given: Limit | tuple[int | float | str, ...] | None = None
 
 
+#: What a row is where a model reads nothing but texts, and the auditor says nothing else.
+TEXT = "text"
+
+
 @dataclass
 class AuditPlan:
     """What is to be audited, as far as it is known.
@@ -226,6 +230,12 @@ class AuditPlan:
         self.choices = {
             name: _choice(table.column(name), limits, protected=name in protected) for name in known
         }
+
+    @property
+    def only_texts(self) -> bool:
+        """Whether all that the model reads is free text: then a row is no person, but a text."""
+        names = () if self.predictions or self.table is None else self.attribute_names()
+        return bool(names) and all(self.data().column(name).kind is Kind.TEXT for name in names)
 
     def suggest_title(self) -> str:
         """Name the audit after its model and data."""

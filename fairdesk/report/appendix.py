@@ -18,7 +18,6 @@ from fairdesk.report.blocks import (
     Text,
     without_empty,
 )
-from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 
 #: The appendix, as a section and as a part that can be omitted.
@@ -59,14 +58,13 @@ def with_appendix(report: Report, *, omitted: bool) -> Report:
         return report
     sections: list[Section] = []
     moved: list[Block] = []
-    number = len(report.sections) + 1
     for section in report.sections:
         held = list(_moved(section))
         moved += held
         kept = list(without_empty([block for block, moves in divided(section) if not moves]))
         if held and not omitted:
             count = sum(isinstance(block, _SHOWN) for block in held)
-            kept.append(Text(_pointer(count, number)))
+            kept.append(Text(_pointer(count), place=_place(section)))
         sections.append(msgspec.structs.replace(section, blocks=tuple(kept)) if held else section)
     if omitted:
         left_out = (*report.left_out, say(TITLE))
@@ -86,8 +84,9 @@ def _moved(section: Section) -> Iterator[Block]:
             if below.startswith(section.title):
                 title = below
             if title != said:
+                # the first one is where the section's own pages point to
+                yield Heading(title, key="" if said else _place(section))
                 said = title
-                yield Heading(title)
             yield (
                 msgspec.structs.replace(block, key=f"{section.key}/{block.key}")
                 if isinstance(block, _SHOWN)
@@ -95,13 +94,16 @@ def _moved(section: Section) -> Iterator[Block]:
             )
 
 
-def _pointer(count: int, number: int) -> str:
-    place = words.number(number)
+def _place(section: Section) -> str:
+    """Return the key of the place in the appendix where what is moved out of a section begins."""
+    return f"{KEY}-{section.key}"
+
+
+def _pointer(count: int) -> str:
     if not count:
-        return say("More about this is in section {place}.", place=place)
+        return say("More about this is in the appendix.")
     return say_many(
         count,
-        "{n} more table or chart is in section {place}.",
-        "{n} more tables and charts are in section {place}.",
-        place=place,
+        "{n} more table or chart is in the appendix.",
+        "{n} more tables and charts are in the appendix.",
     )

@@ -15,20 +15,26 @@ from fairdesk.wording.statements import Evidence
 
 
 class Text(msgspec.Struct, frozen=True, tag="text"):
-    """A paragraph; ``lead`` are its first words, set in bold."""
+    """A paragraph; ``lead`` are its first words, set in bold.
+
+    ``place`` is the key of a heading that it refers to, where that is.
+    """
 
     text: str
     lead: str = ""
+    place: str = ""
 
 
 class Heading(msgspec.Struct, frozen=True, tag="heading"):
     """A heading inside a section; listed in the contents.
 
-    ``appended``: whether all below it, up to the next heading, is in the appendix.
+    ``appended``: whether all below it, up to the next heading, is in the appendix. ``key``: by
+    which a paragraph refers to it.
     """
 
     text: str
     appended: bool = False
+    key: str = ""
 
 
 class Statement(msgspec.Struct, frozen=True, tag="statement"):

@@ -361,7 +361,7 @@ def _promise(material: Material) -> str:
         return words.OBSERVED
     if material.one_by_one:
         return words.EXAMPLES
-    return words.ESTIMATED_GROUPS if material.subtle else words.OBSERVED
+    return material.estimated if material.subtle else words.OBSERVED
 
 
 def _cover(spec: AuditSpec, moment: datetime, stands: str) -> tuple[Fact, ...]:

@@ -113,7 +113,7 @@ def change_of(trial: Trial, measure: Measure, against: int) -> Change | None:
     return next(found, None)
 
 
-def same_measure(trial: Trial | None, measure: Measure) -> Measure | None:
+def same_measure(trial: Trial | None, measure: Measure | Change) -> Measure | None:
     """Find the same thing as measured of another trial."""
     same = (measure.what, measure.of, measure.rows)
     found = (

@@ -147,6 +147,8 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
     if share.exact:
         evidence = "observed" if share.whom == "data" else "proven"
     said = Statement(evidence, share_label(spec, share.whom), words.capital(value), sentence)
+    if share.whom == "data" and share.exhaustive:
+        return said.with_more(_untested(spec, share))
     if share.whom != "domain":
         return said
     people = plural(spec.person)
@@ -155,6 +157,21 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
             "The input domain consists of combinations of values, not of real {people}.",
             people=people,
         )
+    )
+
+
+def _untested(spec: AuditSpec, share: Share) -> str:
+    """Say how many rows of the data a share is not of, and why; empty where it is of all."""
+    rest = spec.data.rows - share.n_samples
+    if rest <= 0:
+        return ""
+    return say_many(
+        rest,
+        "{n} of the {rows} rows is excluded (a value is missing or not allowed, or a constraint "
+        "is broken).",
+        "{n} of the {rows} rows are excluded (a value is missing or not allowed, or a constraint "
+        "is broken).",
+        rows=words.number(spec.data.rows),
     )
 
 
@@ -433,7 +450,7 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
         case QuestionKind.GROUPS | QuestionKind.RATES:
             said = group_words.headline(spec, run.figures)
         case QuestionKind.REPAIR:
-            said = mitigation_words.headline(run.figures)
+            said = mitigation_words.headline(spec, run.figures)
         case QuestionKind.EXAMPLES:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:

@@ -20,6 +20,7 @@ from fairdesk.results.trials import (
     relative_fall,
     repair_of,
     result_of,
+    same_measure,
     shown,
     source_of_labels,
     trial_of,
@@ -34,6 +35,7 @@ from fairdesk.wording.trials import (
     digits_for,
     known,
     measure_name,
+    measure_parts,
     measure_text,
     portion_text,
     rows_text,
@@ -43,6 +45,8 @@ from fairdesk.wording.trials import (
 )
 from fairdesk.wording.words import UNDEFINED
 
+#: Measures that got worse, as many as a headline names.
+_NAMED = 2
 #: Of these more is better.
 _BETTER = ("accuracy", "auc", "impact_ratio")
 #: What the number of a trial is compared with by name.
@@ -115,7 +119,7 @@ def labels_sentence(labels: str) -> str:
     return say(_LABELS[labels])
 
 
-def headline(figures: Sequence[Metric]) -> Statement:
+def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
     """Say what came of a repair; where nothing was shown to help, that first."""
     repair = repair_of(figures)
     if repair is None:
@@ -134,11 +138,13 @@ def headline(figures: Sequence[Metric]) -> Statement:
     if best is None or best.number < 2:
         said = _helpless(figures, repair)
     else:
-        value, said = _chosen(figures, repair, best)
+        value, said = _chosen(spec, figures, repair, best)
     return Statement("estimated", say("Relative change") if value else "", value, said)
 
 
-def _chosen(figures: Sequence[Metric], repair: Repair, best: Trial) -> tuple[str, str]:
+def _chosen(
+    spec: AuditSpec, figures: Sequence[Metric], repair: Repair, best: Trial
+) -> tuple[str, str]:
     """Return by how much the chosen trial cut the target, empty if not shown, and say what it did.
 
     The reduction is written where its interval is known.
@@ -162,7 +168,7 @@ def _chosen(figures: Sequence[Metric], repair: Repair, best: Trial) -> tuple[str
     first, last = both_texts(before, after)
     values = {"target": _target(repair), "before": first, "after": last, "cost": _cost(best)}
     values["other"] = say(_AGAINST[change.against])
-    harm, fall = _harm(figures, best), relative_fall(before, after, change)
+    harm, fall = _harm(spec, figures, best), relative_fall(before, after, change)
     if fall is None:
         said = say(
             "Compared with {other}, {deed} reduced {target} from {before} to {after}{cost}.",
@@ -188,14 +194,14 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     repair = repair_of(figures)
     if repair is None:
         return ()
-    out = [headline(figures).sentence]
+    out = [headline(spec, figures).sentence]
     best = chosen_of(figures)
     if best is not None and best.number > 1:
         out += filter(
             None,
             (
                 worse_sentence(spec, figures, best),
-                _beside_imported(best, repair),
+                _beside_imported(figures, best, repair),
                 _proven(figures, best),
             ),
         )
@@ -216,7 +222,7 @@ def original_sentence(figures: Sequence[Metric]) -> str:
     repair, best = repair_of(figures), chosen_of(figures)
     if repair is None or best is None or best.number < 2:
         return ""
-    return _beside_imported(best, repair)
+    return _beside_imported(figures, best, repair)
 
 
 def split_sentence(spec: AuditSpec, repair: Repair) -> str:
@@ -302,8 +308,8 @@ def _worse(figures: Sequence[Metric], trial: Trial) -> list[Change]:
     ]
 
 
-def _harm(figures: Sequence[Metric], trial: Trial) -> str:
-    """Say what a trial made worse: who else is treated unlike by name, other measures by number."""
+def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
+    """Say what a trial made worse: the share of the domain first, then other measures by name."""
     worse = {
         (each.what, each.of): each for each in _worse(figures, trial) if each.what != "accuracy"
     }
@@ -320,9 +326,21 @@ def _harm(figures: Sequence[Metric], trial: Trial) -> str:
             )
             said = f" {rose}"
     if worse:
-        more = say_many(len(worse), "{n} other measure got worse.", "{n} other measures got worse.")
+        baseline = trial_of(figures, baseline_of(figures))
+        named = [_turn(spec, each, baseline, trial) for each in worse.values()]
+        more = say("Worse: {measures}.", measures=words.some(named, _NAMED))
         said += f" {more}"
     return said
+
+
+def _turn(spec: AuditSpec, change: Change, before: Trial | None, after: Trial) -> str:
+    """Name a measure, with what it was and what it is: ``AUC (from 0.862 to 0.810)``."""
+    name = measure_name(spec, change)
+    first, last = same_measure(before, change), same_measure(after, change)
+    if first is None or last is None:
+        return name
+    texts = both_texts(first, last)
+    return say("{name} (from {before} to {after})", name=name, before=texts[0], after=texts[1])
 
 
 def _deed(trial: Trial) -> str:
@@ -376,22 +394,24 @@ def _cost(trial: Trial) -> str:
     if change is None:
         return ""
     text = change_text(change, tested=False)
-    return say("; accuracy on held-out rows changed by {change}", change=text)
+    return say("; accuracy on the test rows changed by {change}", change=text)
 
 
-def _beside_imported(trial: Trial, repair: Repair) -> str:
+def _beside_imported(figures: Sequence[Metric], trial: Trial, repair: Repair) -> str:
     """Say how the chosen trial fares beside the model as it was imported."""
     target, accuracy = result_of(trial, repair.target), result_of(trial, "accuracy")
     if target is None or accuracy is None:
         return ""
     fell, cost = change_of(trial, target, 0), change_of(trial, accuracy, 0)
-    if fell is None or cost is None:
+    original = None if fell is None else same_measure(trial_of(figures, 0), fell)
+    if fell is None or cost is None or original is None:
         return ""
     return say(
-        "Compared with the original model, {target} changed by {fall}, and accuracy by "
-        "{cost}. The original model may have been trained on the test rows, which would make "
-        "it look more accurate.",
-        target=_target(repair),
+        "Compared with the original model ({before} in the same sample), {target} changed by "
+        "{fall}, and accuracy by {cost}. The original model may have been trained on the test "
+        "rows, which would make it look more accurate.",
+        before=measure_parts(original)[0],
+        target=say("the gap") if repair.target == "rule_score" else say("the share"),
         fall=change_text(fell),
         cost=change_text(cost),
     )

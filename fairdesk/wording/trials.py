@@ -41,7 +41,7 @@ _MEASURES = fixed(
         "brier": "Brier score",
         "calibration": "Calibration error",
         "share_domain": "Decision changes: share of the input domain",
-        "share_data": "Decision changes: {people} in the data",
+        "share_data": "Decision changes: share of the test rows",
         "impact_ratio": "Impact ratio",
         "rate_gap": "Largest gap in selection rates",
         "error_gap": "Largest gap in error rates",

@@ -20,10 +20,11 @@ from fairdesk.wording.statements import Statement
 
 #: What a search can show, and what not. Stands wherever findings are counted.
 EXAMPLES = fixed(
-    "Each pair shows that, for these inputs, the model’s decision depends on a protected "
-    "attribute. Neither the number of pairs nor their share among the instances tested is a "
-    "prevalence: a search goes where it expects pairs, and random sampling draws from the input "
-    "domain. Instances are synthetic or rows of the data."
+    "A discriminatory pair is two instances that differ in protected attributes only and receive "
+    "different decisions. Each pair shows that, for these inputs, the model’s decision depends "
+    "on a protected attribute. Neither the number of pairs nor their share among the instances "
+    "tested is a prevalence: a search goes where it expects pairs, and random sampling draws from "
+    "the input domain. Instances are synthetic or rows of the data."
 )
 #: What the rows of the data show, and what not.
 OBSERVED = fixed(
@@ -36,6 +37,17 @@ ESTIMATED_GROUPS = fixed(
     "Figures of discovered subgroups are estimated from perturbed data rows, with the "
     "confidence intervals given. They show which subgroups differ, not why: members of a "
     "subgroup may differ from all others in more than the protected attributes."
+)
+#: The same of identity terms: these are exchanged, and the rest of a text stays.
+ESTIMATED_TERMS = fixed(
+    "Figures of identity terms are estimated from texts of the data in which one term was replaced "
+    "by another, with the confidence intervals given. The texts are the same with every term, so a "
+    "difference is due to the term. They do not show how often such texts occur."
+)
+#: Why counts of pairs by attribute are not those of all pairs.
+NOT_A_SUM = fixed(
+    "A pair can count for several attributes, or for none where only a joint change alters the "
+    "decision, so the counts need not add up to that of all pairs."
 )
 #: Between a number and its unit: no line break.
 NBSP = "\u00a0"
@@ -54,6 +66,7 @@ _OFFERED = fixed(
     (
         *("applicant", "person", "customer", "patient", "employee", "candidate", "student"),
         *("applicants", "people", "customers", "patients", "employees", "candidates", "students"),
+        *("text", "texts"),
     )
 )
 _REGULAR = ("german", "human", "roman")
@@ -180,6 +193,22 @@ def signed(value: float, digits: int = 2) -> str:
     """Write a number with its sign: ``+1.20``, ``−0.31``."""
     text = f"{abs(value):.{digits}f}"
     return f"{'−' if value < 0 and float(text) else '+'}{localised(text)}"
+
+
+def rounding_note(first: float, second: float, digits: int = 1) -> str:
+    """Say that a difference was made before rounding, where it is not that of the rounded shares.
+
+    Parameters
+    ----------
+    first, second : float
+        Shares from 0 to 1.
+    digits : int
+        The decimals of percentages that both, and their difference, are written with.
+    """
+    one, other, apart = (round(100 * each, digits) for each in (first, second, first - second))
+    if round(one - other, digits) == apart:
+        return ""
+    return say("The difference was calculated before rounding.")
 
 
 def plain(value: float, digits: int) -> str:
@@ -448,6 +477,12 @@ def some(values: Sequence[str], most: int = 12) -> str:
     if rest <= 0:
         return shown
     return say("{shown} and {n} more", shown=shown, n=number(rest))
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Return a text of a table's cell on one line, cut where it is longer than so many letters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def how_made(one: Input, most: int = 12) -> str:

@@ -8,7 +8,7 @@ from fairdesk.answers.answer import Question
 from fairdesk.answers.example import clearest
 from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed
-from fairdesk.answers.selection import answers, best_run, pairs_found, searches
+from fairdesk.answers.selection import answers, best_run, pairs_found, pooled, searches
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.events import Found
@@ -364,4 +364,28 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
     assert "sex from female to male" in answer.said.sentence
     assert "pair 3" in answer.said.sentence
     assert answer.said.sentence.count("favourable") == 2
-    assert answer.details[0].startswith("60 discriminatory pairs")
+    assert answer.details[0].startswith("Run 2 found 60 discriminatory pairs.")
+
+
+def test_a_lower_ratio_of_an_intersection_is_named_beside_that_of_one_attribute(spec):
+    lower = replace(
+        TABLE,
+        attributes=("sex", "job"),
+        lines=tuple(
+            replace(line, values=(*line.values, "cook"), impact_ratio=ratio)
+            for line, ratio in zip(TABLE.lines, (1.0, 0.31), strict=True)
+        ),
+    )
+    higher = replace(lower, lines=tuple(replace(line, impact_ratio=1.0) for line in lower.lines))
+    worst = min(TABLE.lines, key=lambda line: line.impact_ratio)
+    assert worst.impact_ratio > 0.31
+    for crossed, named in ((lower, True), (higher, False)):
+        answer = answered(spec, Question.GROUPS, run(1, "groups", TABLE, crossed))
+        assert answer.said.value == f"{worst.impact_ratio:.2f}"
+        assert any("0.31" in each and "cook" in each for each in answer.details) is named
+
+
+def test_pairs_of_several_runs_are_counted_together_and_apart(spec):
+    one, other = (run(i, "maft", tried=90, found=i * 7) for i in (1, 2))
+    assert pooled((one,)) == ""
+    assert pooled((one, other, run(3, "maft", tried=9))) == "2 runs together found 21 pairs."

@@ -1,13 +1,14 @@
 """The window's answers and the command line's arguments come to the same question."""
 
 import json
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 import pytest
 
 from fairdesk.app.audit import Question, plan_of
-from fairdesk.app.plan import Choice
+from fairdesk.app.plan import AuditPlan, Choice
 from fairdesk.app.standard import LIMITS, PlanKind, standard_runs
 from fairdesk.app.time_limits import planned
 from fairdesk.audit.plan.plan import Limits, read_limits
@@ -206,3 +207,28 @@ def test_chosen_methods_are_the_same_by_clicks_and_by_arguments():
     state.length = Length.QUICK
     assert state.first_runs().runs == planned(question.runs, question.limit)
     assert state.limit == question.limit
+
+
+@pytest.mark.parametrize(
+    ("names", "wizard", "command"),
+    [(("note",), "text", "text"), (("note", "age"), AuditPlan.person, "person")],
+)
+def test_a_row_is_a_text_where_a_model_reads_nothing_else(names, wizard, command):
+    found = opened()
+    inputs = tuple(Input(name, name, How.LABEL) for name in names)
+    mapping = msgspec.structs.replace(found.mapping, inputs=inputs)
+    found = replace(found, mapping=mapping)
+    state = WizardState(title="Loans")
+    state.set_table(found.table)
+    state.set_mapping(found.mapping)
+    assert state.person == wizard
+    subject = Subject("people.csv", "approved", "yes")
+    question = Question(subject, ("sex",), (RunSpec("testsgd"),), title="Loans")
+    assert plan_of(question, found).person == command
+    # what the auditor says is kept
+    own = msgspec.structs.replace(question, person="comment")
+    assert plan_of(own, found).person == "comment"
+    state.person = "comment"
+    state.set_mapping(msgspec.structs.replace(found.mapping, inputs=()))
+    state.set_mapping(found.mapping)
+    assert state.person == "comment"

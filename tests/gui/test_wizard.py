@@ -898,7 +898,7 @@ def test_rows_without_a_decision_are_counted(qtbot, wizard, tmp_path):
     choose(wizard.data.label, "ok")
     choose(wizard.data.favourable, "yes")
     assert "2 of 4 applicants have the favourable outcome." in wizard.data._outcome.text()
-    assert "1 row has no recorded outcome" in wizard.data._outcome.text()
+    assert f"1 row has {phrases.NO_OUTCOME}" in wizard.data._outcome.text()
 
 
 def test_constraints_are_added_checked_edited_removed_and_undone(qtbot, wizard, loans):

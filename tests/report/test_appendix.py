@@ -1,9 +1,12 @@
 """The appendix: what moves there moves once and nothing is lost; left out, it is gone and said."""
 
+import io
+import re
 from collections import Counter
 
 import msgspec
 import pytest
+from pypdf import PdfReader
 
 from fairdesk.audit.store.details import Choice
 from fairdesk.report import appendix
@@ -20,11 +23,12 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.content.choosing import check, chosen, parts
 from fairdesk.report.document import make_report, whole_report
-from fairdesk.report.render.pdf import Preview
+from fairdesk.report.render import html
+from fairdesk.report.render.pdf import Preview, pdf
 from fairdesk.wording.language import say, using
 from tests.report.building import people_store, run_into
 from tests.report.pages_building import pair, report
-from tests.report.reading import section_of, words_of
+from tests.report.reading import section_of
 from tests.report.sections.test_certification import DOMAIN, PEOPLE
 from tests.report.test_group_sections import GAP, RULES, TABLES, measured
 
@@ -100,16 +104,15 @@ def test_what_moves_moves_once_and_nothing_is_lost(store, template):
     assert [each.key for each in others] == [each.key for each in before.sections]
     for section in others:
         moves = sum(name.startswith(f"{section.key}/") for name in wanted)
-        said = [each.text for each in section.blocks if isinstance(each, Text)]
-        pointing = [each for each in said if f"section {len(after.sections)}." in each]
+        pointing = [each.text for each in section.blocks if isinstance(each, Text) and each.place]
         was = section_of(before, section.key)
         assert len(pointing) == any(each for _, each in appendix.divided(was))
         assert [each.split(" ")[0] for each in pointing if moves] == ([str(moves)] if moves else [])
     # and so are all other blocks
     assert Counter(map(plain, blocks_without_headings(before))) == Counter(
-        each
-        for each in map(plain, blocks_without_headings(after))
-        if f"section {len(after.sections)}." not in each
+        plain(each)
+        for each in blocks_without_headings(after)
+        if not (isinstance(each, Text) and each.place)
     )
 
 
@@ -126,8 +129,34 @@ def test_left_out_it_is_gone_and_the_limits_say_so(store):
     (said,) = (each.text for each in section_of(less, "limits").blocks if isinstance(each, Callout))
     assert appendix.TITLE in said
     # and nothing points to what is not there
-    assert f"section {len(whole.sections)}." in words_of(whole)
-    assert f"section {len(whole.sections)}." not in words_of(less)
+    assert pointers(whole)
+    assert not pointers(less)
+
+
+def pointers(made):
+    """Return the keys of the places in the appendix that sections point to."""
+    return [
+        block.place
+        for section in made.sections
+        for block in section.blocks
+        if isinstance(block, Text) and block.place
+    ]
+
+
+def test_each_section_points_to_its_own_page_of_the_appendix(store):
+    made = make_report(store)
+    headings = [
+        (each.key, each.text)
+        for each in section_of(made, appendix.KEY).blocks
+        if isinstance(each, Heading) and each.key
+    ]
+    assert [key for key, _ in headings] == pointers(made)
+    number = len(made.sections)
+    at = Preview(made).places()[appendix.KEY]
+    pages = PdfReader(io.BytesIO(pdf(made))).pages
+    printed = " ".join(" ".join(page.extract_text() for page in pages).split())
+    assert f"in the appendix. Section {number}.1, page {at}" in printed
+    assert re.search(rf'in the appendix\. <a href="#[^"]+">{number}\.1 ', html.page(made))
 
 
 def test_a_part_of_the_appendix_is_dropped_like_any_other(store):
@@ -186,8 +215,10 @@ def test_all_below_a_heading_moves_with_it():
     # what has the section's name says it once
     again = Section("A part", (Heading("A part, run 1", appended=True), Text("Told.")), key="one")
     made = appendix.with_appendix(report(again), omitted=False)
-    assert made.sections[0].blocks == (Text("More about this is in section 2."),)
-    assert made.sections[1].blocks[0] == Heading("A part, run 1")
+    (pointing,) = made.sections[0].blocks
+    (heading, *_) = made.sections[1].blocks
+    assert heading == Heading("A part, run 1", key=pointing.place)
+    assert pointing.place
 
 
 def test_nothing_to_move_makes_no_appendix():

@@ -104,8 +104,12 @@ def test_rows_left_out_are_told_step_by_step(tmp_path):
         measure(store, msgspec.structs.replace(TABLE, without=3))
         rows = grid_of(section_of(make_report(store), "data"), "rows").rows
     assert rows[0] == ("Reading", "Every row of the file was read", "0", "200")
-    assert ("Group metrics", "By sex: group not recorded", "12", "4,880") in rows
-    assert ("Search", "Value missing: job", "10", "190") in rows
+    assert ("Group metrics of decisions", "By sex: group not recorded", "12", "4,880") in rows
+    needed = "A value that the model needs is missing"
+    assert ("Group metrics of decisions", needed, "3", "197") in rows
+    (tested,) = (row for row in rows if row[1] == "Value missing: job")
+    assert tested[2:] == ("10", "190")
+    assert len({row[0] for row in rows}) == 3
 
 
 def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path):
@@ -126,7 +130,8 @@ def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path
     whole = 40 + 2_405 + 10 + BLACK.negatives
     said = told["Checked on rows of the data"]
     share = f"({100 * right / whole:.1f}\u00a0%)"
-    assert f"in {right:,} of {whole:,} rows that have one {share}" in said
+    assert f"in {right:,} of the {whole:,} rows with both a decision" in said
+    assert share in said
 
 
 def test_the_log_is_printed_with_its_chain_and_what_passes_is_not(tmp_path):

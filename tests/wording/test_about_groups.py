@@ -185,7 +185,7 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
         subgroup_words.evidence_sentence(spec, RULE, single)
     )
     assert plain(subgroup_words.margin_sentence(RULE)).startswith(
-        "The paper’s own margin is 4.7 percentage points with 90.25 % confidence"
+        "The published method states a margin of 4.7 percentage points with 90.25 % confidence"
     )
     assert "and these data rows only" in subgroup_words.margin_sentence(RULE)
 
@@ -228,7 +228,8 @@ def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec)
 def test_what_was_examined_is_told(spec):
     assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
         "1,590 subgroups defined by sex, job and age with at least 5 % of the data were tested, "
-        "of 2,340 counted: 83,000 instances queried, largest margin 4.9 percentage points, 1.2 s."
+        "of 2,340 counted. For this, 83,000 perturbed data rows were tested; the other queries of "
+        "the run are for the original data rows and for a check beforehand that outputs repeat."
     )
     none = msgspec.structs.replace(MINED, rule_sets=0)
     assert plain(subgroup_words.mined_sentence(spec, none)) == (
@@ -241,11 +242,12 @@ def test_what_was_examined_is_told(spec):
     assert one.startswith(
         "1 subgroup defined by sex, job and age with at least 5 % of the data was"
     )
-    assert ": 1 instance queried," in one
+    assert "For this, 1 perturbed data row was tested;" in one
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
     assert (
         "subgroups defined by terms of gender and religion with at least 5 % of the texts with "
-        "an identity term (640 texts) were tested, of 2,340 counted: 83,000 texts queried,"
+        "an identity term (640 texts) were tested, of 2,340 counted. For this, 83,000 texts with a "
+        "term replaced were tested;"
     ) in plain(subgroup_words.mined_sentence(spec, texts))
 
 
@@ -296,12 +298,14 @@ def test_terms_are_told_with_their_flips(spec):
     flip = Flip(3, "I am gay", "I am straight", "straight", 0.4, 0.6, "toxic", "fine")
     term = TermRate("gender", "gay", 31, 500, 0.412, 200, 62, (flip,))
     assert plain(subgroup_words.term_sentence(spec, term)) == (
-        "41.2 % of 500 texts receive “1” with “gay” (gender) inserted. "
-        f"{phrases.CHANGES_FOR} "
-        "62 of 200 with another term of gender. 31 texts of the data contain it."
+        "500 texts that contain a term of gender were tested with “gay” (gender) in its place: "
+        "41.2 % of them receive “1”. For 62 of 200 of these texts, the decision changes with "
+        "another term of gender. 31 texts of the data contain this term itself."
     )
     once = msgspec.structs.replace(term, occurs=1)
-    assert subgroup_words.term_sentence(spec, once).endswith("1 text of the data contains it.")
+    assert subgroup_words.term_sentence(spec, once).endswith(
+        "1 text of the data contains this term itself."
+    )
     assert subgroup_words.flip_sentence(flip) == (
         "“toxic” for “I am gay”, “fine” with “straight” instead."
     )
@@ -313,7 +317,9 @@ def test_terms_are_told_with_their_flips(spec):
     assert shown.count("…") == 2
     assert len(shown) < 320
     never = TermRate("gender", "queer", 0, 0, 0.0, 0, 0)
-    assert subgroup_words.term_sentence(spec, never).startswith("No text could contain “queer”")
+    assert subgroup_words.term_sentence(spec, never).startswith(
+        "No text could be tested with “queer”"
+    )
     other = TermRate("gender", "straight", 3, 500, 0.61, 200, 62)
     (told,) = group_words.sentences(spec, (never, other, term))
     assert plain(told) == (
@@ -370,14 +376,14 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
         lowest.removeprefix("The ").capitalize(),
         "0.67",
     )
-    assert [plain(each) for each in table_words.table_sentences(spec, TABLE)] == [
+    assert [plain(each) for each in table_words.table_sentences(spec, TABLE, errors=False)] == [
         (
-            "Excluded: 12 applicants whose group is not recorded, and 3 applicants without an "
-            "outcome or a decision."
+            "Excluded: 12 applicants whose group is not recorded and 3 applicants (a value that "
+            "the model needs is missing)."
         )
     ]
     one = msgspec.structs.replace(TABLE, unknown=1, without=0)
-    assert table_words.table_sentences(spec, one) == (
+    assert table_words.table_sentences(spec, one, errors=False) == (
         "Excluded: 1 applicant whose group is not recorded.",
     )
     assert group_words.headline(spec, (TABLE,)) == worst
@@ -470,3 +476,63 @@ def test_each_figure_shows_its_formula_with_its_numbers(spec):
     for name in group_columns.heads(TABLE)[1:]:
         for line in TABLE.lines:
             assert shown(name, line)
+
+
+JUDGED = msgspec.structs.replace(
+    TABLE,
+    lines=(
+        msgspec.structs.replace(
+            WHITE, positives=100, true_positives=98, negatives=50, false_positives=28
+        ),
+        msgspec.structs.replace(
+            BLACK, positives=80, true_positives=76, negatives=40, false_positives=8
+        ),
+    ),
+)
+
+
+def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives():
+    gap = table_words.error_gap(JUDGED)
+    assert (gap.what, gap.counts, gap.reference) == ("false", (8, 40), (28, 50))
+    said = table_words.errors_statement(JUDGED)
+    assert plain(said.value) == "−36.0"
+    assert "false positive rates: 20.0 % for sex = female against 56.0 %" in plain(said.sentence)
+    white, black = JUDGED.lines
+    equal = msgspec.structs.replace(black, negatives=100, false_positives=56)
+    other = msgspec.structs.replace(JUDGED, lines=(white, equal))
+    assert table_words.error_gap(other).what == "true"
+    assert "true positive rates: 95.0 %" in plain(table_words.errors_statement(other).sentence)
+    lines = tuple(
+        msgspec.structs.replace(line, positives=None, negatives=None) for line in TABLE.lines
+    )
+    unlabelled = msgspec.structs.replace(TABLE, lines=lines)
+    assert table_words.errors_statement(unlabelled) is None
+
+
+@pytest.mark.parametrize(
+    ("of", "predictions", "why"),
+    [
+        ("label", "", phrases.NO_OUTCOME),
+        ("decisions", "", "a value that the model needs is missing"),
+        ("scores", "", "a value that the model needs is missing"),
+        ("decisions", "decided", "no decision in the data"),
+    ],
+)
+def test_why_rows_are_in_no_group_depends_on_what_is_counted(spec, of, predictions, why):
+    table = msgspec.structs.replace(TABLE, of=of, unknown=0, without=3)
+    asked = msgspec.structs.replace(spec, predictions=predictions)
+    assert f"Excluded: 3 applicants ({why})." in table_words.table_sentences(asked, table)
+
+
+def test_shares_of_groups_are_of_those_whose_group_is_recorded(spec):
+    unknown = msgspec.structs.replace(BLACK, known=False, share=0.01)
+    shown = dict(zip(group_columns.heads(TABLE), group_columns.cells(unknown, TABLE), strict=True))
+    assert shown["Share"] == "–"
+    assert group_columns.formula(spec, TABLE, unknown, "Share").endswith("Here it is not.")
+
+
+def test_a_gap_that_rounding_hides_says_so(spec):
+    rule = msgspec.structs.replace(RULE, phi_in=0.6797, phi_out=0.9193)
+    assert "68.0 % against 91.9 %" in plain(subgroup_words.rule_set_sentence(spec, rule))
+    assert subgroup_words.evidence_sentence(spec, rule, MINED).endswith("before rounding.")
+    assert "rounding" not in subgroup_words.evidence_sentence(spec, RULE, MINED)

@@ -125,6 +125,10 @@ def test_the_rows_of_the_data_are_the_auditors_people_and_real(spec):
     assert said.label == "Applicants whose decision changes"
     assert "for 3,800 of 100,000 applicants in the data (3.80 %) when" in plain(said.sentence)
     assert NO_PEOPLE not in said.sentence
+    assert "excluded" not in said.sentence
+    data = msgspec.structs.replace(spec.data, rows=100_003)
+    fewer = figures.share_statement(msgspec.structs.replace(spec, data=data), rows)
+    assert "3 of the 100,003 rows are excluded" in fewer.sentence
     moved = msgspec.structs.replace(SHARE, whom="perturbed")
     assert "of the perturbed data rows when" in figures.share_statement(spec, moved).sentence
     line = plain(figures.share_line(spec, SHARE))

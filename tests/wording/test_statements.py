@@ -38,7 +38,7 @@ def rest(**changes):
 
 
 def mitigated(measured):
-    return lambda _: mitigation_words.headline(measured)
+    return lambda spec: mitigation_words.headline(spec, measured)
 
 
 @pytest.mark.parametrize(

@@ -189,3 +189,16 @@ def test_a_large_number_is_never_a_power_of_ten():
     assert words.short(52_310.0, 4) == "52,310"
     assert words.short(0.0210526, 4) == "0.02105"
     assert words.short(-12.5) == "−12.5"
+
+
+def test_a_difference_says_when_rounding_hides_how_it_came():
+    assert words.rounding_note(0.6797, 0.9193)
+    assert not words.rounding_note(0.207, 0.831)
+    assert not words.rounding_note(0.6797, 0.9193, 2)
+
+
+def test_a_long_text_is_cut_to_a_cell_on_one_line():
+    assert words.shortened("a\n b") == "a b"
+    cut = words.shortened("word " * 50, 20)
+    assert len(cut) <= 20
+    assert cut.endswith("…")

@@ -77,7 +77,7 @@ METHODS = (
             "exist, for every protected group and intersectional subgroup: from the outcomes in "
             "the data, and from the model’s decisions for the same individuals."
         ),
-        paper="29 CFR 1607.4(D); 6 RCNY 5-301 (rule of July 2023); ISO/IEC TR 24027:2021",
+        paper="29 CFR 1607.4(D); ISO/IEC TR 24027:2021",
         tells=(
             "Rates with confidence intervals, impact ratios and the four-fifths threshold (a "
             "screening rule), tests, shortfalls; where labels exist, also error rates and "

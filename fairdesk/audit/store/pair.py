@@ -159,7 +159,7 @@ class Compared(msgspec.Struct, Generic[Codes], frozen=True):
             column="REAL",
             weighed=lambda weighed: weighed.distance,
             export="distance",
-            title="Nearest data row",
+            title="Distance to data row",
             tip=(
                 "Gower distance to the nearest data row, protected attributes included: 0 is "
                 "identical, 1 different in every attribute"

@@ -57,6 +57,8 @@ class FrontPoint(NamedTuple):
         Its own.
     tip : str
         What is told of it.
+    named : bool
+        Whether its name is written beside it: of many not all find room.
     """
 
     name: str
@@ -66,6 +68,7 @@ class FrontPoint(NamedTuple):
     front: bool = False
     key: int = 0
     tip: str = ""
+    named: bool = True
 
 
 @dataclass(frozen=True)
@@ -284,6 +287,8 @@ class _Layout:
         for each, own in sorted(
             zip(trials, marks, strict=True), key=lambda pair: not pair[0].front
         ):
+            if not each.named:
+                continue
             x, y = self._at(each)
             others = [mark for mark in marks if mark is not own]
             size = (self.paper.extent(each.name, bold=each.front) + 2, 1.1 * lead)

@@ -19,6 +19,7 @@ SUBJECTS = {
 LIMITS = {
     "searches": "Searches",
     "rules": "Subgroup discovery",
+    "terms": "Identity terms",
     "rates": "Group metrics",
     "proofs": "Certification",
     "mitigation": "Mitigation",

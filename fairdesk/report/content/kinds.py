@@ -55,7 +55,7 @@ TEMPLATES: dict[TemplateKey, Template] = {
         "Audit report",
         "The complete audit: plan, results and certification, with the evidence to verify them.",
         _PLAIN,
-        ("eeoc-1978", "ll144-2023-07"),
+        ("eeoc-1978",),
     ),
     "ll144": Template(
         "Summary of a bias audit (New York City, Local Law 144)",

@@ -141,6 +141,12 @@ class Material:
         """What that run measured."""
         return () if self.measured is None else group_tables(self.measured)
 
+    @property
+    def estimated(self) -> str:
+        """What the runs about subgroups can show: of identity terms, or of rows of the data."""
+        of_texts = bool(self.subtle) and all(run.spec.text for run in self.subtle)
+        return words.ESTIMATED_TERMS if of_texts else words.ESTIMATED_GROUPS
+
     @cached_property
     def one_by_one(self) -> bool:
         """Whether single people were compared, or could have been as far as anything was run."""

@@ -237,7 +237,7 @@ def _outcome(exported: Exported) -> str:
     """Say what came of the repair, or that another model than the chosen one is exported."""
     trial, repair = exported.trial, exported.repair
     if not repair.retrains or trial.number == repair.chosen:
-        return plainly(mitigation_words.headline(exported.run.figures).sentence)
+        return plainly(mitigation_words.headline(exported.spec, exported.run.figures).sentence)
     name = plainly(trial_words.trial_name(trial))
     if repair.chosen < 0:
         return (

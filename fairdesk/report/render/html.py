@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -53,7 +54,7 @@ def page(report: Report) -> str:
     return _template().render(
         report=content,
         sections=sections,
-        places={section["key"]: section for section in sections if section["key"]},
+        places={each["key"]: each for each in _places(sections)},
         words=frame(report.language),
         marks=[kind for kind in get_args(Evidence) if kind and kind in used],
         draft=report.status != "Final",
@@ -61,6 +62,13 @@ def page(report: Report) -> str:
         policy=_POLICY.format(style=f"sha256-{digest}"),
         manifest=base64.b64encode(report.manifest.encode()).decode(),
     )
+
+
+def _places(sections: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the sections and headings that are referred to: each with its number and title."""
+    for section in sections:
+        headings = ({**each, "title": each["text"]} for each in section["headings"])
+        yield from (each for each in (section, *headings) if each["key"])
 
 
 @cache

@@ -176,8 +176,6 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks.append(Callout("Incomplete.", ended))
     blocks += _statements(material, run)
     blocks.append(Text(f"{words.capital(figures.effort(run))}."))
-    if near := figures.near_sentence(spec, run):
-        blocks.append(Callout("Only near data rows.", near))
     blocks += _course(material, run)
     if run.found and figures.searches(run) and len(material.progress[run.id]):
         title = say("Discriminatory pairs found, by instances tested", people=material.people)
@@ -198,8 +196,9 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
                 *drawn(Counts("", say("discriminatory pairs"), counts, run.found)),
                 caption=say(
                     "Of {found} discriminatory pairs: those where changing this attribute "
-                    "alone changes the decision",
+                    "alone changes the decision. {sum}",
                     found=words.number(run.found),
+                    sum=say(words.NOT_A_SUM).rstrip("."),
                 ),
                 key=f"alone-{run.id}",
                 evidence="example",

@@ -53,6 +53,8 @@ def blocks(material: Material) -> list[Block]:
     """Make the report's tables."""
     made: list[Block] = []
     for place, seen in enumerate(material.observed, start=1):
+        if not seen.outcomes:
+            continue
         made.append(Heading(seen.title))
         made += _statements(material.spec, seen)
         made += [

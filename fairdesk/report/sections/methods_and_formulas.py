@@ -61,7 +61,10 @@ def _known_limits(material: Material) -> Iterator[Text]:
     if material.one_by_one and has("results"):
         yield from passages.limits("searches", people=material.people, person=material.spec.person)
     if material.subtle and has("subtle"):
-        yield from passages.limits("rules")
+        if any(not run.spec.text for run in material.subtle):
+            yield from passages.limits("rules")
+        if any(run.spec.text for run in material.subtle):
+            yield from passages.limits("terms")
     if material.measured is not None:
         yield from passages.limits("rates")
     if material.proofs and has("certification"):

@@ -38,7 +38,7 @@ from fairdesk.results.trials import (
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
-from fairdesk.wording.language import say, say_many
+from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import rule_phrase
 
 #: What a repair is, and what it is not.
@@ -72,6 +72,24 @@ _NO_CHOICE = (
     "The method was published in this form. Anyone who trains with these rows adopts this "
     "choice: the labels are wrong wherever the model was right."
 )
+#: What the figures of a table are compared with, and why they are not those of other sections.
+_AGAIN = fixed(
+    {
+        "observed": (
+            "; the change is relative to the retrained baseline. The figures are of the test rows "
+            "alone, those of other sections of all rows"
+        ),
+        "estimated": (
+            "; the change is relative to the retrained baseline. The share was measured again for "
+            "this table, from one random sample for all models, so that of the original model "
+            "differs slightly from the one in other sections"
+        ),
+        "proven": (
+            ". Both models were certified for this table within the same time limit, so the shares "
+            "of the original model can differ from those in other sections"
+        ),
+    }
+)
 #: An interval in the cell of a table.
 _INTERVAL = re.compile(r"\([−\d][^)]*\)")
 #: How wide the columns of both tables are.
@@ -101,7 +119,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks: list[Block] = [Heading(material.run_name(run))]
     if ended := words.ending(run):
         blocks.append(Callout("Incomplete.", ended))
-    blocks.append(stated(mitigation_words.headline(run.figures)))
+    blocks.append(stated(mitigation_words.headline(spec, run.figures)))
     if repair is None:
         return [*blocks, Facts(tuple(_facts(material, run, repair)))]
     chosen = chosen_of(run.figures)
@@ -127,7 +145,12 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE
         blocks.append(Text(f"{labels} {matters}", lead="How the augmentation rows are labelled."))
     if repair.retrains:
-        blocks.append(Text(mitigation_words.split_sentence(spec, repair), lead="Held-out data."))
+        blocks.append(
+            Text(
+                mitigation_words.split_sentence(spec, repair),
+                lead="Training, validation and test rows.",
+            )
+        )
     if repair.ended:
         blocks.append(Text(repair.ended, lead="Why the search ended."))
     return blocks + [Text(note, lead="Note.") for note in repair.notes]
@@ -219,7 +242,8 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
                 "The figures by which the search chooses: higher is more accurate, further left "
                 "is less discriminatory; lines are 95 % confidence intervals. The strong, joined "
                 "marks are the Pareto front: no other model is as good in both; + gives the "
-                "augmentation size. None of this is measured on the test rows"
+                "augmentation size. Marks without a name are other sizes, which are in the table "
+                "of all models. None of this is measured on the test rows"
             ),
             key=f"front-{run.id}",
             evidence="estimated",
@@ -239,7 +263,9 @@ def _point(trial: Trial, repair: Repair) -> FrontPoint | None:
         name = f"+{trial_words.portion_text(trial)}"
     if trial.number == repair.chosen:
         name = say("{name}, chosen", name=name)
-    return FrontPoint(name, trial.kind, x, y, trial.front)
+    # what was neither chosen nor the best in anything is listed in the table of all models
+    named = trial.front or trial.kind != "portion" or trial.number == repair.chosen
+    return FrontPoint(name, trial.kind, x, y, trial.front, named=named)
 
 
 def _span(measure: Measure | None) -> tuple[float, float, float] | None:
@@ -296,11 +322,7 @@ def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
                         widths=_BEFORE_AFTER_WIDTHS,
                         right=trial_words.BEFORE_AFTER_NUMBERS,
                         caption=say("{told}. Before and after: {name}", told=text, name=name)
-                        + (
-                            ""
-                            if how == "proven"
-                            else "; the change is relative to the retrained baseline"
-                        ),
+                        + say(_AGAIN[how]),
                         key=f"{'groups' if by_group else 'after'}-{how}-{run.id}",
                         evidence=how,
                         appended=by_group,
@@ -356,8 +378,8 @@ def _not_shown(material: Material) -> list[Block]:
             lead="Whether the labels are right.",
             text=say(
                 "The outcome that an augmentation row would have had in reality is not "
-                "known. The added labels are made by a rule, and can carry on unfairness in "
-                "the data or in the model.",
+                "known. The added labels are assigned in the way described above, and can carry on "
+                "unfairness in the data or in the model.",
                 person=person,
             ),
         ),
@@ -365,8 +387,8 @@ def _not_shown(material: Material) -> list[Block]:
             lead=say("The effect on real {people}.", people=people),
             text=say(
                 "The augmentation rows are not new real cases. Estimated shares of the input "
-                "domain count every combination of allowed values as equally likely. The "
-                "lines “in the data” are of data rows.",
+                "domain count every combination of allowed values as equally likely. What is "
+                "observed on the test rows is of data rows.",
                 people=people,
             ),
         ),

@@ -32,8 +32,13 @@ from fairdesk.wording import words
 from fairdesk.wording.groups import columns as group_columns
 from fairdesk.wording.groups import tables as table_words
 from fairdesk.wording.groups.columns import Column
-from fairdesk.wording.groups.tables import errors_statement, ratio_interval, worst_of
-from fairdesk.wording.language import say
+from fairdesk.wording.groups.tables import (
+    error_gap,
+    errors_statement,
+    ratio_interval,
+    worst_of,
+)
+from fairdesk.wording.language import fixed, say
 
 #: Groups listed per table; all are in the file “groups.csv”.
 _SHOWN = 40
@@ -58,6 +63,22 @@ _TOGETHER = {"label": 1, "decisions": 10, "scores": 2}
 _CROSSED = 12
 #: With more tables than this the others are in the file “groups.csv” only.
 _MOST_TABLES = 60
+#: What the columns are whose names do not say it.
+_MEANINGS = fixed(
+    {
+        "shortfall": (
+            "shortfall: how many more of the group would have the favourable outcome at the rate "
+            "of all groups together"
+        ),
+        "equal": (
+            "equal opportunity: the group’s true positive rate minus that of the reference group"
+        ),
+        "odds": (
+            "average odds: the mean of the differences of both rates, true and false positive, "
+            "from those of the reference group"
+        ),
+    }
+)
 _NOT_MEASURED = (
     "Group metrics. The run would show how often the model’s own decisions are favourable in "
     "each group and each intersectional subgroup, with impact ratios, tests and intervals, "
@@ -75,10 +96,9 @@ def outcomes(material: Material) -> Section:
     """Show how often each group gets the favourable outcome: observed in the rows of the data."""
     run, spec = material.measured, material.spec
     if run is None:
-        blocks: list[Block] = [not_run(_NOT_MEASURED)]
-        blocks += groups.blocks(material) or [
-            Text("No attribute is protected, so there are no groups to compare.")
-        ]
+        counted = groups.blocks(material)
+        none = Text("No attribute is protected, so there are no groups to compare.")
+        blocks: list[Block] = [not_run(_NOT_MEASURED), *counted] if counted else [none]
         return Section("Group metrics", tuple(blocks), fresh=True)
     blocks = [
         Text(
@@ -139,7 +159,6 @@ def errors(material: Material) -> Section:
             _key("errors", table),
         )
         blocks.append(grid if len(table.attributes) == 1 else appended(grid))
-    blocks += map(appended, _calibration(material))
     blocks.append(
         Text(
             say(
@@ -154,34 +173,28 @@ def errors(material: Material) -> Section:
             lead="How they were obtained.",
         )
     )
+    blocks += map(appended, _calibration(material))
     return Section("Error rates by group", tuple(blocks))
 
 
 def _uncertain(table: GroupTable) -> Iterator[str]:
-    """Say of how many people the widest difference of true positive rates is, and its interval."""
-    best = table.lines[table.reference]
-    widest = max(
-        (line for line in table.lines if line.equal_opportunity and not line.excluded),
-        key=lambda line: abs(line.equal_opportunity or 0.0),
+    """Say of how many people the widest difference of error rates is, and its interval."""
+    gap = error_gap(table)
+    if gap is None:
+        return
+    low, high = newcombe(gap.counts, gap.reference)
+    ends = (words.signed(100 * end, 1) for end in (low, high))
+    yield (
+        say(
+            "These rates are of {widest} and {best} individuals. The {percent} confidence "
+            "interval of the difference is {ends} percentage points; it covers this "
+            "difference alone, although it is the largest of several.",
+            widest=words.number(gap.counts[1]),
+            best=words.number(gap.reference[1]),
+            ends=words.ends(*ends),
+            percent=words.percent_of("95"),
+        )
     )
-    if widest.positives and best.positives:
-        low, high = newcombe(
-            (widest.true_positives or 0, widest.positives),
-            (best.true_positives or 0, best.positives),
-        )
-        ends = (words.signed(100 * end, 1) for end in (low, high))
-        yield (
-            say(
-                "{widest} and {best} individuals have the favourable recorded outcome. The "
-                "{percent} confidence interval of the difference is {ends} percentage "
-                "points; it covers this difference alone, although it is the largest of "
-                "several.",
-                widest=words.number(widest.positives),
-                best=words.number(best.positives),
-                ends=words.ends(*ends),
-                percent=words.percent_of("95"),
-            )
-        )
 
 
 def newcombe(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
@@ -231,7 +244,7 @@ def _what(material: Material, table: GroupTable) -> str:
         case "scores":
             return say(
                 "How often the model’s score for “{outcome}” is above the median of all: the "
-                "scoring rate (6 RCNY 5-301(c)). SMD is the difference in mean scores, in "
+                "scoring rate. SMD is the difference in mean scores, in "
                 "standard deviations of all scores.",
                 outcome=outcome,
             )
@@ -390,6 +403,7 @@ def _grid(
             caption += "; * below the four-fifths threshold"
         if any(line.flips for line in lines):
             caption += "; † one individual more or fewer would change this"
+    caption += "".join(f"; {say(said)}" for key, said in _MEANINGS.items() if key in keys)
     return Grid(
         header=(words.listed(table.attributes), *(column.head for column in chosen)),
         rows=tuple(
@@ -470,7 +484,7 @@ def _calibration(material: Material) -> list[Block]:
     if not held:
         return []
     blocks: list[Block] = [
-        Heading("Calibration"),
+        Heading("Calibration", appended=True),
         Text(
             say(
                 "Whether a score means the same in every group. The columns are bins of "

@@ -57,9 +57,9 @@ def pair_blocks(material: Material) -> list[Block]:
             "near-duplicates"
         )
     intro = say(
-        "This report shows {shown} of the {total} discriminatory pairs: {order}. All are in the "
-        "files findings.csv and findings.json, and in the audit file. The two instances of a pair "
-        "are identical except for the lines marked “≠” and receive different decisions; "
+        "This report shows {shown} of the {total} discriminatory pairs of all runs: {order}. All "
+        "are in the files findings.csv and findings.json, and in the audit file. The two instances "
+        "of a pair are identical except for the lines marked “≠” and receive different decisions; "
         "“discriminatory pair” is a technical term, not a legal finding. Scores are those of the "
         "favourable outcome.",
         shown=words.number(len(shown)),

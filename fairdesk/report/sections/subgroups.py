@@ -59,7 +59,7 @@ def subtle(material: Material) -> Section:
     for run in material.subtle:
         blocks += _run_blocks(material, run)
     blocks.append(
-        Text(f"{say(words.ESTIMATED_GROUPS)} {say(_DIRECTION)}", lead="How to read these figures.")
+        Text(f"{say(material.estimated)} {say(_DIRECTION)}", lead="How to read these figures.")
     )
     return Section("Subgroup discovery", tuple(blocks))
 
@@ -208,7 +208,7 @@ def _rules(
         text = subgroup_words.evidence_sentence(spec, first, mined)
         blocks.append(Text(words.capital(text), lead=f"{words.capital(rule)}."))
     examined.append(
-        Text(subgroup_words.margin_sentence(first), lead="For comparison: the paper’s margin.")
+        Text(subgroup_words.margin_sentence(first), lead="For comparison with the paper.")
     )
     if mined.outcome:
         blocks.append(_chart(spec, leaders[:_DRAWN], key))
@@ -294,8 +294,10 @@ def _listed(
         caption=say(
             "{shown} that are not near-duplicates of another, highest score first; "
             "near-duplicates have nearly the same members. Intervals and p-values are "
-            "corrected for all {rule_sets} subgroups tested. Original data rows: the "
-            "difference among the rows without perturbation; † not seen there",
+            "corrected for all {rule_sets} subgroups tested. Gaps were calculated before "
+            "rounding. Original data rows: the gap in the rows without perturbation; † marks "
+            "one that does not confirm the estimate (it is less than half as large, has the "
+            "other direction, or is of too few rows)",
             shown=shown,
             rule_sets=words.number(mined.rule_sets),
         ),
@@ -419,8 +421,8 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
         ),
         Grid(
             header=(
-                *("Category", "Term", "Texts in the data with the term", "Texts queried"),
-                *(f"“{subgroup_words.favourable(spec)}”", "Compared", "Changed"),
+                *("Category", "Term", "Texts in the data with it", "Texts tested with it"),
+                say("Of these: “{outcome}”", outcome=subgroup_words.favourable(spec)),
             ),
             rows=tuple(
                 (
@@ -429,17 +431,14 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
                     words.number(each.occurs),
                     words.number(each.texts),
                     words.percent(each.rate, 1.0) if each.texts else words.UNDEFINED,
-                    words.number(each.tried),
-                    words.number(each.flips),
                 )
                 for each in held[:_TERMS]
             ),
-            widths=(1.0, 1.3, 1.1, 0.8, 0.9, 0.9, 0.8),
-            right=(2, 3, 4, 5, 6),
+            widths=(1.0, 1.3, 1.1, 1.0, 1.1),
+            right=(2, 3, 4),
             caption=say(
-                "Identity terms: the share of favourable decisions for texts in which the "
-                "term replaces another of its category, and how many of them change the "
-                "decision"
+                "Identity terms. A term is tested in every text with a term of its category, in "
+                "that one’s place, so also where the data do not contain it"
             )
             + (
                 say(

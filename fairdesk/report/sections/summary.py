@@ -33,13 +33,14 @@ _CHAPTERS = {
 def summary(material: Material) -> Section:
     """Answer the questions of an audit in their order, with the best evidence of all runs."""
     made: list[Block] = []
-    unanswered: list[Text] = []
+    unanswered: dict[str, list[str]] = {}
     for answer in found(material):
         if answer.known:
             made.append(_block(material, answer))
         else:
-            unanswered.append(Text(answer.said.sentence, lead=answer.question.title))
-    made += unanswered
+            # what is missing for several questions is said once
+            unanswered.setdefault(answer.said.sentence, []).append(answer.question.title)
+    made += [Text(why, lead=" ".join(questions)) for why, questions in unanswered.items()]
     if material.spec.predictions:
         made.append(
             Callout(
@@ -79,9 +80,11 @@ def _block(material: Material, answer: Answer) -> blocks.Answer:
 
 
 def _statement(material: Material, answer: Answer) -> Statement:
+    # one paragraph: all answers are to stay on one page
+    details = (*answer.details, *_mitigated(material, answer), _source(material, answer))
     return blocks.stated(
         answer.said,
-        (*answer.details, *_mitigated(material, answer), _source(material, answer)),
+        (" ".join(filter(None, details)),),
         place=_chapter(material, answer.question),
     )
 
@@ -103,13 +106,12 @@ def _source(material: Material, answer: Answer) -> str:
     run = runs.get(answer.run or 0)
     if run is None:
         return ""
-    name, effort = material.short_name(run), figures.effort(run)
-    ended = words.ending(run)
+    name, ended = material.short_name(run), words.ending(run)
     others = _names(material, [runs[each] for each in answer.others if each in runs])
     said = (
-        say("{run}: {effort}. Also: {others}.", run=name, effort=effort, others=others)
+        say("Source: {run}. Also: {others}.", run=name, others=others)
         if others
-        else say("{run}: {effort}.", run=name, effort=effort)
+        else say("Source: {run}.", run=name)
     )
     return f"{said} {ended}".strip()
 

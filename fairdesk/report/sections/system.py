@@ -18,6 +18,10 @@ _TOLD = fixed(
     "This information is supplied by the auditor. It is not measured or verified in this "
     "audit and does not affect any figure."
 )
+_UNTOLD = fixed(
+    "The auditor has not supplied this information. It cannot be measured in an audit, and no "
+    "figure depends on it."
+)
 _SIGNED = fixed(
     "The signatory vouches for what this report states about the system, its use and its "
     "data, and for the decisions in its audit log. The figures can be verified without the "
@@ -66,15 +70,18 @@ def system(material: Material) -> Section:
     """Return what the system is for, who made the audit, and what limits people know of."""
     template = material.choice.template
     fields = [field for field in fields_of(template) if field.group == _SYSTEM]
-    blocks: list[Block] = [Text(_TOLD), *_facts(filled(material, fields))]
-    about = facts_of(material, "auditor", "organisation", "commissioner", "independence")
+    keys = ("auditor", "organisation", "commissioner", "independence")
+    asked = (*fields, *(FIELDS[key] for key in keys))
+    supplied = any(written(field, material.details) for field in asked)
+    blocks: list[Block] = [Text(_TOLD if supplied else _UNTOLD), *_facts(filled(material, fields))]
+    about = facts_of(material, *keys)
     if about:
         blocks += [Text("", lead=f"{say(_WHO)}."), Facts(about)]
     return Section(_SYSTEM, tuple(blocks))
 
 
 def _facts(known: tuple[Fact, ...]) -> list[Block]:
-    return [Facts(known)] if known else [Text("No information was supplied.")]
+    return [Facts(known)] if known else []
 
 
 def sign_off(material: Material) -> Section:

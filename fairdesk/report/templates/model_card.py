@@ -196,7 +196,7 @@ def caveats(material: Material) -> Section:
     """Return what else is to be known, and where the whole audit stands."""
     known = system.facts_of(material, "caveats", "known_limits")
     said = [words.EXAMPLES] if material.one_by_one and material.searches else []
-    said += [words.ESTIMATED_GROUPS] if material.subtle else []
+    said += [material.estimated] if material.subtle else []
     said += [words.OBSERVED]
     signers = [each for each in material.details.signers if seen(each.name)]
     return Section(

@@ -171,13 +171,19 @@ def _divided(
     return f"{shown} = {words.number(part)} / {words.number(whole)} = {result}"
 
 
+def _share(_: GroupTable, line: GroupLine) -> str:
+    """Write a group's share of those whose group is recorded: only these add up to all of it."""
+    return words.percent(line.share, 1.0) if line.known else "–"
+
+
 def _share_formula(table: GroupTable, line: GroupLine) -> str:
-    known = table.n_samples if line.known else table.n_samples + table.unknown
+    if not line.known:
+        return "Share: of individuals whose group is recorded. Here it is not."
     return _divided(
         "Share",
-        f"people in the group / people with {'known groups and' if line.known else 'an'} outcome",
+        "people in the group / people with known groups and outcome",
         line.n_samples,
-        known,
+        table.n_samples,
         words.percent(line.share, 1.0),
         "the group is empty",
     )
@@ -407,7 +413,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
 
 _COUNTS = (
     Column("n_samples", "People", lambda _, line: words.number(line.n_samples), _people_formula),
-    Column("share", "Share", lambda _, line: words.percent(line.share, 1.0), _share_formula),
+    Column("share", "Share", _share, _share_formula),
     Column(
         "favourable",
         "Favourable",

@@ -80,34 +80,42 @@ def evidence_sentence(
         "untouched": _untouched(rule_set),
     }
     if mined is None:
-        return say(
+        said = say(
             "{difference} (corrected {confidence} CI {ends}); {who}, {share} of {whole}; "
             "corrected {p}; {untouched}.",
             **values,
         )
-    return say_many(
-        mined.rule_sets,
-        "{difference} ({confidence} CI {ends}); {who}, {share} of {whole}; corrected {p}; "
-        "{untouched}.",
-        "{difference} (corrected {confidence} CI {ends}, {n} subgroups); {who}, {share} of "
-        "{whole}; corrected {p}; {untouched}.",
-        **values,
-    )
+    else:
+        said = say_many(
+            mined.rule_sets,
+            "{difference} ({confidence} CI {ends}); {who}, {share} of {whole}; corrected {p}; "
+            "{untouched}.",
+            "{difference} (corrected {confidence} CI {ends}, {n} subgroups); {who}, {share} of "
+            "{whole}; corrected {p}; {untouched}.",
+            **values,
+        )
+    return f"{said} {_rounding(rule_set)}".rstrip()
+
+
+def _rounding(rule_set: RuleSet) -> str:
+    """Say that the gap is not that of the rounded rates, where it is not."""
+    return words.rounding_note(rule_set.phi_in, rule_set.phi_out) if rule_set.outcome else ""
 
 
 def margin_sentence(rule_set: RuleSet) -> str:
-    """Say the paper's own margin and confidence, and what they do not cover."""
+    """Say the paper's own margin and confidence, and why the corrected interval is wider."""
     return say(
         (
-            "The paper’s own margin is {margin} with {confidence} confidence (the product of the "
-            "confidence levels of both rates). It covers this subgroup alone, as if no other had "
-            "been tested."
+            "The published method states a margin of {margin} with {confidence} confidence (the "
+            "product of the confidence levels of both rates). It is narrower than the interval "
+            "above because it covers this subgroup alone, as if no other had been tested."
         )
         if _about_texts(rule_set)
         else (
-            "The paper’s own margin is {margin} with {confidence} confidence (the product of the "
-            "confidence levels of both rates). It covers this subgroup alone, as if no other had "
-            "been tested, and these data rows only, however few they are."
+            "The published method states a margin of {margin} with {confidence} confidence (the "
+            "product of the confidence levels of both rates). It is narrower than the interval "
+            "above because it covers this subgroup alone, as if no other had been tested, and "
+            "these data rows only, however few they are."
         ),
         margin=_points(rule_set, rule_set.margin),
         confidence=_confidence(rule_set.confidence),
@@ -133,20 +141,31 @@ def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
     if mined.texts:
         texts = say_many(mined.texts, "{n} text", "{n} texts")
         values["data"] = say("{data} ({texts})", data=values["data"], texts=texts)
-        asked = say_many(mined.samples, "{n} text", "{n} texts")
+        asked = say_many(
+            mined.samples,
+            "For this, {n} text with a term replaced was tested; the other queries of the run "
+            "are for the original texts, for re-querying changed decisions, and for a check "
+            "beforehand that outputs repeat.",
+            "For this, {n} texts with a term replaced were tested; the other queries of the run "
+            "are for the original texts, for re-querying changed decisions, and for a check "
+            "beforehand that outputs repeat.",
+        )
     else:
-        asked = _instances(mined.samples)
-    score = not mined.outcome
+        asked = say_many(
+            mined.samples,
+            "For this, {n} perturbed data row was tested; the other queries of the run are for "
+            "the original data rows and for a check beforehand that outputs repeat.",
+            "For this, {n} perturbed data rows were tested; the other queries of the run are for "
+            "the original data rows and for a check beforehand that outputs repeat.",
+        )
     return say_many(
         mined.rule_sets,
         "{n} subgroup defined by {about} with at least {least} of {data} was tested, of "
-        "{counted} counted{by}: {asked} queried, largest margin {margin}, {time}.",
+        "{counted} counted{by}. {asked}",
         "{n} subgroups defined by {about} with at least {least} of {data} were tested, of "
-        "{counted} counted{by}: {asked} queried, largest margin {margin}, {time}.",
+        "{counted} counted{by}. {asked}",
         by=_counting(spec, mined.outcome),
         asked=asked,
-        margin=words.number(mined.margin, 3) if score else _percentage_points(mined.margin),
-        time=words.duration(mined.seconds),
         **values,
     )
 
@@ -223,14 +242,25 @@ def _apart(rule_set: RuleSet, value: float) -> str:
 
 def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Statement:
     """Say of the rule set with the highest score how far it is from all others."""
+    size = {
+        "who": _who(spec, rule_set),
+        "share": words.percent(rule_set.support, 1.0),
+        "whole": _whole(rule_set),
+    }
+    contains = (
+        say("Each term was tested in the same {who}, {share} of {whole}.", **size)
+        if _about_texts(rule_set)
+        else say("The subgroup contains {who}, {share} of {whole}.", **size)
+    )
     sentence = say_many(
         mined.rule_sets,
         "The estimated gap of the only subgroup is {points}: {inside} for {group} against "
-        "{outside} for {others} ({what}; {confidence} CI {ends}; {p}). The subgroup contains "
-        "{who}, {share} of {whole}. The gap is {untouched}.",
+        "{outside} for {others} ({what}; {confidence} CI {ends}; {p}). {contains} The gap is "
+        "{untouched}.",
         "The largest estimated gap among {n} subgroups is {points}: {inside} for {group} against "
-        "{outside} for {others} ({what}; corrected {confidence} CI {ends}; corrected {p}). The "
-        "subgroup contains {who}, {share} of {whole}. The gap is {untouched}.",
+        "{outside} for {others} ({what}; corrected {confidence} CI {ends}; corrected {p}). "
+        "{contains} The gap is {untouched}.",
+        contains=contains,
         points=_points(rule_set, rule_set.score),
         what=_what(spec, rule_set),
         group=rule_phrase(spec, rule_set.conditions),
@@ -240,11 +270,9 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         ends=_ends(rule_set),
         confidence=words.percent_of("95"),
         p=p_is(rule_set.p),
-        who=_who(spec, rule_set),
-        share=words.percent(rule_set.support, 1.0),
-        whole=_whole(rule_set),
         untouched=_untouched(rule_set),
     )
+    sentence = f"{sentence} {_rounding(rule_set)}".rstrip()
     score, rates = words.number(rule_set.score, 3), bool(rule_set.outcome)
     said = (
         _gap(rule_set.score, sentence)
@@ -366,29 +394,32 @@ def term_sentence(spec: AuditSpec, term: TermRate) -> str:
     """Say how sentences fare that name one term, those that get another decision first."""
     values = {
         "what": say("“{term}” ({category})", term=term.term, category=term.category),
+        "category": term.category,
         "occurs": say_many(
             term.occurs,
-            "{n} text of the data contains it.",
-            "{n} texts of the data contain it.",
+            "{n} text of the data contains this term itself.",
+            "{n} texts of the data contain this term itself.",
         ),
     }
     if not term.texts:
-        return say("No text could contain {what}. {occurs}", **values)
+        return say("No text could be tested with {what}. {occurs}", **values)
+    values["texts"] = say_many(term.texts, "{n} text", "{n} texts")
     values["fare"] = say(
-        "{rate} of {texts} receive “{outcome}” with {what} inserted",
+        "{texts} that contain a term of {category} were tested with {what} in its place: {rate} of "
+        "them receive “{outcome}”",
         rate=words.percent(term.rate, 1.0),
-        texts=say_many(term.texts, "{n} text", "{n} texts"),
         outcome=favourable(spec),
-        what=values["what"],
+        **{key: values[key] for key in ("texts", "category", "what")},
     )
     if not term.tried:
         return say("{fare}; {what} was not compared with another term. {occurs}", **values)
     return say_many(
         term.flips,
-        "{fare}. The decision changes for {n} of {tried} with another term of {category}. {occurs}",
-        "{fare}. The decision changes for {n} of {tried} with another term of {category}. {occurs}",
+        "{fare}. For {n} of {tried} of these texts, the decision changes with another term of "
+        "{category}. {occurs}",
+        "{fare}. For {n} of {tried} of these texts, the decision changes with another term of "
+        "{category}. {occurs}",
         tried=words.number(term.tried),
-        category=term.category,
         **values,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Literal, NamedTuple
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.groups import GroupLine, GroupTable
@@ -32,6 +33,20 @@ _LINES = fixed(
         (False, True): (
             "The ratio is not below the four-fifths threshold, though one individual more or fewer "
             "would change that; the threshold is a screening rule and not a legal conclusion."
+        ),
+    }
+)
+#: The error rates that are compared, and what they count.
+_ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive rates"})
+_ERRORS_MEAN = fixed(
+    {
+        "true": (
+            "The true positive rate is the share decided favourably of those with the favourable "
+            "recorded outcome."
+        ),
+        "false": (
+            "The false positive rate is the share decided favourably of those with another "
+            "recorded outcome."
         ),
     }
 )
@@ -220,25 +235,82 @@ def _median(table: GroupTable) -> str:
     return f"{text} {ties}"
 
 
-def errors_statement(table: GroupTable) -> Statement | None:
-    """Say where true positive rates are farthest from the reference's; with labels only."""
-    apart = [line for line in table.lines if line.equal_opportunity and not line.excluded]
+class ErrorGap(NamedTuple):
+    """How far a group's error rate is from that of the reference.
+
+    Attributes
+    ----------
+    what : str
+        ``"true"`` or ``"false"``: which positive rate.
+    line : GroupLine
+        The group.
+    counts, reference : tuple[int, int]
+        Of the group, and of the reference: those decided favourably, and of how many.
+    """
+
+    what: Literal["true", "false"]
+    line: GroupLine
+    counts: tuple[int, int]
+    reference: tuple[int, int]
+
+    @property
+    def difference(self) -> float:
+        """The group's rate minus that of the reference."""
+        (part, whole), (its_part, its_whole) = self.counts, self.reference
+        return part / whole - its_part / its_whole
+
+
+def error_gap(table: GroupTable) -> ErrorGap | None:
+    """Return the largest difference of a positive rate, true or false, from the reference's.
+
+    Returns
+    -------
+    ErrorGap, optional
+        ``None`` without labels, and where no group that is compared differs.
+    """
     best = reference_of(table)
-    if not apart or best is None:
+    if best is None:
         return None
-    widest = max(apart, key=lambda line: abs(line.equal_opportunity or 0.0))
-    apart_by = widest.equal_opportunity or 0.0
+    gaps = []
+    for line in table.lines:
+        if line is best or line.excluded or not line.known:
+            continue
+        for what in ("true", "false"):
+            own, its = _positives(line, what), _positives(best, what)
+            if own[1] and its[1]:
+                gaps.append(ErrorGap(what, line, own, its))
+    widest = max(gaps, key=lambda gap: abs(gap.difference), default=None)
+    return widest if widest is not None and widest.difference else None
+
+
+def _positives(line: GroupLine, what: Literal["true", "false"]) -> tuple[int, int]:
+    """Return how many are decided favourably, of those with, or without, that outcome."""
+    if what == "true":
+        return line.true_positives or 0, line.positives or 0
+    return line.false_positives or 0, line.negatives or 0
+
+
+def errors_statement(table: GroupTable) -> Statement | None:
+    """Say which error rate is farthest from the reference's, and of which group; with labels only.
+
+    That is the true or the false positive rate: the one that differs more.
+    """
+    gap, best = error_gap(table), reference_of(table)
+    if gap is None or best is None:
+        return None
     said = say(
-        "The largest difference in true positive rates is {points}: {rate} for {group} "
-        "against {best_rate} for {best}.",
-        points=points_of(apart_by),
-        rate=_fraction(widest.true_positives, widest.positives),
-        group=group_text(table, widest),
-        best_rate=_fraction(best.true_positives, best.positives),
+        "The largest difference in error rates is one of {rates}: {rate} for {group} against "
+        "{best_rate} for {best} ({points}). {meaning}",
+        rates=say(_ERROR_RATES[gap.what]),
+        points=points_of(gap.difference),
+        rate=words.percent(*gap.counts),
+        group=group_text(table, gap.line),
+        best_rate=words.percent(*gap.reference),
         best=group_text(table, best),
+        meaning=say(_ERRORS_MEAN[gap.what]),
     )
-    label = say("Largest difference in true positive rates, in percentage points")
-    return Statement("observed", label, signed(100 * apart_by, 1), said)
+    label = say("Largest difference in error rates, in percentage points")
+    return Statement("observed", label, signed(100 * gap.difference, 1), said)
 
 
 def accuracy_statement(value: str, people: str = "") -> Statement:
@@ -258,21 +330,23 @@ def accuracy_statement(value: str, people: str = "") -> Statement:
 
 
 def _left_out(spec: AuditSpec, table: GroupTable) -> str:
-    unknown, without = (
-        words.counted(count, spec.person) for count in (table.unknown, table.without)
-    )
-    if table.unknown and table.without:
-        return say(
-            "Excluded: {unknown} whose group is not recorded, and {without} without an outcome "
-            "or a decision.",
-            unknown=unknown,
-            without=without,
-        )
+    parts = []
     if table.unknown:
-        return say("Excluded: {unknown} whose group is not recorded.", unknown=unknown)
+        unknown = words.counted(table.unknown, spec.person)
+        parts.append(say("{unknown} whose group is not recorded", unknown=unknown))
     if table.without:
-        return say("Excluded: {without} without an outcome or a decision.", without=without)
-    return ""
+        without = words.counted(table.without, spec.person)
+        parts.append(say("{without} ({why})", without=without, why=why_without(spec, table)))
+    return say("Excluded: {parts}.", parts=words.joined(parts)) if parts else ""
+
+
+def why_without(spec: AuditSpec, table: GroupTable) -> str:
+    """Say why rows are in none of a table's groups: what is counted is not known of them."""
+    if table.of == "label":
+        return say("no recorded outcome")
+    if spec.predictions:
+        return say("no decision in the data")
+    return say("a value that the model needs is missing")
 
 
 def _small(table: GroupTable) -> str:
@@ -281,8 +355,8 @@ def _small(table: GroupTable) -> str:
         return ""
     return say_many(
         small,
-        "{n} small group is counted but excluded from the impact ratios (6 RCNY 5-301).",
-        "{n} small groups are counted but excluded from the impact ratios (6 RCNY 5-301).",
+        "{n} small group is counted but excluded from the impact ratios.",
+        "{n} small groups are counted but excluded from the impact ratios.",
     )
 
 
@@ -291,9 +365,3 @@ def points_of(value: float | None) -> str:
     if value is None:
         return say(UNDEFINED)
     return say("{n} percentage points", n=signed(100 * value, 1))
-
-
-def _fraction(part: int | None, whole: int | None) -> str:
-    if not whole:
-        return say(UNDEFINED)
-    return words.percent(part or 0, whole)

@@ -143,7 +143,7 @@ def text(tmp_path_factory):
         phrases.STOPPED,
         f"{phrases.NOT_CERTIFIED}, and never part of the certified or falsified share",
         "Certified share",
-        "Certification, run 2: 1,234,567 regions examined",
+        "Source: Certification, run 3.",
         "Also: Certification, run 2.",
     ],
 )

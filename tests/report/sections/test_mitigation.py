@@ -7,6 +7,7 @@ import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.report.document import make_report
+from fairdesk.report.render.pdf import Preview
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Retrained
 from fairdesk.results.trials import trial_of
@@ -15,6 +16,9 @@ from tests import phrases
 from tests.report import repairs
 from tests.report.building import people_store, run_into
 from tests.report.reading import section_of, text_of, whole_section, words_of
+from tests.report.sections.test_certification import DOMAIN, PEOPLE
+from tests.report.test_group_sections import RULES, TABLES
+from tests.wording.test_figures import SHARE
 
 SVG = "{http://www.w3.org/2000/svg}"
 MODEL = b"a model"
@@ -234,3 +238,21 @@ def test_a_repair_that_failed_at_once_is_told_as_that(tmp_path):
         text = text_of(store)
     assert phrases.NOTHING_REPAIRED in text
     assert f"The model {phrases.NOT_RETRAINED}." in text
+
+
+def test_the_summary_is_one_page_with_every_question_answered(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run_into(store, options={"global_num": 20, "local_num": 10})
+        for method, told in (
+            ("groups", TABLES),
+            ("estimate", (SHARE,)),
+            ("testsgd", RULES),
+            ("certify", (DOMAIN, PEOPLE)),
+            ("repair-aequitas", repairs.FIGURES),
+        ):
+            repaired(store, RunSpec(method), told)
+        report = make_report(store)
+    summary, following = report.sections[:2]
+    assert len(blocks(summary, "Answer")) == 6
+    places = Preview(report).places()
+    assert places[following.key] == places[summary.key] + 1

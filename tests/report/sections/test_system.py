@@ -41,6 +41,14 @@ def test_a_draft_is_its_own_list_of_what_is_to_be_done(store):
             assert told[field.label].endswith(field.help)
 
 
+def test_nothing_is_called_supplied_before_something_is(store):
+    (first, *_) = section(store, "system").blocks
+    assert first.text.startswith("The auditor has not supplied this information.")
+    store.write_details(Details({"purpose": "To help."}))
+    (first, *_) = section(store, "system").blocks
+    assert first.text.startswith("This information is supplied by the auditor.")
+
+
 def test_what_was_told_stands_there_and_never_as_markup(store):
     store.write_details(Details({"purpose": "#strong[It] *helps* <b>& more</b>."}))
     told = facts_of(section(store, "system"))

@@ -9,6 +9,7 @@ import msgspec
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QStackedWidget, QWidget
 
+from fairdesk.app.plan import TEXT
 from fairdesk.data.columns.rereading import for_kind, with_reading
 from fairdesk.data.profiling.leaks import leaks
 from fairdesk.data.profiling.outcomes import favourable_rows
@@ -44,7 +45,10 @@ from fairdesk.gui.wizard.progress import ProgressLine
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import counted
 
-_PEOPLE = ("applicant", "person", "customer", "patient", "employee", "candidate", "student")
+_PEOPLE = (
+    *("applicant", "person", "customer", "patient", "employee", "candidate", "student"),
+    TEXT,
+)
 
 
 class DataPage(Page):

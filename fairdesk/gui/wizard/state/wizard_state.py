@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from fairdesk.app.plan import Choice
+from fairdesk.app.plan import TEXT, AuditPlan, Choice
 from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.sandbox.confinement import Confinement
@@ -215,6 +215,9 @@ class WizardState(RunsPlan):
         before = self.attribute_names()
         self.mapping = mapping
         self.proof = None
+        # what nobody has changed is a guess
+        if self.person == AuditPlan.person and self.only_texts:
+            self.person = TEXT
         if before and self.attribute_names() != before:
             self._mark(Step.PEOPLE, "The model’s inputs changed: check the attributes again.")
 

@@ -1,4 +1,4 @@
-"""“Show in the report”: from a finding to the page that tells of it."""
+"""“Open report page”: from a finding to the page that tells of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fairdesk.gui.workspace.session.session import Session
 
 #: Keys of what the report may show; the first that it does show is gone to.
 Places = tuple[str, ...]
-_WHAT = "Show in the report"
+_WHAT = "Open report page"
 
 
 def report_link(
@@ -29,8 +29,8 @@ def report_link(
         Whether there is room for one word only.
     """
     return parts.push_button(
-        "Report" if short else _WHAT,
+        "Report page" if short else _WHAT,
         lambda: session.report_wanted.emit(places()),
-        tip="Show the page of the report that contains this",
+        tip="Go to the page of the report that contains this; nothing is added to the report",
         name=_WHAT,
     )

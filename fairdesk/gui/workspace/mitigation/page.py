@@ -44,7 +44,7 @@ from fairdesk.wording import words
 #: What a repair is, and what not.
 EXPLAINED = (
     "Mitigation adds labelled rows to the training data, in several amounts, and retrains "
-    "the model with each. The effect is measured on held-out rows and on {many} drawn at "
+    "the model with each. The effect is measured on test rows and on {many} drawn at "
     "random: an estimate, for these data and this model."
 )
 #: What will be here.
@@ -58,7 +58,7 @@ _MARKED = re.compile(r"Pair [0-9,]+: (flagged|dismissed|not marked)\.")
 
 #: What a repair does, phase by phase.
 _PHASES = {
-    "splitting": "Setting held-out rows aside",
+    "splitting": "Dividing the rows into training, validation and test rows",
     "labelling": "Labelling augmentation rows",
     "imported": "Measuring the original model",
     "retraining": "Training and measuring the retrained baseline",
@@ -478,7 +478,7 @@ class RepairPage(QWidget):
                 run.message if run.state == "done" else "",
             )
             return
-        sentence = mitigation_words.headline(run.figures).sentence
+        sentence = mitigation_words.headline(self._session.spec, run.figures).sentence
         if going and best is None and repair.retrains:
             sentence = "No candidate model has shown an improvement so far."
         self._headline.say(

@@ -20,6 +20,8 @@ _MARKS = (
     ("✕ Dismissed", "dismissed"),
     ("No status", ""),
 )
+#: Of the values of an attribute: no filter.
+_ANY = "Any value"
 Where = dict[str, str | tuple[float, float]]
 
 
@@ -57,14 +59,16 @@ class FilterBar(QWidget):
         self._low, self._high = QDoubleSpinBox(), QDoubleSpinBox()
         self._span = self._make_span()
         self._most = self._make_most()
-        add = parts.push_button("&Add filter", self._add)
-        add.setToolTip("Show only pairs whose first instance matches this filter")
+        self._adds = parts.push_button("&Add filter", self._add)
         self._mark = QComboBox()
         self._mark.setAccessibleName("Show pairs with this review status")
         for text, _mark in _MARKS:
             self._mark.addItem(text)
         self._mark.currentIndexChanged.connect(self.changed)
         self._name.currentIndexChanged.connect(self._offer)
+        for field in (self._low, self._high, self._most):
+            field.valueChanged.connect(self._tell_add)
+        self._value.currentIndexChanged.connect(self._tell_add)
         for box, letters in ((self._name, 15), (self._value, 12), (self._mark, 11)):
             parts.bounded(box, letters)
         parts.calm(self._name, self._value, self._mark, self._low, self._high, self._most)
@@ -76,7 +80,7 @@ class FilterBar(QWidget):
             self._value,
             self._span,
             self._most,
-            add,
+            self._adds,
             self._mark,
             layouts.stretch(),
             self.tail,
@@ -113,7 +117,7 @@ class FilterBar(QWidget):
         most.setRange(0.0, 1.0)
         most.setDecimals(2)
         most.setSingleStep(0.01)
-        most.setValue(0.1)
+        most.setValue(most.maximum())
         return most
 
     def query(self, base: PairQuery) -> PairQuery:
@@ -169,20 +173,41 @@ class FilterBar(QWidget):
         self._most.setVisible(attribute is None)
         self._value.setVisible(attribute is not None and bool(attribute.values))
         self._span.setVisible(attribute is not None and not attribute.values)
-        if attribute is None:
-            return
-        if attribute.values:
+        if attribute is not None and attribute.values:
             self._value.clear()
-            self._value.addItems(list(attribute.values))
-            return
-        for box in (self._low, self._high):
-            box.setDecimals(0 if attribute.integral else 3)
-            box.setRange(attribute.low, attribute.high)
-            box.setSingleStep(attribute.unit)
-        self._low.setValue(attribute.low)
-        self._high.setValue(attribute.high)
+            self._value.addItems([_ANY, *attribute.values])
+        elif attribute is not None:
+            for box in (self._low, self._high):
+                box.setDecimals(0 if attribute.integral else 3)
+                box.setRange(attribute.low, attribute.high)
+                box.setSingleStep(attribute.unit)
+            self._low.setValue(attribute.low)
+            self._high.setValue(attribute.high)
+        self._tell_add()
+
+    @property
+    def _narrows(self) -> bool:
+        """Whether the fields say less than everything, which is what is shown without a filter."""
+        attribute = self._attributes.get(self._name.currentData())
+        if attribute is None:
+            return self._most.value() < self._most.maximum()
+        if attribute.values:
+            return self._value.currentIndex() > 0
+        ends = self._low.value(), self._high.value()
+        return ends != (self._low.minimum(), self._high.maximum())
+
+    def _tell_add(self) -> None:
+        """Offer to filter once the fields say what by."""
+        self._adds.setEnabled(self._narrows)
+        self._adds.setToolTip(
+            "Show only pairs whose first instance matches this filter"
+            if self._narrows
+            else "Choose a value, or a smaller range, first: the fields show all pairs"
+        )
 
     def _add(self) -> None:
+        if not self._narrows:
+            return
         attribute = self._attributes.get(self._name.currentData())
         if attribute is None:
             self._within = self._most.value()

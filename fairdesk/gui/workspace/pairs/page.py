@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.answers.answer import Question
-from fairdesk.answers.selection import all_off, best_run, pairs_found
+from fairdesk.answers.selection import all_off, best_run, pooled
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec
@@ -208,7 +208,8 @@ class ExamplesPage(QWidget):
             self._draw,
         )
         self._alone_words = parts.quiet(
-            "Number of pairs found in which changing this attribute alone changes the decision."
+            "Number of pairs found in which changing this attribute alone changes the decision. "
+            f"{words.NOT_A_SUM}"
         )
         counts = layouts.panel(
             parts.heading("Changing one attribute alone"),
@@ -367,7 +368,8 @@ class ExamplesPage(QWidget):
             self._watching.set_open(opened=run.state in ("running", "paused"))
         sign = OF_STATE[run.state].value
         state = words.state_word(run.state).capitalize()
-        self._effort.setText(f"{sign} {state}: {words.effort(run)}{self._pooled()}")
+        effort = f"{sign} {state}: {words.effort(run)}."
+        self._effort.setText(f"{effort} {pooled(self._with_examples())}".rstrip())
         names = words.protected_names(spec.domain)
         counts = (
             tuple(zip(names, run.sufficient_alone, strict=False)) if run.sufficient_alone else ()
@@ -382,14 +384,6 @@ class ExamplesPage(QWidget):
             )
         else:
             self._banner.clear()
-
-    def _pooled(self) -> str:
-        """Say how many pairs all runs found, where there are several."""
-        runs = self._with_examples()
-        if len(runs) < 2:
-            return ""
-        total = words.counted(pairs_found(runs), "pair")
-        return f". In all {words.number(len(runs))} runs: {total}."
 
     def _draw(self) -> None:
         if not self.isVisible() or self._shown is None:

@@ -20,6 +20,9 @@ from fairdesk.models.decisions.rule import score_name
 from fairdesk.wording import words
 from fairdesk.wording.pairs import UNKNOWN, distance_text, entitled, outcomes
 
+#: The line with what the data say of the nearest row.
+RECORDED = "Recorded outcome"
+
 
 @dataclass(frozen=True)
 class Line:
@@ -66,15 +69,12 @@ def compare(spec: AuditSpec, decisions: Sequence[str], pair: Pair, real: Real | 
         (differing if line.differs else alike).append(line)
     verdict = []
     for field, one, other in outcomes(spec, pair, decisions.__getitem__):
-        recorded = real.outcome if real is not None and field.kind == "decision" else ""
         verdict.append(
-            Line(
-                entitled(spec, field.title),
-                (one, other, recorded),
-                differs=one != other,
-                verdict=True,
-            )
+            Line(entitled(spec, field.title), (one, other, ""), differs=one != other, verdict=True)
         )
+    # instances have none, and what the model decides about the data row is another thing
+    recorded = UNKNOWN if real is None else real.outcome
+    verdict.append(Line(RECORDED, ("", "", recorded), differs=False, verdict=True))
     return [*differing, *verdict, *alike]
 
 
@@ -182,8 +182,9 @@ class SideBySide(TableModel):
             return self._titles[section]
         if role == Qt.ItemDataRole.ToolTipRole and section == 3:
             return tips.plain(
-                "The row of the data that is nearest to the first instance. "
-                "A dot marks the values that differ from it."
+                "The row of the data that is nearest to the first instance, with its recorded "
+                "outcome: the model’s decision about it is not shown. A dot marks the values "
+                "that differ from the instance."
             )
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -245,7 +246,7 @@ def side_by_side_table(model: SideBySide, names: Sequence[str]) -> QTableView:
     model.modelReset.connect(lambda: _fit(table))
     header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
-    widest = max(table.fontMetrics().horizontalAdvance(name) for name in (*names, "Decision"))
+    widest = max(table.fontMetrics().horizontalAdvance(name) for name in (*names, RECORDED))
     header.resizeSection(0, min(widest + theme.WIDE, 180))
     return table
 

@@ -31,7 +31,10 @@ from fairdesk.results.subgroups import TermRate
 from fairdesk.wording import words
 from fairdesk.wording.groups import subgroups as subgroup_words
 
-_HEADER = ("Category", "Term", "In the data", "Texts tested", "Selection rate", "Decision changes")
+_HEADER = (
+    *("Category", "Term", "Texts in the data with it", "Texts tested with it"),
+    *("Selection rate", "Decision changes"),
+)
 _KEY, _SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in range(3))
 #: In less width the term stands below the table, not beside it.
 _BESIDE = 960
@@ -41,8 +44,9 @@ _ABOVE = 10
 #: What is compared, and what the marks mean.
 EXPLAINED = (
     "The decision about a sentence should not change when an identity term in it is replaced "
-    "by another. The rate of favourable decisions with each term is an estimate. Decision "
-    "changes are examples: re-queried sentences whose decision changes with another term."
+    "by another. Each term is tested in every sentence with a term of its category, in that one’s "
+    "place. The rate of favourable decisions with each term is an estimate. Decision changes are "
+    "examples: re-queried sentences whose decision changes with another term."
 )
 
 

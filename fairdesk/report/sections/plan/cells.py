@@ -92,8 +92,8 @@ def garbled(material: Material) -> list[Block]:
     rows = [
         (
             column.name,
-            shown.words(words.in_quotes(each.text), strict=True),
-            shown.words(words.in_quotes(each.meant), strict=True),
+            shown.words(words.in_quotes(words.shortened(each.text)), strict=True),
+            shown.words(words.in_quotes(words.shortened(each.meant)), strict=True),
             words.number(each.rows),
             _place(dialect, each.lines, each.rows),
         )

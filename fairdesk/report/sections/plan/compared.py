@@ -90,8 +90,8 @@ def compared_blocks(material: Material) -> tuple[Block, ...]:
         )
     return (
         *blocks,
-        *_what_may_change(domain, material.shown),
         *_unknown(material),
+        *_what_may_change(domain, material.shown),
         *_constraints(material),
     )
 
@@ -127,7 +127,7 @@ def _one_by_one(material: Material) -> list[Block]:
 
 def _what_may_change(domain: Domain, shown: Shown) -> list[Block]:
     return [
-        Heading("What a search may change"),
+        Heading("What a search may change", appended=True),
         Grid(
             header=("Attribute", "Role", "Allowed values"),
             rows=tuple(

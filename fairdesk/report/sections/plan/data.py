@@ -22,13 +22,18 @@ from fairdesk.report.sections.plan.cells import garbled, odd_cells
 from fairdesk.report.sections.plan.compared import role_text, texts_summary
 from fairdesk.results.trials import repair_of
 from fairdesk.wording import words
-from fairdesk.wording.language import say
+from fairdesk.wording.groups.tables import why_without
+from fairdesk.wording.language import fixed, say
 
-_REASONS = {
-    "missing": "Value missing",
-    "outside": "Value not allowed",
-    "constraint": "Constraint broken",
-}
+#: What uses only rows that can be tested.
+_TESTED = "Tests of individual rows, and mitigation"
+_REASONS = fixed(
+    {
+        "missing": "Value missing",
+        "outside": "Value not allowed",
+        "constraint": "Constraint broken",
+    }
+)
 
 
 def data(material: Material) -> Section:
@@ -220,31 +225,20 @@ def _steps(material: Material) -> list[Block]:
     aside = () if spec.predictions else spec.domain.set_aside(table)
     for reason in aside:
         left -= reason.rows
-        rows.append(("Search", f"{_REASONS[reason.reason]}: {reason.what}", reason.rows, left))
+        rows.append((_TESTED, f"{say(_REASONS[reason.reason])}: {reason.what}", reason.rows, left))
     for run in material.repairs:
         repair = repair_of(run.figures)
         if repair is not None and repair.retrains:
             name = material.run_name(run)
             kept = repair.train + repair.validation + repair.test
-            if kept < total:
-                rows.append(
-                    (
-                        name,
-                        "Without a recorded outcome that is one of the decisions",
-                        total - kept,
-                        kept,
-                    )
-                )
+            if kept < left:
+                why = "The recorded outcome is missing, or is not one of the model’s decisions"
+                rows.append((name, why, left - kept, kept))
             rows += [
-                (
-                    name,
-                    "Held out for validation",
-                    repair.validation,
-                    kept - repair.validation,
-                ),
-                (name, "Held out for testing", repair.test, repair.train),
+                (name, "Validation rows", repair.validation, kept - repair.validation),
+                (name, "Test rows; the others are training rows", repair.test, repair.train),
             ]
-    blocks: list[Block] = [Heading("Rows excluded or held out, step by step")]
+    blocks: list[Block] = [Heading("Rows not used, step by step")]
     if not spec.predictions:
         blocks.append(Text(_starting_points(total, total - left)))
     return [
@@ -255,8 +249,10 @@ def _steps(material: Material) -> list[Block]:
             widths=(1.1, 2.8, 0.7, 0.7),
             right=(2, 3),
             caption=(
-                "Rows excluded or held out, and how many remain; in a search each row counts "
-                "once, under its first reason. All rows stay in the data and in the shares above"
+                "Rows that a step does not use, and how many remain to it. Group metrics and tests "
+                "of individual rows each begin with all rows, a mitigation with those that can be "
+                "tested: the same row can be listed more than once, within a step only under its "
+                "first reason. All rows stay in the data and in the shares above"
             ),
             key="rows",
             evidence="observed",
@@ -271,7 +267,8 @@ def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int
         for each in material.group_tables
         if len(each.attributes) == 1 and each.of == material.group_tables[-1].of
     ]
-    what = "Group metrics"
+    of_label = bool(tables) and tables[0].of == "label"
+    what = "Group metrics of recorded outcomes" if of_label else "Group metrics of decisions"
     rows = [
         (
             what,
@@ -283,7 +280,7 @@ def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int
         if each.unknown
     ]
     if tables and (gone := tables[0].without):
-        why = "No outcome, or the model could not be queried"
+        why = words.capital(why_without(material.spec, tables[0]))
         rows.insert(0, (what, why, gone, total - gone))
     return rows
 
@@ -332,7 +329,7 @@ def column_values(column: Column, values: Sequence[str]) -> str:
     if column.kind is Kind.TEXT:
         return texts_summary(column.values)
     hidden = len(column.values) - len(values)
-    return words.some(values) + (
+    return words.some([words.shortened(each) for each in values]) + (
         say("; {hidden} omitted", hidden=words.number(hidden)) if hidden else ""
     )
 

@@ -204,8 +204,8 @@ def _checked(material: Material) -> str:
         )
         return say(
             "With this input mapping, the model’s decision matches the recorded outcome in "
-            "{right} of {labelled} rows that have one ({share}). A wrong order of inputs, or "
-            "classes taken for each other, would lower this share.",
+            "{right} of the {labelled} rows with both a decision and a recorded outcome ({share}). "
+            "A wrong order of inputs, or classes taken for each other, would lower this share.",
             share=words.percent(right, labelled),
             labelled=words.number(labelled),
             right=words.number(right),

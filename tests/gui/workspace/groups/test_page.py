@@ -26,6 +26,7 @@ from fairdesk.models.inputs import predictions
 from fairdesk.models.model import How, Input, Mapping
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Progress
+from fairdesk.wording.groups import subgroups as subgroup_words
 from tests import phrases
 from tests.gui.auditing import make_audit
 from tests.gui.group_figures import (
@@ -115,7 +116,9 @@ def test_findings_are_told_in_sentences_the_greatest_first(found):
     headline = plain(view._headline._sentence.text())
     assert headline.startswith("Largest gap, 62.4 percentage points: age 60 and over")
     assert "1,590 subgroups" in plain(view._headline._more.text())
-    assert "4.8 percentage points" in plain(view._headline._more.text())
+    mined = view._findings[0].mined
+    examined = subgroup_words.mined_sentence(view._session.spec, mined)
+    assert plain(examined) in plain(view._headline._more.text())
     assert standing(found) == "Groups, 1,590 subgroups"
 
 

@@ -96,7 +96,8 @@ def test_a_repair_that_is_reopened_is_told_again(opened, path):
     measure(path)
     workspace = shown(opened, path)
     page = workspace.repair
-    assert mitigation_words.headline(FIGURES).sentence in page._headline._sentence.text()
+    said = mitigation_words.headline(workspace._session.spec, FIGURES).sentence
+    assert said in page._headline._sentence.text()
     assert "8 models measured" in page._standing.text()
     assert standing(workspace) == "Mitigation, 4.02 % → 1.84 %"
     # its own words: what it ended with, and what must be known beside
@@ -569,7 +570,7 @@ def test_the_bar_and_the_list_of_runs_tell_of_a_repair(qtbot, opened, path):
 @pytest.mark.parametrize(
     ("phase", "told"),
     [
-        ("splitting", "Setting held-out rows aside"),
+        ("splitting", "Dividing the rows into training, validation and test rows"),
         ("portion 3 of 6: 4.2 %", "Portion 3 of 6, 4.2 % added"),
         ("", "Starting"),
     ],

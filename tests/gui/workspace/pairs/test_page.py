@@ -89,7 +89,7 @@ def test_plausible_ones_come_first_once_they_are_compared(qtbot, reading):
     ]
     assert ranks == sorted(ranks)
     assert cell(pairs, 0, "Plausible").data() == ("yes" if shown[0].plausible else "no")
-    assert cell(pairs, 49, phrases.NEAREST_ROW).data() == distance_text(shown[49].distance)
+    assert cell(pairs, 49, phrases.ROW_DISTANCE).data() == distance_text(shown[49].distance)
     typical = cell(pairs, 0, "Typicality")
     assert typical.data().endswith("%")
     assert typical.data(PairRole.SHARE) == shown[0].typicality
@@ -111,8 +111,8 @@ def test_until_then_there_are_dashes_and_it_can_be_stopped(qtbot, held, reading)
     assert "Comparing with the applicants in the data: 0 of" in page._weighing._words.text()
     assert pairs.model.query.order == "id"
     assert cell(pairs, 0, "Typicality").data() == "–"
-    assert cell(pairs, 0, phrases.NEAREST_ROW).data() == "–"
-    nearest = place(pairs, phrases.NEAREST_ROW)
+    assert cell(pairs, 0, phrases.ROW_DISTANCE).data() == "–"
+    nearest = place(pairs, phrases.ROW_DISTANCE)
     pairs.table.horizontalHeader().setSortIndicator(nearest, Qt.SortOrder.AscendingOrder)
     assert pairs.model.query.order == "id"
     page._weighing._button.click()

@@ -6,8 +6,14 @@ from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
-from fairdesk.gui.workspace.pairs.side_by_side import changes, compare, sentence
+from fairdesk.gui.workspace.pairs.side_by_side import (
+    RECORDED,
+    changes,
+    compare,
+    sentence,
+)
 from fairdesk.gui.workspace.pairs.why_view import fit_words, strongest
+from fairdesk.gui.workspace.session.nearest_rows import Real
 from fairdesk.gui.workspace.session.pair_columns import (
     columns_of,
     usual,
@@ -66,6 +72,13 @@ def test_what_follows_from_the_protected_is_told_with_it(spec, pair):
     (debts,) = (each for each in columns_of(spec, lambda: ("no", "yes")) if each.title == "debts")
     assert debts.text(pair) == "3 → 5"
     assert debts.changed(pair)
+
+
+def test_the_nearest_row_has_a_recorded_outcome_and_no_decision(spec, pair):
+    real = Real(np.array([31.0, 0.0, 1.0, 40.0, 3.0]), 0.02, 7, "good")
+    lines = {line.name: line for line in compare(spec, ("no", "yes"), pair, real)}
+    assert lines["Decision"].texts == ("no", "yes", "")
+    assert lines[RECORDED].texts == ("", "", "good")
 
 
 def test_two_scores_that_are_apart_are_no_other_decision(spec, pair):

@@ -579,7 +579,7 @@ def test_from_a_pair_to_its_page(qtbot, opened, path):
     (link,) = (
         each
         for each in detail.findChildren(QPushButton)
-        if each.accessibleName() == "Show in the report"
+        if each.accessibleName() == "Open report page"
     )
     qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
     preview = audit.report.preview

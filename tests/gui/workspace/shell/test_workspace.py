@@ -227,8 +227,10 @@ def test_all_pages_tell_of_the_best_run_and_totals_agree(qtbot, opened, tmp_path
     workspace.show_page(EXAMPLES)
     assert workspace.examples._runs.currentData() == runs[0].id
     total = sum(run.found for run in runs)
-    assert standing(workspace, EXAMPLES).endswith(f" {total:,}")
-    assert f"{total:,} pairs" in workspace.examples._effort.text()
+    # at the left is the number of the page; that of all runs is said beside it, as such
+    assert standing(workspace, EXAMPLES).endswith(f" {runs[0].found:,}")
+    assert workspace.examples._headline.text().startswith(f"{runs[0].found:,} ")
+    assert workspace.examples._effort.text().endswith(f"2 runs together found {total:,} pairs.")
     assert standing(workspace, COMPARE).endswith("2 runs")
     # a choice stays until there is another run
     workspace.examples.open_run(runs[1].id)
@@ -297,7 +299,10 @@ def test_a_filter_narrows_the_table_and_is_taken_away(qtbot, reading):
     everything = pairs.model.rowCount()
     filters = pairs.filters
     filters._name.setCurrentText("sex")
+    # the fields show what is shown: everything
+    assert not filters._adds.isEnabled()
     filters._value.setCurrentText("male")
+    assert filters._adds.isEnabled()
     with qtbot.waitSignal(pairs.model.counted, timeout=10_000):
         filters._add()
     assert 0 < pairs.model.rowCount() < everything
@@ -322,7 +327,7 @@ def test_rows_are_copied_with_their_header(qtbot, qapp, reading):
     lines = qapp.clipboard().text().split("\n")
     assert len(lines) == 2
     assert lines[0].split("\t")[:7] == [
-        *("Mark", "age", "sex", "No.", phrases.NEAREST_ROW, "Typicality", "Decision")
+        *("Mark", "age", "sex", "No.", phrases.ROW_DISTANCE, "Typicality", "Decision")
     ]
     assert lines[1].split("\t")[3] == str(reading.examples.pairs.model.pair(2).id)
 
@@ -359,7 +364,7 @@ def test_a_pair_is_told_in_a_sentence_and_side_by_side(path):
             for name in differing:
                 assert name in said
             assert set(differing) <= {"sex", "age"}
-            assert len(lines) == len(spec.domain.attributes) + 2
+            assert len(lines) == len(spec.domain.attributes) + 3
             assert "favourable" in said
 
 
@@ -382,12 +387,12 @@ def test_what_was_told_of_groups_and_proven_can_be_exported_once_it_was(qtbot, r
         return {each.name for each, card in cards if not card.isHidden()}
 
     reading.show_page("Report")
-    assert not shown() & {"groups.csv", "rule_sets.csv", "certificate.fairdesk-proof"}
+    assert not shown() & {"groups.csv", "subgroups.csv", "certificate.fairdesk-proof"}
     run, *others = reading._session.runs
     told = msgspec.structs.replace(run, figures=(EXACT, rule_set([], 0.3, 0.2)))
     reading._session.runs = (told, *others)
     reading.report._tell()
-    assert {"rule_sets.csv", "certificate.fairdesk-proof"} <= shown()
+    assert {"subgroups.csv", "certificate.fairdesk-proof"} <= shown()
     assert "groups.csv" not in shown()
     (certificate,) = (each for each in EXPORTS if each.needs is Proven)
     reading.report.export(certificate, tmp_path / "certificate.fairdesk-proof")
