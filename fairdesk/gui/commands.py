@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QMenu, QWidget
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QHeaderView,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
 
-from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.tables import head_columns, read_only
 
 _PLACE = Qt.ItemDataRole.UserRole
+_NATIVE = QKeySequence.SequenceFormat.NativeText
 _LEADING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
@@ -102,3 +114,39 @@ class Commands(QDialog):
         _name, action = self._actions[item.data(_PLACE)]
         self.accept()
         action.trigger()
+
+
+class Shortcuts(QDialog):
+    """The sheet of shortcuts: every action of the menus that has one.
+
+    Parameters
+    ----------
+    actions : iterable of (str, QAction)
+        As of `Commands`: nothing is listed twice.
+    """
+
+    def __init__(self, actions: Iterable[tuple[str, QAction]], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard shortcuts")
+        told = [
+            (*name.rsplit(": ", 1), action.shortcut().toString(_NATIVE))
+            for name, action in actions
+            if not action.shortcut().isEmpty()
+        ]
+        self.table = QTableWidget(len(told), 3)
+        read_only(self.table, "Keyboard shortcuts", line=theme.NEAR, single=True)
+        head_columns(self.table, ("Menu", "Action", "Keys"))
+        for row, texts in enumerate(told):
+            for place, text in enumerate(texts):
+                self.table.setItem(row, place, QTableWidgetItem(text))
+        head = self.table.horizontalHeader()
+        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        layouts.column(
+            parts.quiet("Shortcuts of the page on screen come with those of the menus."),
+            layouts.grow(self.table),
+            on=self,
+            margin=theme.GAP,
+            spacing=theme.NEAR,
+        )
+        self.resize(620, 520)

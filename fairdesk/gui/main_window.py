@@ -34,7 +34,7 @@ from shiboken6 import isValid
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import about
-from fairdesk.gui.commands import Commands, commands
+from fairdesk.gui.commands import Commands, Shortcuts, commands
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
 from fairdesk.gui.kit.hints.helping import ask_help, set_topic
@@ -175,8 +175,15 @@ class MainWindow(QMainWindow):
 
     def choose_command(self) -> None:
         """Let the auditor find any action of the menus by its name."""
+        self._open_list(Commands)
+
+    def show_shortcuts(self) -> None:
+        """Show the shortcuts of all actions of the menus."""
+        self._open_list(Shortcuts)
+
+    def _open_list(self, kind: type[Commands | Shortcuts]) -> None:
         menus = [entry.menu() for entry in self.menuBar().actions() if entry.isVisible()]
-        dialog = Commands(commands([each for each in menus if isinstance(each, QMenu)]), self)
+        dialog = kind(commands([each for each in menus if isinstance(each, QMenu)]), self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
@@ -267,10 +274,15 @@ class MainWindow(QMainWindow):
             colours.addAction(entry)
         view.addSeparator()
         view.addAction(action(self, "Co&mmands…", self.choose_command, "Ctrl+K"))
+        self._part_menu = bar.addMenu("&Page")
+        self._part_menu.aboutToShow.connect(self._fill_parts)
+        self._nothing = QAction("Nothing on this page", self)
+        self._nothing.setEnabled(False)
         about_menu = bar.addMenu("&Help")
         about_menu.addAction(action(self, "&Help", self._ask_help, _KEYS.HelpContents))
         about_menu.addAction(action(self, "&Glossary", lambda: self.show_help(TERMS)))
         about_menu.addAction(action(self, "&Which figure do I need?", self._choose_figure))
+        about_menu.addAction(action(self, "&Keyboard shortcuts", self.show_shortcuts, "Ctrl+/"))
         self._sample_report = action(self, "Sample &report (PDF)", self._show_sample_report)
         self._sample_report.setToolTip("Available once a finished audit of a sample is made.")
         about_menu.addAction(self._sample_report)
@@ -302,27 +314,30 @@ class MainWindow(QMainWindow):
         if self._recent_menu.isEmpty():
             self._recent_menu.addAction("None yet").setEnabled(False)
 
+    def _fill_parts(self) -> None:
+        """Offer what can be done on the page on screen."""
+        _take_out(self._part_menu)
+        actions = () if self.workspace is None else self.workspace.part_actions()
+        self._part_menu.addActions(actions or (self._nothing,))
+
     def _fill_for(self, workspace: Workspace | None) -> None:
         """Offer in the menus what an open audit can do."""
-        for menu in (self._export_menu, self._edit_menu, self._page_menu):
+        for menu in (self._export_menu, self._edit_menu):
             menu.clear()
+        for menu in (self._page_menu, self._part_menu):
+            _take_out(menu)
         self._page_menu.setEnabled(workspace is not None)
         for entry in (self._close, self._check, self._export_menu.menuAction()):
             entry.setEnabled(workspace is not None)
         nobody = workspace is not None and workspace.asks_nobody
         self._again.setEnabled(workspace is not None and not nobody)
         self._again.setToolTip(_NOBODY_TO_ASK if nobody else "")
-        self._edit_menu.menuAction().setVisible(workspace is not None)
+        for menu in (self._edit_menu, self._part_menu):
+            menu.menuAction().setVisible(workspace is not None)
         if workspace is None:
             return
         self._offer_exports()
-        for name in workspace.page_names:
-            page = action(
-                self._page_menu,
-                name,
-                lambda chosen=name: workspace.show_page(chosen),  # type: ignore[misc]
-            )
-            self._page_menu.addAction(page)
+        self._page_menu.addActions(workspace.to_pages)
         undo = workspace.undo_stack.createUndoAction(self._edit_menu, "&Undo")
         redo = workspace.undo_stack.createRedoAction(self._edit_menu, "&Redo")
         undo.setShortcut(_KEYS.Undo)
@@ -485,6 +500,12 @@ class MainWindow(QMainWindow):
             event.accept()
         else:
             event.ignore()
+
+
+def _take_out(menu: QMenu) -> None:
+    """Take actions out of a menu that are not its own: `QMenu.clear` would invalidate them."""
+    for each in menu.actions():
+        menu.removeAction(each)
 
 
 def _forget(_error: FairDeskError) -> None:

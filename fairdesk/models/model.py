@@ -321,6 +321,9 @@ class Mapping(msgspec.Struct, frozen=True):
         only, no more at it.
     spread : float
         Of a model that estimates a number: how far from the threshold is far, in its unit.
+    names : tuple[str, ...]
+        What the card's classes are called for people, where the auditor named them: nobody
+        outside knows what “2” is.
     """
 
     inputs: tuple[Input, ...]
@@ -331,9 +334,14 @@ class Mapping(msgspec.Struct, frozen=True):
     threshold: float | None = None
     beyond: bool = False
     spread: float = 1.0
+    names: tuple[str, ...] = ()
 
     def decisions(self, card: ModelCard) -> tuple[str, ...]:
         """Return the names of the decisions: two or more."""
+        return self.outcomes or self.names or card.classes
+
+    def written(self, card: ModelCard) -> tuple[str, ...]:
+        """Return the decisions as the model, and a column with its decisions, may write them."""
         return self.outcomes or card.classes
 
 

@@ -245,7 +245,7 @@ def test_every_action_is_found_and_run_by_its_name(qtbot, window, audit):
     window.choose_command()
     (dialog,) = window.findChildren(Commands)
     listed = [dialog.list.item(row).text() for row in range(dialog.list.count())]
-    assert f"View: Pages: {NAMES[2]}" in listed
+    assert f"View: Pages: {NAMES[2]}   Ctrl+3" in listed
     assert any(each.startswith("Audit: Open…") and each.endswith("Ctrl+O") for each in listed)
     # those of every menu, also of menus that are filled when they are opened
     assert len({each.partition(":")[0] for each in listed}) == len(menus(window))

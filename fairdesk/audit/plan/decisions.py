@@ -182,6 +182,14 @@ def _about_the_model(spec: AuditSpec, table: Table) -> Iterator[Decision]:
         yield Decision(
             f"“{good}” is the model’s favourable decision.", {"favourable_decision": good}
         )
+    if mapping.names:
+        named = zip(model.classes, mapping.names, strict=True)
+        yield Decision(
+            "The model’s decisions were named: "
+            + ", ".join(f"“{own}” is “{name}”" for own, name in named)
+            + ".",
+            {"names": mapping.names},
+        )
     found = model.repeatability
     if found is not None and not found.holds:
         yield Decision(

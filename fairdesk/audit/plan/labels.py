@@ -21,7 +21,7 @@ def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
     values = tuple(table.counts(spec.label))
     others = [value for value in values if value != spec.favourable]
     meant: list[str | None] = []
-    for position, name in enumerate(spec.decisions):
+    for position, name in enumerate(spec.mapping.written(spec.model)):
         if position == spec.mapping.favourable_class:
             meant.append(spec.favourable if spec.favourable in values else None)
         elif len(others) == 1:

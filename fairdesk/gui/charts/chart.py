@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark, decimate
 from fairdesk.charts.scales import apart, round_between
 from fairdesk.gui.charts.chart_frame import ChartFrame
+from fairdesk.gui.charts.zooming import Dragging, cut
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.threads.background import in_background
 
@@ -65,6 +66,8 @@ def _reach(drawing: Drawing, lines: Sequence[Line]) -> tuple[float, float]:
 class LineChart(ChartFrame):
     """A chart that is also a table (key T), read with the pointer or the arrow keys.
 
+    Dragging across it shows that part only; a double click or Escape shows all of it again.
+
     The drawing library is brought in off the window's thread, when the chart is first shown.
     """
 
@@ -77,6 +80,8 @@ class LineChart(ChartFrame):
         self._labels: list[tuple[Line, Any]] = []
         self._cursor: Any = None
         self._cursor_at: int | None = None
+        #: Which part is shown, along.
+        self._part: tuple[float, float] | None = None
         self._ground = QColor()
         if _loaded:
             self._begin(_loaded[0])
@@ -90,6 +95,8 @@ class LineChart(ChartFrame):
 
     def draw(self, drawing: Drawing) -> None:
         """Show another drawing."""
+        if (drawing.title, drawing.x_title) != (self._drawing.title, self._drawing.x_title):
+            self._part = None
         self._drawing = drawing
         self._cursor_at = None
         self._tell()
@@ -109,9 +116,15 @@ class LineChart(ChartFrame):
             self._redraw()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
-        """Walk along the line with the arrow keys."""
+        """Walk along the line with the arrow keys; with + and - show less or more of it."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
-        lines = [line for line in self._drawing.lines if len(line.x)]
+        if event.text() in ("+", "-") and self.zooms:
+            self._zoom_by(0.5 if event.text() == "+" else 2.0)
+            return
+        if event.key() == Qt.Key.Key_Escape and self._part is not None:
+            self.zoom(None)
+            return
+        lines = self._lines
         if step is None or not lines or self._plot is None:
             super().keyPressEvent(event)
             return
@@ -119,6 +132,47 @@ class LineChart(ChartFrame):
         stride = max(1, count // 50)
         at = count - 1 if self._cursor_at is None else self._cursor_at + step * stride
         self._point_at(min(max(at, 0), count - 1))
+
+    @property
+    def zooms(self) -> bool:
+        """Whether a part of it can be shown: not of bars that have names."""
+        return not self._drawing.x_names and any(len(line.x) > 2 for line in self._drawing.lines)
+
+    @property
+    def part(self) -> tuple[float, float] | None:
+        """The part that is shown, along; ``None`` is all of it."""
+        return self._part
+
+    def zoom(self, part: tuple[float, float] | None) -> None:
+        """Show a part only, or all of it."""
+        if part is not None:
+            low, high = sorted(part)
+            part = (low, high) if high > low else None
+        self._part = part
+        self._cursor_at = None
+        self._redraw()
+
+    def _zoom_by(self, factor: float) -> None:
+        """Show half of what is shown around what is pointed at, or twice as much."""
+        ends = [line.x for line in self._drawing.lines if len(line.x)]
+        whole = (min(float(x[0]) for x in ends), max(float(x[-1]) for x in ends))
+        low, high = self._part or whole
+        lines = self._lines
+        middle = (low + high) / 2
+        if self._cursor_at is not None and lines:
+            middle = float(lines[0].x[min(self._cursor_at, len(lines[0].x) - 1)])
+        half = factor * (high - low) / 2
+        part = max(middle - half, whole[0]), min(middle + half, whole[1])
+        self.zoom(None if part == whole else part)
+
+    @property
+    def _lines(self) -> list[Line]:
+        """The lines, as much of each as is shown."""
+        lines = [line for line in self._drawing.lines if len(line.x)]
+        if self._part is None:
+            return lines
+        cut = [cut(line, *self._part) for line in lines]
+        return [line for line in cut if len(line.x)] or lines
 
     # Drawing
 
@@ -145,6 +199,8 @@ class LineChart(ChartFrame):
         item.getAxis("bottom").setHeight(round(2.1 * self.fontMetrics().height()))
         plot.scene().sigMouseMoved.connect(self._hover)
         plot.leaveEvent = lambda _event: self._point_at(None)
+        self._dragging = Dragging(plot, lambda: self.zooms)
+        self._dragging.dragged.connect(self.zoom)
         self._plot = plot
         self._stack.addWidget(plot)
         self._paint_frame(self.palette(), theme.colours())
@@ -185,9 +241,8 @@ class LineChart(ChartFrame):
         self._items, self._labels = [], []
         self._cursor = None
         colours = colours or theme.colours()
-        for line in self._drawing.lines:
-            if len(line.x):
-                self._add_line(line, paint(line.colour, colours), colours.quiet)
+        for line in self._lines:
+            self._add_line(line, paint(line.colour, colours), colours.quiet)
         self._arrange()
         self._reading.setText("")
 
@@ -261,7 +316,7 @@ class LineChart(ChartFrame):
 
     def _arrange(self) -> None:
         """Put each label beside its line's end, apart from the others, and make room for them."""
-        lines = [line for line in self._drawing.lines if len(line.x)]
+        lines = self._lines
         if not lines or not self._items:
             return
         item = self._plot.getPlotItem()
@@ -272,7 +327,9 @@ class LineChart(ChartFrame):
         tall = max((size.height() for size in sizes), default=1.7 * line_height.pointSizeF())
         right, top = _reach(self._drawing, lines)
         left, bottom = (-0.5 if self._drawing.x_names else 0.0), self._drawing.y_low
-        self._set_ticks(right, top, height)
+        if self._part is not None:
+            left, right = self._part[0], min(right, self._part[1])
+        self._set_ticks(max(left, 0.0), right, top, height)
         room = max((size.width() for size in sizes), default=0.0)
         x_high = left + (right - left) / (1 - min(room / width, 0.5))
         bars = any(line.mark is Mark.BARS for line in lines)
@@ -284,9 +341,9 @@ class LineChart(ChartFrame):
         half = 0.35 * tall
         places = apart([end - half for end in ends], [2 * half] * len(ends), height)
         for (line, label), up in zip(self._labels, places, strict=True):
-            label.setPos(float(line.x[-1]), bottom + (up + half) * scale)
+            label.setPos(min(float(line.x[-1]), right), bottom + (up + half) * scale)
 
-    def _set_ticks(self, right: float, top: float, height: float) -> None:
+    def _set_ticks(self, left: float, right: float, top: float, height: float) -> None:
         item = self._plot.getPlotItem()
         # no more of them than there is room for
         upwards = min(max(int(height / (1.6 * self.fontMetrics().height())), 1), 4)
@@ -294,7 +351,7 @@ class LineChart(ChartFrame):
         along = (
             [(float(i), name) for i, name in enumerate(drawing.x_names)]
             if drawing.x_names
-            else round_between(0.0, right)
+            else round_between(left, right)
         )
         up = [
             (value, f"{text}{drawing.y_unit}")
@@ -315,7 +372,7 @@ class LineChart(ChartFrame):
     # Reading
 
     def _hover(self, where: QPointF) -> None:
-        lines = [line for line in self._drawing.lines if len(line.x)]
+        lines = self._lines
         if not lines or self._drawing.empty:
             return
         x = self._plot.getPlotItem().getViewBox().mapSceneToView(where).x()
@@ -324,7 +381,7 @@ class LineChart(ChartFrame):
     def _point_at(self, position: int | None) -> None:
         """Show the numbers at a position of the first line, or none."""
         self._cursor_at = position
-        lines = [line for line in self._drawing.lines if len(line.x)]
+        lines = self._lines
         if position is None or not lines or self._plot is None:
             if self._cursor is not None:
                 self._cursor.hide()

@@ -169,7 +169,7 @@ class ChartFrame(QWidget):
         column.setSpacing(theme.TIGHT)
         column.addLayout(self._make_head())
         column.addWidget(self._stack, 1)
-        shortcut(self, "T", self._as_table.toggle)
+        shortcut(self, "T", self._as_table.toggle, "Show the chart as a table")
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Ask for a comfortable size."""

@@ -30,8 +30,8 @@ class Icicle(DrawnChart[Tree]):
     def __init__(self) -> None:
         super().__init__(Tree(), fills=True)
         for key in ("Return", "Enter"):
-            shortcut(self, key, lambda: self.go_into(self.chosen_part))
-        shortcut(self, "Backspace", self.go_up)
+            shortcut(self, key, lambda: self.go_into(self.chosen_part), "Zoom in to the region")
+        shortcut(self, "Backspace", self.go_up, "Back to the enclosing region")
 
     @property
     def chosen_part(self) -> int:

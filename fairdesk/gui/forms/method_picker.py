@@ -15,6 +15,7 @@ from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.hints.defining import define_entries
 from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
 from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, in_order, quiet
 from fairdesk.manual.places import method_place
@@ -63,6 +64,7 @@ class MethodPicker(QWidget):
         self._remarks: Mapping[str, str] = {}
         self.list = QListWidget()
         self.list.setAccessibleName("Methods")
+        define_entries(self.list)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.viewport().setAutoFillBackground(False)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

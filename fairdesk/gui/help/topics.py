@@ -35,7 +35,9 @@ TOPICS = {
     "ContentsDialog": "how-to/report.md",
     "ExportDialog": "how-to/mitigation.md#what-you-get",
     "InputDialog": "how-to/own-data.md#check-how-the-model-is-read",
+    "NamesDialog": "how-to/text-models.md",
     "RowsDialog": "tutorial.md#compare-groups",
+    "Shortcuts": FIRST,
     "SignDialog": "how-to/signing.md",
     "ValuesDialog": "how-to/own-data.md#limit-the-input-domain",
 }

@@ -142,7 +142,7 @@ class HelpWindow(QWidget):
         made.setAccessibleName(name)
         made.setEnabled(False)
         made.clicked.connect(run)
-        shortcut(self, keys, made.click)
+        shortcut(self, keys, made.click, name)
         return made
 
     def _make_keys(self) -> None:

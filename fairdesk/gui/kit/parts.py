@@ -46,7 +46,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.hints.defining import Defined
+from fairdesk.gui.kit.hints.defining import Defined, DefinedButton
 from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
 
 
@@ -438,7 +438,7 @@ def push_button(
     tip, name : str
         Its tooltip, and its name for all readers if not its text.
     """
-    made = QPushButton(text)
+    made = DefinedButton(text)
     if not auto_default:
         made.setAutoDefault(False)
     made.setToolTip(tip)

@@ -90,7 +90,7 @@ def _decisions(
     """Compare decisions, where all values of a column are what they are called."""
     present = ~np.isnan(codes)
     values, where = np.unique(codes[present], return_inverse=True)
-    ways = [mapping.decisions(card)]
+    ways = [mapping.written(card)]
     if not mapping.outcomes and len(card.hints.classes) == len(card.classes):
         ways.append(card.hints.classes)
     for names in ways:

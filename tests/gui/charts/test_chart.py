@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark, decimate
 from fairdesk.charts.kinds.upset import Intersections, Set
@@ -216,3 +218,78 @@ def test_intersections_are_saved_light(overlaps, tmp_path):
     assert "#0072b2" in colours
     overlaps.write_svg(tmp_path / "sets.svg")
     assert QSvgRenderer(str(tmp_path / "sets.svg")).isValid()
+
+
+def drag(chart, qtbot, begin, end):
+    """Drag across the chart, from one share of its width to another."""
+    ground = chart._plot.viewport()
+    first, last = (QPoint(round(share * ground.width()), 40) for share in (begin, end))
+    QTest.mousePress(ground, Qt.MouseButton.LeftButton, pos=first)
+    # a movement with the button down, which QTest.mouseMove does not make
+    move = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(last),
+        QPointF(ground.mapToGlobal(last)),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(ground, move)
+    QTest.mouseRelease(ground, Qt.MouseButton.LeftButton, pos=last)
+
+
+@pytest.fixture
+def long(chart):
+    x = np.linspace(0.0, 100.0, 501)
+    chart.draw(Drawing("Long", "seconds", "number", (Line("all", x, 2 * x, "quiet"),), x_digits=1))
+    return chart
+
+
+def test_dragging_across_shows_that_part_and_a_double_click_all(qtbot, long):
+    drag(long, qtbot, 0.4, 0.6)
+    low, high = long.part
+    assert 0 < low < high < 100
+    (low_shown, high_shown), _up = long._plot.getPlotItem().viewRange()
+    assert low_shown == pytest.approx(low)
+    assert high_shown >= high
+    (line,) = long._lines
+    assert low - 1 < line.x[0] <= low
+    assert high <= line.x[-1] < high + 1
+    QTest.mouseDClick(long._plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, 40))
+    assert long.part is None
+
+
+def test_a_click_is_no_drag(qtbot, long):
+    drag(long, qtbot, 0.5, 0.502)
+    assert long.part is None
+
+
+def test_plus_minus_and_escape_zoom_by_the_keyboard(qtbot, long):
+    long.setFocus()
+    qtbot.keyClicks(long, "+")
+    low, high = long.part
+    assert high - low == pytest.approx(50)
+    qtbot.keyClicks(long, "+")
+    assert long.part[1] - long.part[0] == pytest.approx(25)
+    qtbot.keyClick(long, Qt.Key.Key_Right)
+    assert long._reading.text()
+    qtbot.keyClick(long, Qt.Key.Key_Escape)
+    assert long.part is None
+
+
+def test_what_streams_in_keeps_the_part_and_another_chart_shows_all(qtbot, long):
+    long.zoom((20.0, 30.0))
+    x = np.linspace(0.0, 200.0, 501)
+    long.draw(Drawing("Long", "seconds", "number", (Line("all", x, 2 * x, "quiet"),)))
+    assert long.part == (20.0, 30.0)
+    long.draw(Drawing("Other", "seconds", "number", (Line("all", x, 2 * x, "quiet"),)))
+    assert long.part is None
+
+
+def test_bars_with_names_are_not_zoomed(qtbot, chart):
+    x = np.arange(4.0)
+    names = ("a", "b", "c", "d")
+    bars = Line("all", x, x, "quiet", mark=Mark.BARS)
+    chart.draw(Drawing("Bars", "kind", "number", (bars,), x_names=names))
+    drag(chart, qtbot, 0.2, 0.8)
+    assert chart.part is None

@@ -1,4 +1,4 @@
-"""Definitions of terms under the pointer: in labels, and in the heads of tables."""
+"""Definitions of terms under the pointer: in labels, buttons, entries, and heads of tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import html
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QEnterEvent, QHelpEvent, QTextDocument, QTextOption
-from PySide6.QtWidgets import QHeaderView, QLabel, QTableView, QToolTip, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTableView,
+    QToolTip,
+    QWidget,
+)
 
 from fairdesk.manual.terms import Term, term_at, terms_in
 
@@ -83,13 +91,53 @@ class _HeadDefinitions(QObject):
         return True
 
 
+class _EntryDefinitions(QObject):
+    """Shows the definitions of the terms in the entries of a list, below what their tips say."""
+
+    def __init__(self, view: QAbstractItemView) -> None:
+        super().__init__(view)
+        self._view = view
+        view.viewport().installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if not isinstance(event, QHelpEvent):
+            return False
+        entry = self._view.indexAt(event.pos())
+        found = terms_in(str(entry.data(Qt.ItemDataRole.DisplayRole) or ""))
+        if not entry.isValid() or not found:
+            return False
+        tip = str(entry.data(Qt.ItemDataRole.ToolTipRole) or "")
+        view = self._view
+        _show(found[0].term, event, view.viewport(), view.visualRect(entry), tip)
+        return True
+
+
+def define_entries(view: QAbstractItemView) -> None:
+    """Show the definition of a term in an entry of a list under the pointer."""
+    _EntryDefinitions(view)
+
+
+class DefinedButton(QPushButton):
+    """A button that shows the definition of a term in its text where it has no tip of its own."""
+
+    def event(self, event: QEvent) -> bool:
+        """Show a definition."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            found = terms_in(_without_mnemonic(self.text()))
+            if found and not self.toolTip():
+                _show(found[0].term, event, self, self.rect())
+                return True
+        return super().event(event)
+
+
 def define_heads(table: QTableView) -> None:
     """Show the definition of a term in a table's head under the pointer."""
     _HeadDefinitions(table.horizontalHeader())
 
 
-def _show(term: Term, event: QHelpEvent, widget: QWidget, shape: QRect) -> None:
-    text = f"<p><b>{html.escape(term.title)}</b></p><p>{html.escape(term.plain)}</p>"
+def _show(term: Term, event: QHelpEvent, widget: QWidget, shape: QRect, above: str = "") -> None:
+    text = f"<p>{html.escape(above)}</p>" if above else ""
+    text += f"<p><b>{html.escape(term.title)}</b></p><p>{html.escape(term.plain)}</p>"
     QToolTip.showText(event.globalPos(), text, widget, shape)
 
 

@@ -64,7 +64,7 @@ class HelpButton(QToolButton):
         super().__init__()
         self.setText("?")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setFixedSize(QSize(1, 1) * (self.fontMetrics().height() + theme.NEAR))
+        self.setFixedSize(QSize(1, 1) * (self.fontMetrics().height() + theme.TIGHT))
         key = QKeySequence(QKeySequence.StandardKey.HelpContents)
         self.setToolTip(f"Help ({key.toString(QKeySequence.SequenceFormat.NativeText)})")
         self.setAccessibleName(f"Help: {about}")

@@ -69,6 +69,7 @@ class DialectRow(QWidget):
         self._table_label = QLabel("Shee&t")
         self._table_label.setBuddy(self.table)
         self._table_box = layouts.panel(self._table_label, self.table, spacing=theme.TIGHT)
+        self._table_box.hide()
         self._text_only = layouts.strip(
             layouts.grow(labelled("Column &separator", self.delimiter), 3),
             layouts.grow(labelled("&Encoding", self.encoding), 4),

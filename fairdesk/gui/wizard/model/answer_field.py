@@ -6,11 +6,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QWidget
 
 from fairdesk.data.profiling.outcomes import OR
+from fairdesk.gui.forms.names_dialog import NamesDialog
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.forms.values_dialog import ValuesDialog
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.choices import Choice
-from fairdesk.gui.kit.parts import bounded, calm, labelled
+from fairdesk.gui.kit.parts import bounded, calm, labelled, push_button
 from fairdesk.gui.wizard.data.favourable import COMPARISONS
 from fairdesk.models.decisions.favourable import Answer, sign_of
 from fairdesk.models.decisions.rule import VALUES
@@ -27,9 +28,12 @@ class AnswerField(QWidget):
     -------
     chosen : str, object
         The answers that are good, and the threshold, if it is another than one half.
+    named : tuple of str
+        What the decisions are called; of none when the model's own names are kept.
     """
 
     chosen = Signal(str, object)
+    named = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +54,10 @@ class AnswerField(QWidget):
         self._by_estimate = layouts.panel(labelled("This n&umber", self.estimate))
         self._label = QLabel()
         self._label.setBuddy(self.combo)
-        choosing = layouts.column(self._label, self.combo, spacing=theme.TIGHT)
+        self.naming = push_button("Name the d&ecisions…", self._name, auto_default=False)
+        self._names: tuple[str, ...] = ()
+        both = layouts.row(layouts.grow(self.combo), self.naming, spacing=theme.NEAR)
+        choosing = layouts.column(self._label, both, spacing=theme.TIGHT)
         row = layouts.row(layouts.grow(choosing), on=self, spacing=theme.GAP)
         self.name_decisions(of_model=True)
         for box in (self._by_score, self._by_estimate):
@@ -74,8 +81,11 @@ class AnswerField(QWidget):
             for sign, words in COMPARISONS.items():
                 self.combo.addItem(words.rstrip("…"), sign)
         else:
-            for name in card.classes:
-                self.combo.addItem(name, name)
+            self._names = mapping.names if isinstance(mapping, Mapping) else ()
+            called = self._names or card.classes
+            for own, name in zip(card.classes, called, strict=True):
+                self.combo.addItem(name if name == own else f"{name} ({own})", own)
+        self.naming.setVisible(not values and all(name.isdigit() for name in card.classes))
         self.combo.setCurrentIndex(-1)
         if mapping is not None:
             self._show_meaning(card, mapping)
@@ -93,6 +103,18 @@ class AnswerField(QWidget):
             self.combo.addItem(self._good, self._good)
         self.combo.setCurrentIndex(self.combo.findData(self._good))
         self.threshold.setValue(0.5 if mapping.threshold is None else mapping.threshold)
+
+    def _name(self) -> None:
+        """Ask what the decisions are called."""
+        if self._card is None:
+            return
+        hinted = self._card.hints.classes
+        offered = hinted if len(hinted) == len(self._card.classes) else ()
+        dialog = NamesDialog(self._card.classes, self._names or offered, self)
+        accepted = dialog.exec()
+        dialog.deleteLater()
+        if accepted:
+            self.named.emit(dialog.names())
 
     def _choose(self) -> None:
         if self._card is None:

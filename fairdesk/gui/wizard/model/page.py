@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
+import msgspec
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
@@ -109,7 +110,7 @@ class ModelPage(Page):
         for part in (self._empty_part(), self._trust, self._opened_part(), self._opening_part()):
             self._stack.addWidget(part)
         self.body.addWidget(self._stack, 1)
-        self.beside_title.addWidget(self._busy)
+        self.beside_title.insertWidget(1, self._busy)
 
     # -- what the wizard asks for -------------------------------------------------------------
 
@@ -264,6 +265,7 @@ class ModelPage(Page):
         self.opened.files.removed.connect(self._remove_companion)
         self.opened.output.activated.connect(self._choose_output)
         self.opened.check.answer.chosen.connect(self._choose_answer)
+        self.opened.check.answer.named.connect(self._name_decisions)
         self.opened.tabs.remade.connect(self._remap)
         self.opened.tabs.change.connect(self._change)
         self.opened.preparing.chosen.connect(self._prepare)
@@ -575,6 +577,13 @@ class ModelPage(Page):
             self.banner.tell(error)
             return
         self._fed = answered(fed, answer)
+        self.prove()
+
+    def _name_decisions(self, names: tuple[str, ...]) -> None:
+        """Take what the model's decisions are called."""
+        self.state.name_decisions(names)
+        if isinstance(self._fed, Mapping):
+            self._fed = msgspec.structs.replace(self._fed, names=names)
         self.prove()
 
     def _take_focus(self, field: QWidget | None = None) -> None:

@@ -210,6 +210,9 @@ class WizardState(RunsPlan):
 
     def set_mapping(self, mapping: Mapping) -> None:
         """Say how columns become the model's inputs; the proof has to be made anew."""
+        if self.mapping is not None:
+            # what its decisions are called holds however the model is fed
+            mapping = msgspec.structs.replace(mapping, names=self.mapping.names)
         if mapping == self.mapping:
             return
         before = self.attribute_names()
@@ -220,6 +223,11 @@ class WizardState(RunsPlan):
             self.person = TEXT
         if before and self.attribute_names() != before:
             self._mark(Step.PEOPLE, "The model’s inputs changed: check the attributes again.")
+
+    def name_decisions(self, names: tuple[str, ...]) -> None:
+        """Say what the model's classes are called for people; without names as it calls them."""
+        if self.mapping is not None:
+            self.mapping = msgspec.structs.replace(self.mapping, names=names)
 
     def forget_mapping(self) -> None:
         """Forget how inputs are made: something about that is open or wrong."""

@@ -56,7 +56,7 @@ class RuleTable(QTableWidget):
             head.setSectionResizeMode(
                 place, QHeaderView.ResizeMode.Stretch if words else QHeaderView.ResizeMode.Fixed
             )
-        shortcut(self, QKeySequence.StandardKey.Copy, self.copy)
+        shortcut(self, QKeySequence.StandardKey.Copy, self.copy, f"Copy the table “{name}”")
 
     def show_rows(self, rows: Sequence[Sequence[Cell]]) -> None:
         """Show other rows, in the order chosen before; else in their own."""

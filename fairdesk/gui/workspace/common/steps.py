@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.hints.defining import define_entries
 from fairdesk.gui.kit.table_model import Index
 from fairdesk.gui.workspace.common.icons import draw_icon
 
@@ -156,6 +157,7 @@ class Steps(QListWidget):
             item = QListWidgetItem(name, self)
             item.setToolTip(f"{name} (Ctrl+{number % 10})")
             item.setData(_ICON, icon)
+        define_entries(self)
         self.setCurrentRow(0)
         self.currentRowChanged.connect(self.chosen)
 

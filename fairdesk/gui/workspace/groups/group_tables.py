@@ -37,6 +37,8 @@ _HOW = "Select a figure to see its formula, its numbers and the rows it is calcu
 _EACH = "each attribute alone"
 #: In less width tables of the same groups stand below each other.
 _BESIDE = 820
+#: In less height how a figure came is told only once one is chosen.
+_ROOMY = 520
 
 
 def measures(run: Run) -> bool:
@@ -277,6 +279,11 @@ class GroupTables(RunPage):
         """Put tables of the same groups below each other where both do not fit side by side."""
         super().resizeEvent(event)
         self._turn()
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Leave the room of a low window to the tables until a figure is chosen."""
+        self.detail.setVisible(self.height() >= _ROOMY or self.detail.tells)
 
     def _turn(self) -> None:
         way = QBoxLayout.Direction
@@ -288,6 +295,7 @@ class GroupTables(RunPage):
             if part.table is not table:
                 part.forget()
         self.detail.show_figure(table, line, column)
+        self._make_room()
 
 
 class _Detail(parts.Card):
@@ -313,6 +321,11 @@ class _Detail(parts.Card):
         )
         self.body.addLayout(row)
         self.clear()
+
+    @property
+    def tells(self) -> bool:
+        """Whether a figure is chosen."""
+        return self._chosen is not None
 
     def clear(self) -> None:
         """Tell of nothing."""

@@ -39,7 +39,7 @@ class BeforeAfter(QTableWidget):
         read_only(self, "Before and after", "Ctrl+C copies the table.", whole=True)
         head_columns(self, _HEADS, trial_words.BEFORE_AFTER_NUMBERS)
         self.setWordWrap(True)
-        shortcut(self, QKeySequence.StandardKey.Copy, self.copy)
+        shortcut(self, QKeySequence.StandardKey.Copy, self.copy, "Copy the table")
 
     def show_trial(self, spec: AuditSpec, figures: Sequence[Metric], number: int) -> None:
         """Show a trial by its number; of one with nothing added what others are compared with."""

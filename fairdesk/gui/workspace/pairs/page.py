@@ -238,24 +238,19 @@ class ExamplesPage(QWidget):
 
     def _make_shortcuts(self, people: QWidget) -> None:
         # single letters only where no text is typed: not in the filters above the table
-        for keys, widget, run in (
-            ("F", self.pairs.table, self.detail.flag),
-            ("D", self.pairs.table, self.detail.dismiss),
-            ("N", self.pairs.table, self.detail.edit_note),
-            ("B", self.pairs.table, self.detail.bring_nearer),
-            ("W", self.pairs.table, self.detail.explain),
-            ("T", self.pairs.table, self._toggle_table),
-            ("F", self.detail, self.detail.flag),
-            ("D", self.detail, self.detail.dismiss),
-            ("N", self.detail, self.detail.edit_note),
-            ("B", self.detail, self.detail.bring_nearer),
-            ("W", self.detail, self.detail.explain),
-            ("T", self.detail, self._toggle_table),
-            ("Alt+Down", people, lambda: self.pairs.step(1)),
-            ("Alt+Up", people, lambda: self.pairs.step(-1)),
+        for keys, run, text in (
+            ("F", self.detail.flag, "Flag the pair"),
+            ("D", self.detail.dismiss, "Dismiss the pair"),
+            ("N", self.detail.edit_note, "Write a note on the pair"),
+            ("B", self.detail.bring_nearer, "Make the pair more realistic"),
+            ("W", self.detail.explain, "Explain the pair"),
+            ("T", self._toggle_table, "Show the chart as a table"),
         ):
-            shortcut(widget, keys, run)
-        shortcut(self, QKeySequence.StandardKey.Find, self.pairs.filters.take_focus)
+            shortcut(self.pairs.table, keys, run, text, self.detail)
+        shortcut(people, "Alt+Down", lambda: self.pairs.step(1), "Next pair")
+        shortcut(people, "Alt+Up", lambda: self.pairs.step(-1), "Previous pair")
+        find = self.pairs.filters.take_focus
+        shortcut(self, QKeySequence.StandardKey.Find, find, "Filter the pairs")
 
     # What happens
 

@@ -112,9 +112,10 @@ class PairsView(QWidget):
         session.pair_changed.connect(self._take_pair)
         session.weighing.changed.connect(self._ask_weighed)
         self.table.selectionModel().currentRowChanged.connect(self._move)
-        shortcut(self.table, QKeySequence.StandardKey.Copy, self.copy)
-        shortcut(self.table, "F5", self.show_fresh)
-        shortcut(self.table, "U", self.choose_unlike)
+        copy = QKeySequence.StandardKey.Copy
+        shortcut(self.table, copy, self.copy, "Copy the selected pairs")
+        shortcut(self.table, "F5", self.show_fresh, "Show new pairs")
+        shortcut(self.table, "U", self.choose_unlike, _UNLIKE.replace("&", ""))
 
     def _make_chips(self) -> None:
         """Make the buttons behind which waits what would move the table."""

@@ -85,12 +85,12 @@ class QueueList(QWidget):
         self._list.placed.connect(self.placed)
         self._list.itemSelectionChanged.connect(self._offer)
         self._list.itemActivated.connect(lambda _item: self.opened.emit(self._number()))
-        for keys, button in (
-            ("Alt+Up", self._up),
-            ("Alt+Down", self._down),
-            ("Delete", self._drop),
+        for keys, button, text in (
+            ("Alt+Up", self._up, "Move the run up in the queue"),
+            ("Alt+Down", self._down, "Move the run down in the queue"),
+            ("Delete", self._drop, "Drop the run from the queue"),
         ):
-            shortcut(self._list, keys, button.click)
+            shortcut(self._list, keys, button.click, text)
         buttons = layouts.row(
             *(self._up, self._down, self._drop, self._restore, self._stop),
             layouts.stretch(),

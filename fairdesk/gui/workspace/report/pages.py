@@ -86,8 +86,9 @@ class PagesView(QAbstractScrollArea):
         # a page begins at its left, whatever the language of the window
         self.horizontalScrollBar().setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         for keys in ("Ctrl++", "Ctrl+="):
-            shortcut(self, keys, lambda: self.step_zoom(1))
-        shortcut(self, QKeySequence.StandardKey.ZoomOut, lambda: self.step_zoom(-1))
+            shortcut(self, keys, lambda: self.step_zoom(1), "Zoom in")
+        out = QKeySequence.StandardKey.ZoomOut
+        shortcut(self, out, lambda: self.step_zoom(-1), "Zoom out")
 
     @property
     def count(self) -> int:

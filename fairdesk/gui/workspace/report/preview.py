@@ -167,7 +167,7 @@ class ReportPreview(QWidget):
         self.contents.activated.connect(self._go_to_section)
         self.zoom.activated.connect(lambda _at: self.pages.set_zoom(self.zoom.currentData()))
         self.as_text.toggled.connect(self._turn)
-        shortcut(self, "T", self.as_text.toggle)
+        shortcut(self, "T", self.as_text.toggle, "Show the report as text")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         """Keep what lies over the pages in its place."""

@@ -139,8 +139,8 @@ class LogPage(QWidget):
             spacing=theme.GAP,
         )
         session.log_changed.connect(self._ask)
-        shortcut(self, QKeySequence.StandardKey.Find, self._filter.setFocus)
-        shortcut(self._table, QKeySequence.StandardKey.Copy, self.copy)
+        shortcut(self, QKeySequence.StandardKey.Find, self._filter.setFocus, "Filter the audit log")
+        shortcut(self._table, QKeySequence.StandardKey.Copy, self.copy, "Copy the selected entries")
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Read the log when it is looked at."""

@@ -71,12 +71,12 @@ class RunsTable(QTableWidget):
         self.itemSelectionChanged.connect(self.chosen)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._show_menu)
-        for keys, act in (
-            ("S", self.repeat_chosen),
-            ("C", self.go_on_with_chosen),
-            ("V", self.compare_chosen),
+        for keys, act, text in (
+            ("S", self.repeat_chosen, "Repeat the selected run with another seed"),
+            ("C", self.go_on_with_chosen, "Continue the selected run"),
+            ("V", self.compare_chosen, "Compare the selected run with others"),
         ):
-            shortcut(self, keys, act)
+            shortcut(self, keys, act, text)
 
     @property
     def chosen_run(self) -> RunRecord | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QAction, QUndoStack
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QLayout, QWidget
 
 from fairdesk.answers.selection import all_off
@@ -24,7 +24,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
-from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.keys import actions_of, shortcut
 from fairdesk.gui.kit.pages import Pages
 from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.workspace.certification.page import ProofPage
@@ -126,8 +126,10 @@ class Workspace(QWidget):
         self._lay_out(held)
 
         self._listen()
-        for number, name in enumerate(NAMES, start=1):
-            shortcut(self, f"Ctrl+{number % 10}", partial(self.show_page, name))
+        self._to_page = {
+            name: shortcut(self, f"Ctrl+{number % 10}", partial(self.show_page, name), name)
+            for number, name in enumerate(NAMES, start=1)
+        }
         if self.asks_nobody:
             for name in (EXAMPLES, SHARE, PROOF, COMPARE, REPAIR):
                 self.steps.item(NAMES.index(name)).setHidden(True)
@@ -215,6 +217,16 @@ class Workspace(QWidget):
     def page_names(self) -> tuple[str, ...]:
         """The pages that this audit has."""
         return tuple(name for row, name in enumerate(NAMES) if not self.steps.item(row).isHidden())
+
+    @property
+    def to_pages(self) -> tuple[QAction, ...]:
+        """What shows each page that this audit has."""
+        return tuple(self._to_page[name] for name in self.page_names)
+
+    def part_actions(self) -> tuple[QAction, ...]:
+        """Return what keys do on the page on screen, and in the queue."""
+        page = self._pages.currentWidget()
+        return (*(actions_of(page) if page is not None else ()), *actions_of(self.bar))
 
     @property
     def undo_stack(self) -> QUndoStack:

@@ -103,7 +103,7 @@ class FindingsView(RunPage):
         self.list.opened.connect(self.detail.people.table.setFocus)
         self.detail.left.connect(self.list.setFocus)
         self.detail.wanted.connect(self._show_rule)
-        shortcut(self.list, "T", self.detail.chart.toggle_table)
+        shortcut(self.list, "T", self.detail.chart.toggle_table, "Show the chart as a table")
         self.supports = SupportsView(session)
         self.supports.again.connect(self._ask_again)
         self.others = OtherMethods(session)

@@ -75,7 +75,7 @@ class RuleDetail(QWidget):
             on=self,
             spacing=theme.GAP,
         )
-        shortcut(self, "Escape", self.left.emit)
+        shortcut(self, "Escape", self.left.emit, "Back to the subgroups")
 
     @property
     def finding(self) -> Finding | None:

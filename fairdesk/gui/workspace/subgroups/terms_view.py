@@ -168,7 +168,7 @@ class WordsView(RunPage):
         spec = self._session.spec
         mined = next(iter(mined_of(run)), None)
         notes = "\n".join(mined.notes) if mined is not None else ""
-        ranked = sorted((each for each in terms if each.tried), key=_flipping)
+        ranked = [each for each in by_gap(terms) if each.tried]
         if ranked:
             sentence = subgroup_words.term_sentence(spec, ranked[0])
             self._headline.say("◆ Shown by examples", sentence, notes)
@@ -195,7 +195,7 @@ class WordsView(RunPage):
     def _fill(self) -> None:
         chosen = self._category.currentData() or ""
         shown = [each for each in self._terms if not chosen or each.category == chosen]
-        self.table.show_terms(sorted(shown, key=_flipping))
+        self.table.show_terms(by_gap(shown))
         self._choose()
 
     def _choose(self) -> None:
@@ -204,10 +204,19 @@ class WordsView(RunPage):
             self.detail.show_term(run.id, term)
 
 
-def _flipping(term: TermRate) -> tuple[float, float, str, str]:
-    """Order terms: those with the greatest share of flips first."""
-    share = term.flips / term.tried if term.tried else -1.0
-    return -share, -term.occurs, term.category, term.term
+def by_gap(terms: Sequence[TermRate]) -> list[TermRate]:
+    """Order terms: those whose rate is farthest below the highest of their category first."""
+    highest: dict[str, float] = {}
+    for each in terms:
+        if each.texts:
+            highest[each.category] = max(each.rate, highest.get(each.category, 0.0))
+
+    def rank(term: TermRate) -> tuple[float, float, float, str, str]:
+        gap = highest[term.category] - term.rate if term.texts else -1.0
+        share = term.flips / term.tried if term.tried else -1.0
+        return -gap, -share, -term.occurs, term.category, term.term
+
+    return sorted(terms, key=rank)
 
 
 class _Item(QTableWidgetItem):
@@ -263,7 +272,11 @@ class _Terms(QTableWidget):
         head = self.horizontalHeader()
         for place in (0, 1, 2, 3, 5):
             wide = max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
-            head.resizeSection(place, wide + theme.NEAR)
+            head.resizeSection(place, wide)
+        # a rate that is cut is none
+        rate = max(self.sizeHintForColumn(4), head.sectionSizeHint(4))
+        needed = sum(head.sectionSize(place) for place in (0, 1, 2, 3, 5)) + rate
+        self.setMinimumWidth(needed + 2 * self.frameWidth() + self.verticalScrollBar().width())
         self._fit()
 
     def show_at_once(self, most: int | None) -> None:

@@ -462,3 +462,15 @@ def test_tab_goes_from_the_choices_through_table_and_pictures_to_what_tells_of_t
         *(part.errors, tables.detail.rows),
     ]
     assert [each for each in chain if each in order] == order
+
+
+def test_a_low_window_has_room_for_the_tables_until_a_figure_is_chosen(qtbot, tables):
+    tables.resize(900, 400)
+    qtbot.waitUntil(lambda: not tables.detail.isVisible())
+    part = tables.shown[0]
+    rate = next(each for each in part.figures._columns if each.key == "rate")
+    part.figures.chosen.emit(0, rate)
+    assert tables.detail.isVisible()
+    tables.detail.clear()
+    tables.resize(900, 800)
+    qtbot.waitUntil(tables.detail.isVisible)

@@ -22,10 +22,12 @@ from fairdesk.gui.workspace.subgroups.finding import evidence_text, findings_of,
 from fairdesk.gui.workspace.subgroups.group_rates import rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import carried, steps_of
 from fairdesk.gui.workspace.subgroups.term_detail import Marked, changed, occurring, shortened
+from fairdesk.gui.workspace.subgroups.terms_view import by_gap
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import How, Input, Mapping
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Progress
+from fairdesk.results.subgroups import TermRate
 from fairdesk.wording.groups import subgroups as subgroup_words
 from tests import phrases
 from tests.gui.auditing import make_audit
@@ -588,6 +590,22 @@ def test_terms_stand_in_rows_with_the_sentences_behind_them(qtbot, opened, texts
     workspace.groups.tabs.setCurrentWidget(workspace.groups.findings)
     assert workspace.groups.findings.detail.finding.rule_set == by_terms
     assert not workspace.groups.findings.detail.people.isVisible()
+
+
+def test_the_term_that_fares_worst_in_its_category_stands_first():
+    def term(category, name, rate, texts=225):
+        return TermRate(category, name, 10, texts, rate, texts, 131 if texts else 0)
+
+    terms = [
+        *(term("gender", "gay", 0.72), term("gender", "queer", 0.2), term("gender", "woman", 0.73)),
+        *(term("race", "white", 0.56), term("race", "black", 0.87)),
+        term("age", "old", 0.0, texts=0),
+    ]
+    ordered = [each.term for each in by_gap(terms)]
+    # all change the decision of as many sentences: only the rates tell them apart
+    assert ordered[:2] == ["queer", "white"]
+    assert ordered[-1] == "old"
+    assert by_gap([]) == []
 
 
 def test_sentences_with_a_term_are_found_whole_word(texts):
