@@ -1,12 +1,15 @@
 """What all pages of an audit have in common: where their titles stand, and what is filled."""
 
 import pytest
-from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QCoreApplication, QPoint
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import theme
 from fairdesk.gui.workspace.common.icons import draw_icon
 from fairdesk.gui.workspace.shell import standings
+from fairdesk.gui.workspace.shell.run_bar import RunBar
 
 
 @pytest.fixture
@@ -81,3 +84,22 @@ def test_steps_take_one_line_each_where_the_window_is_low(qtbot, known):
     known.resize(1280, 900)
     qtbot.waitUntil(lambda: steps.visualItemRect(steps.item(0)).height() == two)
     assert theme.colours()
+
+
+@pytest.mark.parametrize("wide", [944, 1000, 1120, 1264])
+def test_the_bar_of_the_run_slices_no_text(qtbot, themed, wide):
+    bar = RunBar()
+    qtbot.addWidget(bar)
+    bar.resize(wide, bar.sizeHint().height())
+    bar.show()
+    run = RunSpec("maft", budget=Budget(seconds=600.0))
+    bar.show_beginning(run)
+    bar.show_live(
+        RunState(1, "maft", "running", found=234_567, tried=7_654_321, queries=123_456_789), run
+    )
+    QCoreApplication.processEvents()
+    assert bar.width() == wide
+    for each in bar.findChildren(QLabel):
+        # the two lines that name the run end in "…"
+        if each.isVisible() and each not in (bar._method, bar._standing):
+            assert each.width() >= each.sizeHint().width(), each.text()
