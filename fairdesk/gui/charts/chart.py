@@ -171,8 +171,8 @@ class LineChart(ChartFrame):
         lines = [line for line in self._drawing.lines if len(line.x)]
         if self._part is None:
             return lines
-        cut = [cut(line, *self._part) for line in lines]
-        return [line for line in cut if len(line.x)] or lines
+        pieces = [cut(line, *self._part) for line in lines]
+        return [line for line in pieces if len(line.x)] or lines
 
     # Drawing
 
