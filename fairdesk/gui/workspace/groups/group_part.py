@@ -229,7 +229,8 @@ class TablePart(QWidget):
         self._column = layouts.column(
             parts.heading(self.name), self.said, on=self, spacing=theme.GAP
         )
-        self._at = self._column.count()
+        # the figures come first, then what they say
+        self._at = 1
         self.figures = self._put_table(more)
         for picture in (self.heat, self.forest):
             if picture is not None:

@@ -474,3 +474,10 @@ def test_a_low_window_has_room_for_the_tables_until_a_figure_is_chosen(qtbot, ta
     tables.detail.clear()
     tables.resize(900, 800)
     qtbot.waitUntil(tables.detail.isVisible)
+
+
+def test_the_figures_come_before_what_they_say(qtbot, tables):
+    part = tables.shown[0]
+    qtbot.waitUntil(lambda: part.figures.y() < part.said.y() < part.forest.y())
+    tables.show_more(("Shortfall",))
+    qtbot.waitUntil(lambda: part.figures.y() < part.said.y() < part.forest.y())
