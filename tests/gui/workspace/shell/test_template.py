@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.workspace.common.icons import draw_icon
 from fairdesk.gui.workspace.shell import standings
 from fairdesk.gui.workspace.shell.run_bar import RunBar
@@ -88,17 +88,18 @@ def test_steps_take_one_line_each_where_the_window_is_low(qtbot, known):
 
 @pytest.mark.parametrize("wide", [944, 1000, 1120, 1264])
 def test_the_bar_of_the_run_slices_no_text(qtbot, themed, wide):
-    bar = RunBar()
-    qtbot.addWidget(bar)
-    bar.resize(wide, bar.sizeHint().height())
-    bar.show()
+    bar, around = RunBar(), QWidget()
+    qtbot.addWidget(around)
+    layouts.column(bar, on=around)
+    around.setFixedWidth(wide)
+    around.show()
     run = RunSpec("maft", budget=Budget(seconds=600.0))
     bar.show_beginning(run)
     bar.show_live(
         RunState(1, "maft", "running", found=234_567, tried=7_654_321, queries=123_456_789), run
     )
+    qtbot.waitUntil(lambda: bar.width() == wide)
     QCoreApplication.processEvents()
-    assert bar.width() == wide
     for each in bar.findChildren(QLabel):
         # the two lines that name the run end in "…"
         if each.isVisible() and each not in (bar._method, bar._standing):
