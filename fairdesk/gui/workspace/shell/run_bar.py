@@ -26,7 +26,7 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 
 #: From these widths on the bar has room for the queries, and for the price of a pair too.
-_ROOMY, _WIDE = 1000, 1120
+_ROOMY, _WIDE = 1060, 1120
 #: The least room for the name of a method.
 _LEAST_NAME = 110
 #: Milliseconds between two looks at the clock.

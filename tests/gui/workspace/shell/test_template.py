@@ -86,7 +86,7 @@ def test_steps_take_one_line_each_where_the_window_is_low(qtbot, known):
     assert theme.colours()
 
 
-@pytest.mark.parametrize("wide", [944, 1000, 1120, 1264])
+@pytest.mark.parametrize("wide", [944, 1000, 1060, 1120, 1264])
 def test_the_bar_of_the_run_slices_no_text(qtbot, themed, wide):
     bar, around = RunBar(), QWidget()
     qtbot.addWidget(around)
