@@ -153,7 +153,7 @@ METHODS = (
         "ESEC/FSE 2019",
         tells=_EXAMPLES_TELL,
         cannot=f"{_EXAMPLES_CANNOT} Nearly all queries are used for explanations: with the same "
-        "number of queries, random sampling mostly finds more.",
+        "number of queries, random sampling mostly finds more, of plausible pairs too.",
         options=SymbolicOptions,
     ),
     Method(

@@ -32,7 +32,7 @@ class NearField(QWidget):
         self.plausible = QCheckBox("&Plausible pairs only")
         self._why = quiet(
             "Both instances of a pair must be as usual as the rows of the data, and as near to one "
-            "of them, as 95 % of rows held out are. Figures of the papers are reached without."
+            "of them, as 95 % of rows held out are. To reproduce the figures of papers, untick it."
         )
         self.only = QCheckBox()
         self.most = QDoubleSpinBox()
