@@ -33,6 +33,8 @@ from fairdesk.results.events import Event, Found, Measured, Progress, Rows, time
 ALL_OF = 1_000_000
 #: Into so many groups of alike people the data are divided.
 REGIONS = 20
+#: Of seeds that are plausible fewer are taken at once: the walks around them find the most.
+PLAUSIBLE_SEEDS = 100
 
 Kind = tuple[int, ...]
 
@@ -81,10 +83,12 @@ def _searches(
     context: SearchContext, people: Rows, rng: np.random.Generator
 ) -> Iterator[tuple[str, Iterator[Event]]]:
     """Yield the searches of a round: along gradients, and by what was learned about attributes."""
+    kept = isinstance(context.domain, PlausibleDomain)
+    walks = {"global_num": PLAUSIBLE_SEEDS} if kept else {}
     if context.cached_model.has_gradients:
-        yield "EIDIG", eidig.search(context, people, EidigOptions(), rng)
+        yield "EIDIG", eidig.search(context, people, EidigOptions(**walks), rng)
     else:
-        yield "MAFT", maft.search(context, people, MaftOptions(), rng)
+        yield "MAFT", maft.search(context, people, MaftOptions(**walks), rng)
     yield "Aequitas", aequitas.fully_directed(context, people, FullyDirectedOptions(), rng)
 
 
