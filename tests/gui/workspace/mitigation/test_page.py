@@ -599,7 +599,7 @@ def test_the_table_of_runs_has_room_for_the_numbers_of_a_repair(qtbot, opened, p
         store.add_progress(number, 3725.0, Progress("portion", 4, 4, 5_290_315, 0, 5_290_315))
         store.end_run(number, "stopped")
     workspace = opened(path)
-    workspace.resize(1180, 800)
+    workspace.resize(1200, 800)
     runs = workspace.overview._runs
     qtbot.waitUntil(lambda: 900 < runs.width() < 1000)
     columns = range(runs.columnCount())

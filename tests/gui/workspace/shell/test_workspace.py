@@ -327,7 +327,7 @@ def test_rows_are_copied_with_their_header(qtbot, qapp, reading):
     lines = qapp.clipboard().text().split("\n")
     assert len(lines) == 2
     assert lines[0].split("\t")[:7] == [
-        *("Mark", "age", "sex", "No.", phrases.ROW_DISTANCE, "Typicality", "Decision")
+        *("Mark", "age", "sex", "No.", "Plausible", phrases.ROW_DISTANCE, "Typicality")
     ]
     assert lines[1].split("\t")[3] == str(reading.examples.pairs.model.pair(2).id)
 
