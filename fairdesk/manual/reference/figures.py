@@ -9,6 +9,7 @@ from fairdesk.report.content.passages import passages
 
 SUBJECTS = {
     "people": "Individuals, pairs and shares",
+    "plausibility": "Plausible pairs",
     "groups": "Groups",
     "comparisons": "Comparisons of groups",
     "errors": "Error rates",
