@@ -31,6 +31,7 @@ from fairdesk.certify.proof.reproof_check import (
     Reproof,
     Reprove,
 )
+from fairdesk.certify.proof.reproof_counting import NetworkCounter
 from fairdesk.certify.proof.reproof_forest import ForestBounds
 from fairdesk.certify.proof.reproof_linear import LinearCounter
 from fairdesk.models.inputs.feeding import FedModel
@@ -77,8 +78,9 @@ def reprover(space: Space, fed: FedModel, differ: Differ) -> Reprove:
     if isinstance(body, Layers):
         margins = margins_of(body.decides, body.layers[-1].bias.size, anatomy.close, fed)
         bounds = LayerBounds(body, columns, margins, combinations)
-        if len(body.layers) == 1 and len(margins.offset) == 1:
-            counter = LinearCounter(body, columns, margins, combinations)
+        if len(margins.offset) == 1:
+            kind = LinearCounter if len(body.layers) == 1 else NetworkCounter
+            counter = kind(body, columns, margins, combinations)
             return _Reprover(bounds, wanted, differ, counter).prove
     else:
         margins = margins_of(body.decides, body.base.size, anatomy.close, fed)
@@ -102,7 +104,7 @@ class _Reprover:
         bounds: Bounds | None,
         wanted: NDArray[np.bool_],
         differ: Differ,
-        counter: LinearCounter | None = None,
+        counter: LinearCounter | NetworkCounter | None = None,
     ) -> None:
         self._bounds, self._wanted, self._differ, self._counter = bounds, wanted, differ, counter
 
@@ -130,15 +132,22 @@ class _Reprover:
         verdict[group < 0] = -1
         return verdict, found.matters
 
-    def count(self, low: Numbers, high: Numbers, group: int) -> tuple[float, float] | None:
+    def count(
+        self, low: Numbers, high: Numbers, group: int, stated: Float64
+    ) -> tuple[float, float] | None:
         """Return a box's least consistent and discriminatory shares; ``None``: not countable."""
         if self._counter is None or group < 0:
             return None
-        return self._counter.shares(low, high, np.flatnonzero(self._wanted[group]))
+        return self._counter.shares(low, high, np.flatnonzero(self._wanted[group]), stated)
 
     def differ(self, places: Places) -> NDArray[np.bool_]:
         """Query the model."""
         return self._differ(places)
+
+    @property
+    def counts_best(self) -> bool:
+        """Whether of what was counted nothing more is proven by dividing it."""
+        return self._counter is not None and self._counter.final
 
     @property
     def divides(self) -> bool:
@@ -157,16 +166,19 @@ class _Work:
         n = len(low)
         self._volume = volumes(low, high)
         self._proven = np.zeros((n, 2))
+        self._counted = np.zeros((n, 2))
         self._contradicted = np.zeros(n, dtype=np.int8)
         self._places = low.copy()
         self._divided = np.zeros(n, dtype=np.int64)
         self._open = np.ones(n, dtype=np.int64)
+        self._until = 0.0
         self._over = np.zeros(n, dtype=np.bool_)
         # of these a share is not enough: every part has to be as it is stated
         self._one_kind = np.asarray((stated >= 1.0).any(axis=1))
 
     def done(self, until: float) -> Reproof:
         """Prove what can be proven until then."""
+        self._until = until
         boxes = np.arange(len(self._low))
         # in the order of their division, so that boxes that are proven easily are
         waiting = deque([_Parts(self._low, self._high, boxes)])
@@ -183,7 +195,8 @@ class _Work:
                 self._decided(parts, np.flatnonzero(verdict == outcome), outcome)
             open_ones = np.flatnonzero((verdict < 0) & ~self._over[parts.box])
             self._go_on(_Parts(*(each[open_ones] for each in parts)), matters[open_ones], waiting)
-        proven = np.minimum(self._proven, 1.0)
+        # of two ways of proving it the better one
+        proven = np.minimum(np.maximum(self._proven, self._counted), 1.0)
         some = self._one_kind & (self._open > 0)
         proven[some] = np.minimum(proven[some], 1.0 - 2.0 * ROUNDING)
         whole = self._one_kind & (self._open == 0) & (self._contradicted == NOTHING)
@@ -214,7 +227,8 @@ class _Work:
     def _settle(self, box: Numbers) -> None:
         """End the boxes of which the stated shares are proven, or cannot be."""
         box = box[~self._one_kind[box]]
-        proven, stated = self._proven[box], self._stated[box]
+        proven = np.maximum(self._proven[box], self._counted[box])
+        stated = self._stated[box]
         self._over[box[(proven >= stated - ROUNDING).all(axis=1)]] = True
         too_much = (proven > 1.0 - stated[:, ::-1] + ROUNDING).any(axis=1)
         wrong = box[too_much & (self._contradicted[box] == NOTHING)]
@@ -234,17 +248,19 @@ class _Work:
         small = np.asarray(points <= np.where(whole, SMALL, FEW))
         self._ask(_Parts(*(each[small] for each in parts)))
         # of parts of a kind the bounds tell all that a count would
-        counted = ~small & whole & ~self._one_kind[parts.box]
-        for i in np.flatnonzero(counted).tolist():
+        final = np.zeros(len(points), dtype=np.bool_)
+        for i in np.flatnonzero(~small & whole & ~self._one_kind[parts.box]).tolist():
+            if perf_counter() > self._until:
+                break
             box = int(parts.box[i])
-            shares = self._prover.count(parts.low[i], parts.high[i], int(self._group[box]))
-            if shares is None:
-                counted[i] = False
-            else:
-                self._proven[box] = shares
+            shares = self._prover.count(
+                parts.low[i], parts.high[i], int(self._group[box]), self._stated[box]
+            )
+            if shares is not None:
+                self._counted[box] = shares
                 self._settle(np.array([box]))
-        # its parts would be counted no better
-        divided = np.flatnonzero(~small & ~counted & ~self._over[parts.box])
+                final[i] = self._prover.counts_best
+        divided = np.flatnonzero(~small & ~final & ~self._over[parts.box])
         if not len(divided) or not self._prover.divides:
             return
         np.add.at(self._divided, parts.box[divided], 1)

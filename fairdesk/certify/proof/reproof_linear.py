@@ -27,7 +27,15 @@ _OFF = 1e-8
 
 
 class LinearCounter:
-    """Counts points of boxes; parameters as of `reproof_bounds.LayerBounds`."""
+    """Counts points of boxes; parameters as of `reproof_bounds.LayerBounds`.
+
+    Attributes
+    ----------
+    final : bool
+        As of `fairdesk.certify.proof.reproof_counting.NetworkCounter`.
+    """
+
+    final = True
 
     def __init__(
         self, body: Layers, columns: Columns, margins: Margins, combinations: Float64
@@ -53,11 +61,14 @@ class LinearCounter:
         )
         self._sizes = np.abs(layer.weights) @ np.abs(margins.weights[:, 0])
 
-    def shares(self, low: Numbers, high: Numbers, members: Numbers) -> tuple[float, float] | None:
+    def shares(
+        self, low: Numbers, high: Numbers, members: Numbers, stated: Float64
+    ) -> tuple[float, float] | None:
         """Return the least shares of a box's points that are consistent, and discriminatory.
 
-        ``None`` where an axis has too many values.
+        ``None`` where an axis has too many values. Counts as well as it can, whatever is stated.
         """
+        del stated
         terms, size, off = [], self._fixed, 0.0
         for i, own in enumerate(self._columns.axes):
             first, last = int(low[i]), int(high[i])

@@ -1,0 +1,75 @@
+"""Counting networks' boxes once more: never above the truth, and nearly as much as was stated."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdesk.certify.bounds import network as module
+from fairdesk.certify.bounds.network import NetworkExaminer
+from fairdesk.certify.domain.columns import columns_of
+from fairdesk.certify.domain.encoded import margins_of
+from fairdesk.certify.domain.space import space_of
+from fairdesk.certify.proof import reproof_counting
+from fairdesk.certify.proof.reproof_counting import NetworkCounter
+from fairdesk.models.structure.types import structure_of
+from tests.certify import networks
+
+
+def counter_of(case):
+    """Make the counter of a case; give it, its space and the number of combinations."""
+    space = space_of(case.domain, case.people)
+    anatomy = structure_of(case.fed.opened)
+    columns = columns_of(space, anatomy, case.fed, anatomy.body.precision)
+    outputs = anatomy.body.layers[-1].bias.size
+    margins = margins_of(anatomy.body.decides, outputs, anatomy.close, case.fed)
+    combinations = np.unique(columns.combinations, axis=0)
+    return NetworkCounter(anatomy.body, columns, margins, combinations), space, len(combinations)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([networks.drawn, networks.wide, networks.sharp]),
+    st.sampled_from([1, 8]),
+)
+def test_never_more_is_counted_than_is_true(seed, kind, parts):
+    case = kind(seed)
+    counter, space, combinations = counter_of(case)
+    points = networks.everywhere(space)
+    discriminatory = networks.truth(case, space, points)
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(space.low[0], space.high[0], (2, len(space.low[0])), endpoint=True)
+    before, reproof_counting._MOST_PARTS = reproof_counting._MOST_PARTS, parts
+    try:
+        for low, high in ((space.low[0], space.high[0]), (ends.min(axis=0), ends.max(axis=0))):
+            inside = ((points >= low) & (points <= high)).all(axis=1)
+            true = discriminatory[inside].mean()
+            told = counter.shares(low, high, np.arange(combinations), np.ones(2))
+            assert told[0] <= 1.0 - true + 1e-12
+            assert told[1] <= true + 1e-12
+    finally:
+        reproof_counting._MOST_PARTS = before
+
+
+def test_what_was_counted_with_truncated_ranges_is_counted_again(monkeypatch):
+    """Of the boxes that the examiner counts, all but a few of what it says of them."""
+    monkeypatch.setattr(module, "_LEAST", 0.0)
+    stated = again = 0.0
+    reached = tried = 0
+    for seed in range(16):
+        case = networks.wide(seed)
+        counter, space, combinations = counter_of(case)
+        examiner = NetworkExaminer(case.encoded, case.fed, threads=1)
+        found = examiner.examine(space.low, space.high, np.zeros(1, dtype=np.intp))
+        # the examiner orders names in its own way: only a whole box is the same to both
+        whole = (found.low == space.low).all() and (found.high == space.high).all()
+        own = np.array([found.consistent[0], found.discriminatory[0]])
+        if not whole or own.sum() >= 1.0:
+            continue
+        told = np.array(counter.shares(space.low[0], space.high[0], np.arange(combinations), own))
+        tried += 1
+        reached += (told >= own - 1e-9).all()
+        stated, again = stated + own.sum(), again + np.minimum(told, own).sum()
+    assert tried > 5
+    assert reached > 0.8 * tried
+    assert again > 0.95 * stated
