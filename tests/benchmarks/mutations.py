@@ -19,7 +19,8 @@ from time import perf_counter
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-_BOUNDS = ("tests/certify/bounds/test_bound_kernels.py", "tests/certify/bounds/test_network.py")
+_BOUNDS = ("tests/certify/bounds/test_dense.py", "tests/certify/bounds/test_network.py")
+_TRUNCATION = ("tests/certify/bounds/test_network.py",)
 _COUNTING = ("tests/certify/test_counting.py",)
 _MASSES = ("tests/certify/domain/test_population.py",)
 _TREES = ("tests/certify/bounds/test_tree_kernels.py",)
@@ -40,21 +41,21 @@ class Mutation(NamedTuple):
 MUTATIONS = {
     "sign": Mutation(
         "the line above a ReLU is put below it",
-        "fairdesk/certify/bounds/bound_kernels.py",
+        "fairdesk/certify/bounds/dense/activations.py",
         "    return (1.0 if high > -low else 0.0), 0.0, slope, above",
         "    return (1.0 if high > -low else 0.0), 0.0, slope, -above",
     ),
     "rounding": Mutation(
         "the model's own rounding is forgotten on the way back",
-        "fairdesk/certify/bounds/bound_kernels.py",
-        "        told += rising * below_at[j] + falling * above_at[j]\n"
-        "        told += slope * bias[j] - _lost(slope, eps[j])",
-        "        told += rising * below_at[j] + falling * above_at[j]\n"
-        "        told += slope * bias[j]",
+        "fairdesk/certify/bounds/dense/backward.py",
+        "        constant += rising * below_at[j] + falling * above_at[j]\n"
+        "        constant += slope * bias[j] - _lost(slope, eps[j])",
+        "        constant += rising * below_at[j] + falling * above_at[j]\n"
+        "        constant += slope * bias[j]",
     ),
     "falling": Mutation(
         "a falling coefficient takes the line below",
-        "fairdesk/certify/bounds/bound_kernels.py",
+        "fairdesk/certify/bounds/dense/backward.py",
         "        slope = rising * below[j] + falling * above[j]",
         "        slope = rising * below[j] + falling * below[j]",
     ),
@@ -70,6 +71,41 @@ MUTATIONS = {
         "    above, below, after, before = above + off, below - off, after + off, before - off",
         "    above, below, after, before = above, below, after, before",
         _COUNTING,
+    ),
+    "excluded": Mutation(
+        "the share outside of truncated ranges is forgotten",
+        "fairdesk/certify/bounds/dense/counting.py",
+        "            share = share - taken_of(network, c, room)",
+        "            share = share - 0.0 * taken_of(network, c, room)",
+        _TRUNCATION,
+    ),
+    "union": Mutation(
+        "what units exclude is counted once instead of for each",
+        "fairdesk/certify/bounds/dense/truncation.py",
+        "                total += own",
+        "                total = max(total, own)",
+        _TRUNCATION,
+    ),
+    "elsewhere": Mutation(
+        "what is excluded is bounded on another box",
+        "fairdesk/certify/bounds/dense/truncation.py",
+        "            low, high, form[:axes], form[axes : axes + network.tables], room.start,",
+        "            low, low, form[:axes], form[axes : axes + network.tables], room.start,",
+        _TRUNCATION,
+    ),
+    "side": Mutation(
+        "a unit is taken off the forms that have its line below",
+        "fairdesk/certify/bounds/dense/truncation.py",
+        "network.needs[c, p] and room.pulls[p, u] < 0.0",
+        "network.needs[c, p] and room.pulls[p, u] > 0.0",
+        _TRUNCATION,
+    ),
+    "recounting": Mutation(
+        "the check forgets the share outside of truncated ranges",
+        "fairdesk/certify/proof/reproof_counting.py",
+        "        consistent = np.maximum(always - taken, 0.0).sum()",
+        "        consistent = always.sum()",
+        ("tests/certify/proof/test_reproof_counting.py",),
     ),
     "carving": Mutation(
         "a place too many is cut off a box",

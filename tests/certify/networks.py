@@ -112,6 +112,37 @@ def drawn(seed, **more):
     return small(attributes, widths, rng, **more)
 
 
+def wide(seed):
+    """Draw a network over so many points that sums rarely reach the ends of their ranges."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(4, 7))
+    attributes = [number(f"n{i}", int(rng.integers(3, 5)), -1) for i in range(count)]
+    if rng.random() < 0.5:
+        attributes.append(names("job", 4))
+    attributes.append(number("race", int(rng.integers(2, 4)), role=Role.PROTECTED))
+    widths = rng.integers(3, 8, size=rng.integers(1, 4)).tolist()
+    return small(attributes, widths, rng)
+
+
+def sharp(seed):
+    """Draw a network of a few units, in the tails of whose sums the protected attribute decides."""
+    rng = np.random.default_rng(seed)
+    attributes = [number(f"n{i}", 4, -1) for i in range(int(rng.integers(5, 7)))]
+    attributes.append(number("race", 2, role=Role.PROTECTED))
+    units = int(rng.integers(1, 4))
+    weights = rng.normal(0, 1, (len(attributes), units))
+    deviation = np.sqrt(1.25 * (weights[:-1] ** 2).sum(axis=0))
+    weights[-1] = rng.choice([0.0, 0.5, 1.0], units) * deviation
+    middle = 0.5 * weights.sum(axis=0)
+    bias = rng.uniform(-1.0, 1.0, units) * deviation - middle
+    out = rng.choice([-1.0, 1.0], (units, 1), p=[0.7, 0.3]) / deviation[:, None]
+    # the decision changes where a unit is two or three deviations from its mean
+    last = layer(out, [rng.uniform(1.0, 3.0)], Activation("sigmoid"))
+    people = np.array([[each.low for each in attributes], [each.high for each in attributes]])
+    fed = fed_with(attributes, [layer(weights, bias, RELU), last])
+    return Small(fed, Domain(tuple(attributes)), people)
+
+
 def everywhere(space):
     """Every point of a space."""
     return np.array(list(product(*(range(axis.count) for axis in space.axes))), dtype=np.int64)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.certify.bounds.count_kernels import population_shares, room, shares
+from fairdesk.certify.bounds.count_kernels import outside, population_shares, room, shares
 
 ENDLESS = (np.inf, -np.inf, 1.0, 0.0)
 
@@ -81,6 +81,18 @@ def test_shares_are_never_above_brute_force(seed):
     thresholds = form.thresholds(rng, sums)
     told = shares(*form.box, *thresholds, *dirty_room(rng, len(form.low)))
     assert (np.array(told) <= true_shares(sums, thresholds)).all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_what_is_outside_is_never_below_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    form = Form(rng, widest=int(rng.choice([2, 5, 12, 40, 300])))
+    sums = form.sums()
+    _, _, after, before = form.thresholds(rng, sums)
+    after, before = ((after, before), (-np.inf, before), (after, np.inf))[int(rng.integers(3))]
+    told = outside(*form.box, after, before, *dirty_room(rng, len(form.low)))
+    assert told >= ((sums <= after) | (sums >= before)).mean()
 
 
 @settings(max_examples=200, deadline=None)

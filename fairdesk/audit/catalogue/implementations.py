@@ -58,7 +58,7 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
         "fairdesk.certify.certify",
         loops=(
             "fairdesk.certify.domain.box_kernels",
-            "fairdesk.certify.bounds.bound_kernels",
+            "fairdesk.certify.bounds.dense.examining",
             "fairdesk.certify.counting.exhaustive_kernels",
         ),
     ),

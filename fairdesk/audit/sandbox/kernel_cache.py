@@ -38,12 +38,20 @@ MODULES = (
     "fairdesk.certify.domain.population_kernels",
     "fairdesk.certify.bounds.count_kernels",
     "fairdesk.certify.bounds.tree_kernels",
-    "fairdesk.certify.bounds.bound_kernels",
+    "fairdesk.certify.bounds.dense.state",
+    "fairdesk.certify.bounds.dense.activations",
+    "fairdesk.certify.bounds.dense.intervals",
+    "fairdesk.certify.bounds.dense.truncation",
+    "fairdesk.certify.bounds.dense.backward",
+    "fairdesk.certify.bounds.dense.clipping",
+    "fairdesk.certify.bounds.dense.counting",
+    "fairdesk.certify.bounds.dense.halving",
+    "fairdesk.certify.bounds.dense.examining",
     "fairdesk.certify.bounds.forest_kernels",
     "fairdesk.certify.counting.exhaustive_kernels",
     "fairdesk.certify.baselines.fairquant_kernels",
 )
-LONGEST = "fairdesk.certify.bounds.bound_kernels"
+LONGEST = "fairdesk.certify.bounds.dense.examining"
 #: Libraries that guests import. They could not keep the bytecode of these either, and what compiles
 #: them anew at each start (TensorFlow: for a minute) must not be the guest.
 LIBRARIES = (

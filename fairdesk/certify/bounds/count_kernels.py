@@ -23,6 +23,8 @@ Numbers = NDArray[np.int64]
 
 #: Steps of the grid across everything but the widest axis.
 GRID = 512
+#: And where a share that is taken off is bounded.
+_COARSE = 256
 #: An even run of more cells than this is added up by a moving sum.
 _SCATTERED = 24
 #: The rounding of one operation, with room for products of several.
@@ -61,14 +63,14 @@ def _enter(order: Numbers, spans: Float64, kept: int, i: int) -> int:
 
 
 @njit
-def _grid(order: Numbers, spans: Float64, kept: int) -> tuple[float, float, int]:
+def _grid(order: Numbers, spans: Float64, kept: int, cells: int) -> tuple[float, float, int]:
     """Choose the grid's step: that, how far off is what is on no grid, and how many axes are."""
     rest = 0.0
     for j in range(kept - 1):
         rest += spans[order[j]]
-    if rest / GRID < _TINY:  # no grid is so fine
+    if rest / cells < _TINY:  # no grid is so fine
         return 1.0, rest, 0
-    return rest / GRID, 0.0, kept - 1
+    return rest / cells, 0.0, kept - 1
 
 
 @njit
@@ -283,6 +285,74 @@ def _survey(
     return kept, largest, base
 
 
+@njit
+def _shares(
+    low: Numbers,
+    high: Numbers,
+    slope: Float64,
+    tables: Float64,
+    start: Numbers,
+    above: float,
+    below: float,
+    after: float,
+    before: float,
+    cells: int,
+    work: Float64,
+    order: Numbers,
+) -> tuple[float, float, float]:
+    """Do `shares` on a grid of so many cells."""
+    kept, largest, base = _survey(low, high, slope, tables, start, work, order)
+    if not largest < np.inf:
+        return 0.0, 0.0, 0.0
+    spans, lows = work[5], work[6]
+    h, off, gridded = _grid(order, spans, kept, cells)
+    work[0, 0] = 1.0
+    support, source, rounded = 1, 0, 0.0
+    for j in range(gridded):
+        i = order[j]
+        count, step = high[i] - low[i] + 1, abs(slope[i])
+        if start[i] < 0 and step <= h and spans[i] > _SCATTERED * h:
+            run = max(round(step * count / h), 1)
+            _slide(work, source, support, run)
+            # at every quantile, an even run and the cells differ by no more than between these
+            least = min(step * count - h * run, 0.0) - step
+            most = max(step * count - h * run, 0.0) + h
+            rounded += 4.0 * (support + run) ** 2
+            support += run - 1
+        else:
+            if start[i] < 0:
+                filled, least, most = _progression(step, count, h, work)
+            else:
+                filled, least, most = _listed(tables, start[i], count, lows[i], h, work)
+            _scatter(work, source, support, filled)
+            rounded += filled + 4.0
+            support += int(work[2, filled - 1])
+        source = 1 - source
+        base += 0.5 * (least + most)
+        off += 0.5 * (most - least)
+    off += _rounded(abs(base) + h * support + largest, low.size, above, below, after, before)
+    above, below, after, before = above + off, below - off, after + off, before - off
+    if kept == 0:
+        return _certain(base, above, below, after, before)
+    i = order[kept - 1]
+    count = high[i] - low[i] + 1
+    if spans[i] < count * _TINY:
+        return 0.0, 0.0, 0.0
+    over = under = between = 0.0
+    if start[i] < 0:
+        over, under, between = _ends_even(
+            work, source, support, h, base, abs(slope[i]), count, above, below, after, before
+        )
+    else:
+        _sum_until(work, source, support)
+        for k in range(start[i], start[i] + count):
+            rest = base - lows[i] + tables[k]
+            own = _beyond(work[4], support, rest, 1.0 / h, above, below, after, before)
+            over, under, between = over + own[0], under + own[1], between + own[2]
+        over, under, between = over / count, under / count, between / count
+    return _less_rounding(over, under, between, rounded + 4.0 * support + 64.0)
+
+
 @njit(
     "UniTuple(float64, 3)(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
     " float64, float64, float64, float64, float64[:, ::1], int64[::1])",
@@ -328,56 +398,45 @@ def shares(
     float, float, float
         The three shares, from 0 to 1, never more than the true ones. 0 where a number is none.
     """
-    kept, largest, base = _survey(low, high, slope, tables, start, work, order)
-    if not largest < np.inf:
-        return 0.0, 0.0, 0.0
-    spans, lows = work[5], work[6]
-    h, off, gridded = _grid(order, spans, kept)
-    work[0, 0] = 1.0
-    support, source, rounded = 1, 0, 0.0
-    for j in range(gridded):
-        i = order[j]
-        count, step = high[i] - low[i] + 1, abs(slope[i])
-        if start[i] < 0 and step <= h and spans[i] > _SCATTERED * h:
-            cells = max(round(step * count / h), 1)
-            _slide(work, source, support, cells)
-            # at every quantile, an even run and the cells differ by no more than between these
-            least = min(step * count - h * cells, 0.0) - step
-            most = max(step * count - h * cells, 0.0) + h
-            rounded += 4.0 * (support + cells) ** 2
-            support += cells - 1
-        else:
-            if start[i] < 0:
-                cells, least, most = _progression(step, count, h, work)
-            else:
-                cells, least, most = _listed(tables, start[i], count, lows[i], h, work)
-            _scatter(work, source, support, cells)
-            rounded += cells + 4.0
-            support += int(work[2, cells - 1])
-        source = 1 - source
-        base += 0.5 * (least + most)
-        off += 0.5 * (most - least)
-    off += _rounded(abs(base) + h * support + largest, low.size, above, below, after, before)
-    above, below, after, before = above + off, below - off, after + off, before - off
-    if kept == 0:
-        return _certain(base, above, below, after, before)
-    i = order[kept - 1]
-    count = high[i] - low[i] + 1
-    if spans[i] < count * _TINY:
-        return 0.0, 0.0, 0.0
-    over = under = between = 0.0
-    if start[i] < 0:
-        over, under, between = _ends_even(
-            work, source, support, h, base, abs(slope[i]), count, above, below, after, before
-        )
-    else:
-        _sum_until(work, source, support)
-        for k in range(start[i], start[i] + count):
-            rest = base - lows[i] + tables[k]
-            own = _beyond(work[4], support, rest, 1.0 / h, above, below, after, before)
-            over, under, between = over + own[0], under + own[1], between + own[2]
-        over, under, between = over / count, under / count, between / count
-    return _less_rounding(over, under, between, rounded + 4.0 * support + 64.0)
+    return _shares(low, high, slope, tables, start, above, below, after, before, GRID, work, order)
+
+
+@njit(
+    "float64(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
+    " float64, float64, float64[:, ::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def outside(
+    low: Numbers,
+    high: Numbers,
+    slope: Float64,
+    tables: Float64,
+    start: Numbers,
+    after: float,
+    before: float,
+    work: Float64,
+    order: Numbers,
+) -> float:
+    """Bound from above which share of a box's points a linear form puts outside of two limits.
+
+    Parameters
+    ----------
+    low, high, slope, tables, start, work, order
+        As `shares`.
+    after, before : float
+        The limits, themselves outside; either may be infinite.
+
+    Returns
+    -------
+    float
+        Never less than the true share: what is surely between them is told too small.
+    """
+    _, _, between = _shares(
+        *(low, high, slope, tables, start, np.inf, -np.inf, after, before),
+        *(_COARSE, work, order),
+    )
+    return 1.0 - between
 
 
 @njit("int64(int64[::1], int64, int64, int64)", cache=True, nogil=True)
@@ -468,7 +527,7 @@ def population_shares(
             kept = _enter(order, spans, kept, i)
     if not largest < np.inf:
         return 0.0, 0.0, 0.0
-    h, off, gridded = _grid(order, spans, kept)
+    h, off, gridded = _grid(order, spans, kept, GRID)
     work[0, 0] = 1.0
     support, source, rounded = 1, 0, 0.0
     for j in range(gridded):

@@ -18,7 +18,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.dense_layers import ACTIVATIONS
 
 if TYPE_CHECKING:
-    from fairdesk.certify.bounds.bound_kernels import Network, Room
+    from fairdesk.certify.bounds.dense.state import Network, Room
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -41,6 +41,8 @@ _STEEP = 0.4
 #: In an undecided box with a smaller share of the product of the marginals, or of the population,
 #: people are not counted.
 _MASS, _PEOPLED = 1e-6, 1e-7
+#: A unit's range is truncated where that is thought to decide such a share of a box, at least.
+_LEAST_GAIN = 0.002
 
 
 class NetworkExaminer:
@@ -68,7 +70,8 @@ class NetworkExaminer:
         self, encoded: Encoded, fed: FedModel, *, threads: int = 2, by_mass: bool = False
     ) -> None:
         # compiled code is loaded where a search runs, never in the window's process
-        from fairdesk.certify.bounds.bound_kernels import examine  # noqa: PLC0415
+        from fairdesk.certify.bounds.dense.examining import examine  # noqa: PLC0415
+        from fairdesk.certify.bounds.dense.state import LEAST_GAIN  # noqa: PLC0415
 
         self.batch = 512
         self.margin = 0.0
@@ -76,6 +79,9 @@ class NetworkExaminer:
         distinct, which = np.unique(encoded.combined, axis=0, return_inverse=True)
         self._network = packed(encoded, distinct, fed.mapping.favourable_class)
         self._people, self._by_mass = encoded.space.people, by_mass
+        if by_mass:
+            # people are counted by lines that hold in the whole box: the others would take time
+            self._network.limits[LEAST_GAIN] = np.inf
         self._compared = _compared(encoded.space.may_be, which.ravel())
         self._examine: Callable[..., float] = examine
         self._rooms = [room(self._network) for _ in range(threads)]
@@ -181,7 +187,7 @@ def _compared(may_be: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
 
 def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:
     """Write an encoded network as the compiled loops read it."""
-    from fairdesk.certify.bounds.bound_kernels import Network  # noqa: PLC0415 - as above
+    from fairdesk.certify.bounds.dense.state import Network  # noqa: PLC0415 - as above
     from fairdesk.certify.domain.population_kernels import nothing  # noqa: PLC0415 - as above
 
     layers = encoded.layers[:-1] or encoded.layers
@@ -255,7 +261,7 @@ def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:
         limits=np.array(
             [
                 *(factor, constant, max(margins.close, 2.0**-500), largest),
-                *(_ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS, _PEOPLED * total),
+                *(_ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS, _PEOPLED * total, _LEAST_GAIN),
             ]
         ),
         needs=_needs(encoded),
@@ -311,8 +317,8 @@ def _population(space: Space) -> tuple[Numbers, Numbers, Float64]:
 
 def room(network: Network) -> Room:
     """Make what a thread works in."""
-    from fairdesk.certify.bounds.bound_kernels import Room  # noqa: PLC0415 - as above
     from fairdesk.certify.bounds.count_kernels import room as counting  # noqa: PLC0415
+    from fairdesk.certify.bounds.dense.state import Room  # noqa: PLC0415 - as above
     from fairdesk.certify.bounds.tree_kernels import tree_room  # noqa: PLC0415
 
     combinations, forms, axes = len(network.combined), 2 * len(network.rows), len(network.axes)
@@ -349,6 +355,12 @@ def room(network: Network) -> Room:
         won=numbers(combinations),
         bundle=numbers(combinations),
         formed=numbers(combinations),
+        cuts=np.zeros((4, units)),
+        pulls=np.zeros((forms, units)),
+        sides=np.zeros((2, widest, entries)),
+        sides_at=np.zeros((2, widest)),
+        sided=numbers(2, widest),
+        counted=np.zeros(7),
         work=work,
         order=order,
         start=numbers(axes),

@@ -22,7 +22,7 @@ from fairdesk.models.model import labels
 from fairdesk.models.structure.types import ModelStructure
 
 if TYPE_CHECKING:
-    from fairdesk.certify.bounds.bound_kernels import Network, Room
+    from fairdesk.certify.bounds.dense.state import Network, Room
 
 #: Boxes that a thread takes at once.
 _CHUNK = 16
@@ -51,14 +51,16 @@ class NetworkRates:
 
     def __init__(self, encoded: Encoded, fed: FedModel, *, threads: int = 2) -> None:
         # compiled code is loaded where a search runs, never in the window's process
-        from fairdesk.certify.bounds.bound_kernels import _WORTH, examine  # noqa: PLC0415
+        from fairdesk.certify.bounds.dense.examining import examine  # noqa: PLC0415
+        from fairdesk.certify.bounds.dense.state import LEAST_GAIN, WORTH  # noqa: PLC0415
 
         self._people = _people_of(encoded.space)
         distinct, which = np.unique(encoded.combined, axis=0, return_inverse=True)
         network = packed(encoded, distinct, fed.mapping.favourable_class)
         limits = network.limits.copy()
         # boxes are not narrowed: what is cut off would have to be written down with its decision
-        limits[_WORTH] = 0.0
+        limits[WORTH] = 0.0
+        limits[LEAST_GAIN] = np.inf
         self._given = [self._people.given(v) for v in range(which.size)]
         self._networks: list[Network] = [
             network._replace(limits=limits, given=given) for given in self._given

@@ -11,6 +11,8 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.bounds import network as module
+from fairdesk.certify.bounds.dense import state
+from fairdesk.certify.bounds.dense.truncation import taken_of
 from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.certify.refine import Refinery
 from fairdesk.data.domain.attributes import Role
@@ -27,8 +29,10 @@ from tests.certify.networks import (
     layer,
     names,
     number,
+    sharp,
     small,
     truth,
+    wide,
 )
 
 
@@ -262,3 +266,72 @@ def test_everything_is_decided_in_the_end(monkeypatch, seed):
         == truth(case, case.encoded.space, everywhere(case.encoded.space)).sum()
     )
     assert refinery.undecided == 0
+
+
+def cut_in(case, low, high, **limits):
+    """Examine a box; give what is said, and which share of it each unit was said to exclude."""
+    examiner = NetworkExaminer(case.encoded, case.fed, threads=1)
+    for name, value in limits.items():
+        examiner._network.limits[getattr(state, name)] = value
+    found = examiner.examine(low[None], high[None], np.zeros(1, dtype=np.intp))
+    return found, examiner._rooms[0].cuts[state.EXCLUDED].copy()
+
+
+@pytest.mark.parametrize("kind", [sharp, wide])
+@pytest.mark.parametrize("together", [1, 16])
+def test_truncated_ranges_never_claim_more_than_is_true(kind, together):
+    """Of large boxes, where as many units as possible are truncated."""
+    for seed in range(150 if kind is sharp else 40):
+        case = kind(seed)
+        space, rng = case.encoded.space, np.random.default_rng(seed)
+        points = everywhere(space)
+        discriminatory = truth(case, space, points)
+        for low, high in zip(*boxes_in(space, rng, 3), strict=True):
+            found, _ = cut_in(case, low, high, LEAST_GAIN=-1.0, TOGETHER=together)
+            left = within(points, found.low[0], found.high[0])
+            bad = discriminatory[left].mean()
+            assert found.consistent[0] <= 1.0 - bad + 1e-12
+            assert found.discriminatory[0] <= bad + 1e-12
+
+
+def test_truncated_ranges_prove_more():
+    before = after = truncated = 0.0
+    for seed in range(24):
+        case = wide(seed)
+        space = case.encoded.space
+        plain, none = cut_in(case, space.low[0], space.high[0], LEAST_GAIN=np.inf)
+        found, cut = cut_in(case, space.low[0], space.high[0])
+        assert not none.any()
+        before += plain.consistent[0] + plain.discriminatory[0]
+        after += found.consistent[0] + found.discriminatory[0]
+        truncated += cut.any()
+    assert truncated > 8
+    assert after > before + 0.2
+
+
+@pytest.mark.parametrize("kind", [sharp, wide])
+def test_what_truncated_units_exclude_is_never_too_little(kind):
+    """The sums of the first layer, at every point, against what is taken off for them."""
+    several = 0
+    for seed in range(60):
+        case = kind(seed)
+        encoded = case.encoded
+        space, points = encoded.space, everywhere(encoded.space)
+        examiner = NetworkExaminer(encoded, case.fed, threads=1)
+        network, room = examiner._network, examiner._rooms[0]
+        network.limits[state.LEAST_GAIN] = -1.0
+        found = examiner.examine(space.low, space.high, np.zeros(1, dtype=np.intp))
+        points = points[within(points, found.low[0], found.high[0])]
+        sums = np.tile(encoded.bias, (len(points), 1))
+        for i, table in enumerate(encoded.tables):
+            sums += table[points[:, i]] if len(table) else points[:, i, None] * encoded.slopes[i]
+        excluded = room.cuts[state.EXCLUDED, : encoded.bias.size]
+        # beyond rounding
+        slack = 1e-9 * (1.0 + np.abs(sums).max(axis=0))
+        out = (sums < room.first[0] - slack) | (sums > room.first[1] + slack)
+        out &= excluded > 0.0
+        assert (out.mean(axis=0) <= excluded).all()
+        assert out.any(axis=1).mean() <= taken_of(network, -1, room)
+        several += out.any(axis=1).mean() > 1.01 * excluded.max()
+    # what is excluded by several is more than what one of them excludes
+    assert several > 5

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fairdesk.certify.bounds import bound_kernels as kernels
+from fairdesk.certify.bounds.dense import activations, state
+from fairdesk.certify.bounds.dense.examining import examine
 from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.models.dense.forward import forward, packed
 from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation
@@ -25,9 +26,9 @@ def answers(activation, sums):
 def lines(activation, low, high):
     """Lines and ranges as the loops find them: of one unit."""
     of = np.zeros((11, 1))
-    of[kernels._LOW], of[kernels._HIGH] = low, high
+    of[state.LOW], of[state.HIGH] = low, high
     alpha, ceiling = float(np.float32(activation.alpha)), float(np.float32(activation.ceiling))
-    kernels._bend(ACTIVATIONS.index(activation.name), alpha, ceiling, 0, 1, of)
+    activations.bend(ACTIVATIONS.index(activation.name), alpha, ceiling, 0, 1, of)
     return of[:, 0]
 
 
@@ -51,18 +52,18 @@ def test_lines_are_below_and_above_what_the_model_answers(name, alpha, ceiling, 
     x = sums.astype(np.float64)
     sums, x = sums[(x >= low) & (x <= high)], x[(x >= low) & (x <= high)]
     real, of = answers(activation, sums), lines(activation, low, high)
-    assume(of[kernels._ANSWER_HIGH] < 2.0**120)  # beyond, nothing is taken for certain
-    assert (real >= of[kernels._ANSWER_LOW]).all()
-    assert (real <= of[kernels._ANSWER_HIGH]).all()
-    slack = 1e-14 * np.abs(of[kernels._BELOW] * x)
-    assert (real >= of[kernels._BELOW] * x + of[kernels._BELOW_AT] - slack).all()
-    slack = 1e-14 * np.abs(of[kernels._ABOVE] * x)
-    assert (real <= of[kernels._ABOVE] * x + of[kernels._ABOVE_AT] + slack).all()
+    assume(of[state.ANSWER_HIGH] < 2.0**120)  # beyond, nothing is taken for certain
+    assert (real >= of[state.ANSWER_LOW]).all()
+    assert (real <= of[state.ANSWER_HIGH]).all()
+    slack = 1e-14 * np.abs(of[state.BELOW] * x)
+    assert (real >= of[state.BELOW] * x + of[state.BELOW_AT] - slack).all()
+    slack = 1e-14 * np.abs(of[state.ABOVE] * x)
+    assert (real <= of[state.ABOVE] * x + of[state.ABOVE_AT] + slack).all()
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1e-310, 3e-310), (-1e30, 1e-30), (-3.0, 3.0)])
 def test_a_chord_is_moved_until_it_is_safe(low, high):
-    slope, below, above = kernels._chord(low, high, 0.0, high)
+    slope, below, above = activations.chord(low, high, 0.0, high)
     assert below <= 0.0 - slope * low
     assert below <= high - slope * high
     assert above >= 0.0 - slope * low
@@ -102,15 +103,17 @@ def test_forms_are_below_the_margins_in_any_order_of_summing(seed, name, togethe
     encoded = case.encoded
     examiner = NetworkExaminer(encoded, case.fed, threads=1)
     network, room = examiner._network, examiner._rooms[0]
-    network.limits[kernels._TOGETHER] = together
-    network.limits[kernels._ROUNDS] = 1
+    network.limits[state.TOGETHER] = together
+    network.limits[state.ROUNDS] = 1
+    # on truncated ranges forms hold in a part of the box only
+    network.limits[state.LEAST_GAIN] = np.inf
     space = encoded.space
     ends = rng.integers(space.low[0], space.high[0], size=(2, len(space.axes)), endpoint=True)
     low, high = ends.min(axis=0)[None].copy(), ends.max(axis=0)[None].copy()
     one = np.zeros(1, dtype=np.int64)
     examined = (examiner._compared, low.copy(), high.copy(), one, 0, 1)
     room.bounds[:] = -np.inf
-    kernels.examine(network, *examined, one.copy(), np.zeros((1, 7)), one.copy(), room)
+    examine(network, *examined, one.copy(), np.zeros((1, 7)), one.copy(), room)
     points = everywhere(space)
     points = points[((points >= low) & (points <= high)).all(axis=1)]
     for combination in range(len(encoded.combined)):

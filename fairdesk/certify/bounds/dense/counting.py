@@ -1,0 +1,193 @@
+"""Counting in an undecided box what its forms decide, compiled."""
+# numba has no types
+# mypy: disallow-untyped-decorators=False, warn-return-any=False, disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fairdesk.certify.bounds.count_kernels import population_shares, shares
+from fairdesk.certify.bounds.dense.clipping import add_to, agree, ends, less
+from fairdesk.certify.bounds.dense.state import (
+    CLOSE,
+    MASS,
+    PEOPLED,
+    Float64,
+    Network,
+    Numbers,
+    Room,
+)
+from fairdesk.certify.bounds.dense.truncation import taken_of
+from fairdesk.certify.bounds.tree_kernels import GRID, tree_shares
+from fairdesk.certify.domain.population_kernels import mass_of
+
+
+@njit
+def _mass(network: Network, low: Numbers, high: Numbers) -> float:
+    """Return the population's share of a box."""
+    mass = 1.0
+    for i in range(low.size):
+        first, last = network.known_start[i], network.known_start[i + 1]
+        begin = np.searchsorted(network.known[first:last], low[i])
+        end = np.searchsorted(network.known[first:last], high[i], "right")
+        mass *= network.weights_known[first + i + end] - network.weights_known[first + i + begin]
+    return mass
+
+
+@njit
+def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> int:
+    """Return whether a box holds enough of the population to count it."""
+    if not network.given.size:
+        return 0
+    own = room.people
+    mass = mass_of(network.people, low, high, network.given, own.seen, own.messages)
+    return 1 if mass > network.limits[PEOPLED] else 0
+
+
+@njit
+def is_peopled(network: Network, low: Numbers, high: Numbers) -> int:
+    """Return whether a box holds enough of the product of the marginals to count it."""
+    return 1 if _mass(network, low, high) > network.limits[MASS] else 0
+
+
+@njit
+def place(network: Network, low: Numbers, room: Room) -> None:
+    """Find where the tables of forms begin for a box: ``room.start``."""
+    axes = low.size
+    for i in range(axes):
+        entry = network.axes[i, 2]
+        room.start[i] = entry - axes + low[i] if entry >= 0 else -1
+
+
+@njit
+def count(
+    network: Network,
+    who: Numbers,
+    low: Numbers,
+    high: Numbers,
+    peopled: int,
+    inhabited: int,
+    out: Float64,
+    room: Room,
+) -> None:
+    """Count the consistent and the discriminatory in a box, as shares of its points and people.
+
+    Of the points less what is excluded, by ``room.cuts``, where the forms hold on truncated ranges:
+    then only points can be counted. Fills ``out``: consistent and discriminatory of the points,
+    then of the product of the marginals, then of the population; then the consistent with the
+    favourable decision.
+    """
+    out[:] = 0.0
+    for decided in range(len(network.needs)):
+        best = best_mass = most_people = 0.0
+        for c in range(len(network.needs)):
+            # classes that mean the same may win in the same places: these count once
+            if network.decision[c] != decided:
+                continue
+            least = agree(network, c, who, low, high, room)
+            if not abs(least) < np.inf:
+                continue
+            share, _, mass, _, people, _ = _beyond(
+                *(network, low, high, network.limits[CLOSE] - least, np.inf),
+                *(peopled, inhabited, room),
+            )
+            share = share - taken_of(network, c, room)
+            best, best_mass = max(best, share), max(best_mass, mass)
+            most_people = max(most_people, people)
+        out[0], out[2], out[4] = out[0] + best, out[2] + best_mass, out[4] + most_people
+        if decided == network.favourable:
+            out[6] = min(most_people, 1.0)
+    if len(network.rows) == 1:
+        after, before = _band(network, who, low, high, room)
+        over, between, over_mass, between_mass, over_people, between_people = _beyond(
+            network, low, high, after, before, peopled, inhabited, room
+        )
+        out[1] = over + between - taken_of(network, -1, room)
+        out[3] = over_mass + between_mass
+        out[5] = over_people + between_people
+    for k in (0, 2, 4):
+        out[k] = min(out[k], 1.0)
+        out[k + 1] = max(min(out[k + 1], 1.0 - out[k]), 0.0)
+
+
+@njit
+def _beyond(
+    network: Network,
+    low: Numbers,
+    high: Numbers,
+    after: float,
+    before: float,
+    peopled: int,
+    inhabited: int,
+    room: Room,
+) -> tuple[float, float, float, float, float, float]:
+    """Count where the common form is above one limit, or between two if the other is finite.
+
+    Never too many: as shares of the points, then of the product of the marginals, then of people.
+    """
+    least = most = 0.0
+    for i in range(low.size):
+        own = ends(network, i, low, high, room.common)
+        least, most = least + own[0], most + own[1]
+    if not (after < before and after < most and before > least):
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    axes = low.size
+    slopes, tables = room.common[:axes], room.common[axes : axes + network.tables]
+    above = np.inf
+    if before == np.inf:
+        above, after, before = after, 0.0, 0.0
+    over, _, between = shares(
+        *(low, high, slopes, tables, room.start, above, -np.inf, after, before),
+        *(room.work, room.order),
+    )
+    over_mass = between_mass = over_people = between_people = 0.0
+    if peopled:
+        over_mass, _, between_mass = population_shares(
+            *(low, high, slopes, tables, room.start),
+            *(network.known, network.known_start, network.weights_known),
+            *(above, -np.inf, after, before, room.work, room.order),
+        )
+    if inhabited:
+        over_people, _, between_people = tree_shares(
+            *(network.people, low, high, network.given, slopes, tables, room.start),
+            *(above, -np.inf, after, before, GRID, room.people),
+        )
+    return over, between, over_mass, between_mass, over_people, between_people
+
+
+@njit
+def _upper(network: Network) -> int:
+    """Return the decision where the only margin is above 0."""
+    return network.decision[0] if network.needs[0, 0] else network.decision[1]
+
+
+@njit
+def _band(
+    network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room
+) -> tuple[float, float]:
+    """Find where the one margin is above 0 under a combination and below it under another.
+
+    It is where ``room.common``, the mean of the forms, is between the two numbers.
+    """
+    common, close = room.common, network.limits[CLOSE]
+    common[:] = 0.0
+    met = 0.0
+    for v in who:
+        if room.won[v] < 0:
+            add_to(common, room.kept[room.bundle[v], 0], 1.0)
+            add_to(common, room.kept[room.bundle[v], 1], -1.0)
+            met += 2.0
+    add_to(common, common, 1.0 / met - 1.0)
+    above = below = -np.inf
+    for v in who:
+        if room.won[v] < 0:
+            above = max(above, less(network, low, high, v, 0, room))
+            add_to(common, common, -2.0)
+            below = max(below, less(network, low, high, v, 1, room))
+            add_to(common, common, -2.0)
+        elif room.won[v] == _upper(network):
+            above = np.inf
+        else:
+            below = np.inf
+    return close - above, below - close

@@ -1,0 +1,232 @@
+"""Bounding a network over boxes, compiled: what is proven in each, and where to halve it.
+
+Backward substitution with a line below and a line above each activation (Zhang et al. 2018,
+*Efficient Neural Network Robustness Certification with General Activation Functions*; Singh et al.
+2019, *An Abstract Domain for Certifying Neural Networks*), for one box and one combination of
+protected values at a time: affine forms of the places that no margin is below. What goes into an
+activation may be off by its rounding, so each sum is a little interval, and a form loses what that
+makes of it. Intervals come first: only a unit that they leave with a bend in it is bounded so.
+"""
+# numba has no types
+# mypy: disallow-untyped-decorators=False, warn-return-any=False, disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import get_type_hints
+
+import numpy as np
+from numba import njit, types
+
+from fairdesk.certify.bounds.dense.backward import bounded, bounded_within, winner
+from fairdesk.certify.bounds.dense.clipping import agree, clip
+from fairdesk.certify.bounds.dense.counting import count, is_inhabited, is_peopled, place
+from fairdesk.certify.bounds.dense.halving import gaps
+from fairdesk.certify.bounds.dense.intervals import enter
+from fairdesk.certify.bounds.dense.state import (
+    CLOSE,
+    CONSISTENT,
+    DISCRIMINATORY,
+    HANGS,
+    LEAST_GAIN,
+    OPEN,
+    ROUNDS,
+    TOGETHER,
+    UNDECIDED,
+    Float64,
+    Network,
+    Numbers,
+    Room,
+)
+from fairdesk.certify.bounds.dense.truncation import cut_first, price
+from fairdesk.certify.bounds.tree_kernels import TREE_ROOM, TreeRoom
+from fairdesk.certify.domain.population_kernels import TREE, TreeArrays
+
+
+@njit
+def _size(low: Numbers, high: Numbers) -> float:
+    size = 1.0
+    for i in range(low.size):
+        size *= high[i] - low[i] + 1.0
+    return size
+
+
+@njit
+def _decide(network: Network, decision: int, out: Float64) -> None:
+    """Say that everybody in a box gets one decision."""
+    out[0] = out[2] = out[4] = 1.0
+    out[6] = 1.0 if decision == network.favourable else 0.0
+
+
+@njit
+def _examined(
+    network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
+) -> tuple[int, int, float]:
+    """Say what is proven in a box, which is narrowed in place: verdict, axis, what rounding is.
+
+    ``out`` is filled as `count` does.
+    """
+    off = 0.0
+    out[:] = 0.0
+    rounds, together = int(network.limits[ROUNDS]), int(network.limits[TOGETHER])
+    for _again in range(rounds):
+        enter(network, low, high, room)
+        room.units[HANGS], room.units[OPEN], room.off[:] = 0.0, 0.0, 0.0
+        everybody, decided = True, -1
+        for bundle, start in enumerate(range(0, who.size, together)):
+            members = who[start : start + together]
+            off = max(off, bounded(network, members, bundle, low, high, room))
+            for v in members:
+                won = winner(network, room.bounds[v])
+                room.won[v] = won
+                if won < 0:
+                    if not room.formed[bundle]:
+                        return UNDECIDED, gaps(network, low, high, room), off
+                    everybody = False
+                elif decided >= 0 and won != decided:
+                    out[1] = out[3] = out[5] = 1.0
+                    return DISCRIMINATORY, -1, off
+                else:
+                    decided = won
+        if everybody:
+            _decide(network, decided, out)
+            return CONSISTENT, -1, off
+        before = _size(low, high)
+        for c in range(len(network.needs)):
+            above = agree(network, c, who, low, high, room)
+            if abs(above) < np.inf and clip(
+                network, network.limits[CLOSE] - above, low, high, room
+            ):
+                _decide(network, network.decision[c], out)
+                return CONSISTENT, -1, off
+        if not _size(low, high) < 0.7 * before:
+            break
+    _count(network, who, low, high, out, room)
+    return UNDECIDED, gaps(network, low, high, room), off
+
+
+@njit
+def _count(
+    network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
+) -> None:
+    """Count what is decided in an undecided box: points with truncated ranges, where that pays.
+
+    People are counted by the lines that hold in the whole box.
+    """
+    peopled, inhabited = is_peopled(network, low, high), is_inhabited(network, low, high, room)
+    place(network, low, room)
+    truncating = price(network, who, low, high, room) > network.limits[LEAST_GAIN]
+    if peopled or inhabited or not truncating:
+        count(network, who, low, high, peopled, inhabited, out, room)
+    if truncating:
+        _truncate(network, who, low, high, room)
+        count(network, who, low, high, 0, 0, room.counted, room)
+        if room.counted[0] + room.counted[1] > out[0] + out[1]:
+            out[:2] = room.counted[:2]
+
+
+@njit
+def _truncate(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room) -> None:
+    """Make the forms anew, of lines that hold on truncated ranges, where that pays."""
+    enter(network, low, high, room)
+    cut_first(network, who, low, high, room)
+    room.units[HANGS], room.units[OPEN] = 0.0, 0.0
+    together = int(network.limits[TOGETHER])
+    for bundle, start in enumerate(range(0, who.size, together)):
+        if room.formed[bundle]:
+            bounded_within(network, who[start : start + together], bundle, low, high, room)
+
+
+# how many axes each array has
+_SHAPES = {
+    **dict.fromkeys(("shape", "settings", "slopes", "least", "most", "axes", "combined"), 2),
+    **dict.fromkeys(("rows", "sizes", "ends", "needs", "units", "sums", "first", "wide"), 2),
+    **dict.fromkeys(
+        ("carried", "forms", "constants", "bounds", "work", "cuts", "pulls", "sides_at", "sided"), 2
+    ),
+    "kept": 3,
+    "sides": 3,
+}
+
+
+def _typed(kind: type) -> types.NamedTuple:
+    """Tell numba what the fields of a named tuple are."""
+    fields = []
+    for name, annotation in get_type_hints(kind).items():
+        if annotation is int:
+            fields.append(types.int64)
+            continue
+        if annotation in (TreeArrays, TreeRoom):
+            fields.append(TREE if annotation is TreeArrays else TREE_ROOM)
+            continue
+        number = types.float64 if annotation == Float64 else types.int64
+        many = 2 if kind is Room and name == "slopes" else _SHAPES.get(name, 1)
+        fields.append(types.Array(number, many, "C"))
+    return types.NamedTuple(fields, kind)
+
+
+_INTEGERS, _REALS = types.Array(types.int64, 1, "C"), types.Array(types.float64, 1, "C")
+
+
+_BOXES = types.Array(types.int64, 2, "C")
+
+
+@njit(
+    types.float64(
+        *(_typed(Network), types.Array(types.int64, 2, "C"), _BOXES, _BOXES, _INTEGERS),
+        *(types.int64, types.int64, _INTEGERS, types.Array(types.float64, 2, "C"), _INTEGERS),
+        _typed(Room),
+    ),
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+def examine(
+    network: Network,
+    compared: Numbers,
+    low: Numbers,
+    high: Numbers,
+    group: Numbers,
+    start: int,
+    stop: int,
+    verdict: Numbers,
+    out: Float64,
+    axis: Numbers,
+    room: Room,
+) -> float:
+    """Say what is proven in boxes ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    network : Network
+        As `Network` says.
+    compared : NDArray[np.int64]
+        ``(G, V)``; of each group the rows of ``network.combined`` that may be, then -1.
+    low, high : NDArray[np.int64]
+        ``(B, a)``; narrowed to what is left.
+    group : NDArray[np.int64]
+        ``(B,)``.
+    start, stop : int
+        Which of them.
+    verdict, axis : NDArray[np.int64]
+        ``(B,)``; filled: one of `UNDECIDED`, `CONSISTENT`, `DISCRIMINATORY`; where to halve.
+    out : NDArray[np.float64]
+        ``(B, 7)``; filled: of what is left of each box the shares that are consistent and
+        discriminatory, of its points, of the product of the marginals, of the population in it;
+        and of the population the share that is consistent with the favourable decision.
+    room : Room
+        Of this thread.
+
+    Returns
+    -------
+    float
+        The greatest allowance that was made for rounding.
+    """
+    largest = 0.0
+    for b in range(start, stop):
+        combinations = 0
+        while combinations < compared.shape[1] and compared[group[b], combinations] >= 0:
+            combinations += 1
+        who = compared[group[b], :combinations]
+        verdict[b], axis[b], off = _examined(network, who, low[b], high[b], out[b], room)
+        largest = max(largest, off)
+    return largest
