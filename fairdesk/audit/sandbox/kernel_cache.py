@@ -62,8 +62,8 @@ LIBRARIES = (
 _MOST_SECONDS = 600.0
 #: How often one that waits for another looks again.
 _LOOK_SECONDS = 0.5
-#: Held by the process that compiles.
-_LOCK = "compiling.lock"
+#: Ends the name of what the process that compiles holds: another version does not wait for it.
+_LOCK = ".lock"
 #: What a folder is called in which something is being compiled.
 _MAKING = "making-"
 #: How far it stands back where all processors are busy: an audit may be under way.
@@ -129,7 +129,7 @@ def _compile(making: Path, made: Path) -> None:
     One process at a time does: where another one was quicker there is nothing left to do.
     """
     try:
-        lock = _turn(made.parent / _LOCK)
+        lock = _turn(made.with_suffix(_LOCK))
         try:
             _remove_abandoned(made.parent)
             if made.exists():

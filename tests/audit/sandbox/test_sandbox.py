@@ -399,7 +399,7 @@ def test_one_process_compiles_and_the_others_use_what_it_made(caches, monkeypatc
     monkeypatch.setattr(kernel_cache, "_LOOK_SECONDS", 0.01)
     making_, made = tmp_path / "making", tmp_path / "made"
     making_.mkdir()
-    turn = kernel_cache._turn(tmp_path / kernel_cache._LOCK)
+    turn = kernel_cache._turn(made.with_suffix(kernel_cache._LOCK))
     failed = []
 
     def compile_it():
