@@ -166,8 +166,8 @@ MUTATIONS = {
     "narrowed": Mutation(
         "boxes of rates are narrowed, and what is cut off is counted with the rest",
         "fairdesk/certify/bounds/rates.py",
-        "        limits[_WORTH] = 0.0",
-        "        limits[_WORTH] = 0.9",
+        "        limits[WORTH] = 0.0",
+        "        limits[WORTH] = 0.9",
         _RATES,
     ),
     "outwards": Mutation(

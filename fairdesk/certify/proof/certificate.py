@@ -386,7 +386,11 @@ def decoded(header: bytes) -> Header:
     raise CertificateError(
         "The proof certificate has a format that this FairDesk version does not support.",
         why=f"It has version {version}; this FairDesk reads version {FORMAT}.",
-        remedy="Install the newest FairDesk to verify it.",
+        remedy=(
+            "Install the newest FairDesk to verify it."
+            if version > FORMAT
+            else "Verify it with the FairDesk version that wrote it, or certify the model again."
+        ),
     )
 
 

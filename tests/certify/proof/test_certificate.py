@@ -257,3 +257,11 @@ def test_a_missing_file_is_told(tmp_path):
 )
 def test_the_margin_is_told_in_words(margin, said):
     assert said in certificate.margin_sentence(margin)
+
+
+@pytest.mark.parametrize(("version", "way_on"), [(-1, "wrote it"), (1, "newest FairDesk")])
+def test_a_certificate_of_another_version_says_what_reads_it(event, version, way_on):
+    header = msgspec.json.decode(event.header) | {"format": certificate.FORMAT + version}
+    with pytest.raises(CertificateError) as caught:
+        certificate.decoded(msgspec.json.encode(header))
+    assert way_on in caught.value.remedy

@@ -1,7 +1,5 @@
 """How much of a population is decided, and how soon: certification on networks and pipelines.
 
-    python -m tests.benchmarks.people_proofs [--case AC-1 ...] [--seconds 60] [--first people]
-
 Of each case: what is certified, falsified and undecided of the population (a tree fitted to the
 data's rows) and of all combinations, the widest proven ends of a group's rate, the seconds by the
 clock, and those of the processors: a machine that others use shows the second.
@@ -9,9 +7,8 @@ clock, and those of the processors: a machine that others use shows the second.
 
 from __future__ import annotations
 
-import argparse
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from time import perf_counter
 
@@ -90,18 +87,10 @@ def measure(name: str, case: Case, seconds: float, first: str) -> None:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    known = cases()
-    parser.add_argument("--case", nargs="+", choices=known, default=list(known))
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--first", choices=("people", "combinations"), default="people")
-    arguments = parser.parse_args()
+def table(names: Iterable[str], seconds: float, first: str) -> None:
+    """Certify each case for so many seconds, and print a line of it."""
     print("Per cent certified, falsified, undecided: of the population, of all combinations; the")
     print("widest ends of a group's rate; seconds by the clock, and of the processors; the goal.")
-    for name in arguments.case:
-        measure(name, known[name](), arguments.seconds, arguments.first)
-
-
-if __name__ == "__main__":
-    main()
+    known = cases()
+    for name in names:
+        measure(name, known[name](), seconds, first)
