@@ -97,6 +97,7 @@ SCORED_AS_TOLD = "The model, re-queried, returns the recorded scores for each pa
 ALONE_AS_TOLD = "Changing one protected attribute alone is enough where this is recorded"
 SAME_FINDINGS = "the same findings in the same order"
 TOTALS_FOLLOW = "The totals follow from the regions"
+MASSES_FOLLOW = "The masses under the population follow from the regions"
 PEOPLE_IN_CERTIFIED = "Instances in certified regions, queried"
 PEOPLE_IN_FALSIFIED = "Instances in falsified regions, queried"
 OWN_PEOPLE = "Data rows in certified and falsified regions"

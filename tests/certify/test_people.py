@@ -26,6 +26,7 @@ from fairdesk.models.model import labels
 from fairdesk.models.structure.types import structure_of
 from fairdesk.results.events import Certificate, Measured
 from fairdesk.results.proofs import Proven
+from tests import phrases
 from tests.certify.networks import Small, drawn
 from tests.certify.populations import SEEDS, rows_of, weights_of
 from tests.certify.scikits import behind_one_hot, domain_of, fed, people
@@ -136,7 +137,7 @@ def test_honest_masses_are_confirmed(seed: int, rules) -> None:
     assert not checks_of(case, decoded(certificate.header), certificate.arrays)
 
 
-MASSES = "The masses under the population follow from the regions"
+MASSES = phrases.MASSES_FOLLOW
 SHARES = "Shares of the population in small regions, recounted"
 RATES_DRAWN = "Selection rates of groups, compared with random samples of the population"
 

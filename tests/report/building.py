@@ -100,17 +100,24 @@ def spec_of(
     )
 
 
-def run_into(store, method="maft", *, seed=0, options=None, weights=None, state="done", message=""):
-    """Run a real search on a formula, in this process; keep what it finds."""
+def run_into(
+    store, method="maft", *, seed=0, options=None, weights=None, state="done", message="",
+    criterion=None,
+):  # fmt: skip
+    """Run a real search on a formula, in this process; keep what it finds.
+
+    With a criterion only plausible instances count.
+    """
     spec = store.spec
     search, kind = SEARCHES[method]
     raw = options or {}
-    run = store.begin_run(RunSpec(method, raw, seed))
+    run = store.begin_run(RunSpec(method, raw, seed, plausible=criterion is not None))
     model = Formula(spec.domain, weights, len(spec.model.classes))
     people = spec.domain.people(store.table())
     rng = np.random.default_rng(seed)
     elapsed = 0.0
-    for event in search(SearchContext(model, spec.domain), people, kind(**raw), rng):
+    context = SearchContext(model, spec.domain, criterion=criterion)
+    for event in search(context, people, kind(**raw), rng):
         if isinstance(event, Found):
             store.add(run, event)
         else:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import PairQuery
@@ -219,7 +220,13 @@ def _people(
     """Look at reported pairs."""
     if not store.count(PairQuery()):
         return
-    yield from check_pairs(store, ask, asked.sample, asked.seed, say)
+
+    def plausible(rows: Rows) -> NDArray[np.bool_]:
+        return worker.score_plausibility(store.spec.domain, people, rows, rows).plausible
+
+    yield from check_pairs(
+        store, ask, asked.sample, asked.seed, say, plausible if len(people) else None
+    )
     if ask is None:
         yield untried(ASKED_AGAIN, reason)
     say("Comparing pairs with the data rows")

@@ -30,7 +30,7 @@ TOLERANCE = 1e-5
 #: Of distances and ranks, which are worked out in float64 by the same steps.
 EXACT = 1e-9
 #: Pairs that are looked at together; and rows that the model is sent at once.
-_AT_ONCE, _MOST_ROWS = 4_000, 200_000
+_AT_ONCE, _MOST_ROWS, _MOST_COMPARED = 4_000, 200_000, 10_000
 #: Pairs whose distance from real people is worked out again.
 WEIGHED = 2_000
 
@@ -39,12 +39,16 @@ ASKED_AGAIN = "The model, re-queried, makes the recorded decisions for each pair
 
 Ask = Callable[[Rows], Scores]
 Mask = NDArray[np.bool_]
+IsPlausible = Callable[[Rows], Mask]
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Some pairs, side by side: ``(n, d)`` rows and partners, ``(n,)`` of all else."""
+    """Some pairs, side by side: ``(n, d)`` rows and partners, ``(n,)`` of all else.
+
+    ``constrained`` tells which are of a run in which only plausible instances count.
+    """
 
     numbers: list[int]
     rows: Rows
@@ -53,9 +57,10 @@ class _Pairs:
     decided: NDArray[np.intp]
     sufficient_alone: Mask
     gamma: Rows
+    constrained: Mask
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair], gammas: dict[int, float]) -> _Pairs:
+    def of(cls, pairs: Sequence[Pair], runs: dict[int, RunRecord]) -> _Pairs:
         return cls(
             numbers=[each.id for each in pairs],
             rows=np.stack([each.row for each in pairs]),
@@ -63,12 +68,18 @@ class _Pairs:
             scores=np.array([(each.row_score, each.partner_score) for each in pairs]).T,
             decided=np.array([(each.row_class, each.partner_class) for each in pairs]).T,
             sufficient_alone=np.array([each.sufficient_alone for each in pairs], dtype=np.bool_),
-            gamma=np.array([gammas.get(each.run, 0.0) for each in pairs]),
+            gamma=np.array([_gamma(runs[each.run]) for each in pairs]),
+            constrained=np.array([runs[each.run].spec.plausible for each in pairs]),
         )
 
 
 def check_pairs(
-    store: Store, ask: Ask | None, sample: int | None, seed: int, say: Say
+    store: Store,
+    ask: Ask | None,
+    sample: int | None,
+    seed: int,
+    say: Say,
+    plausible: IsPlausible | None = None,
 ) -> Iterator[Check]:
     """Look at reported pairs again.
 
@@ -84,6 +95,9 @@ def check_pairs(
         Of the drawing.
     say : callable
         Told how far it is.
+    plausible : callable, optional
+        Tells which of ``(n, d)`` rows are plausible; without it, it is not known what a run that
+        counts plausible instances only had to leave out.
 
     Yields
     ------
@@ -96,13 +110,13 @@ def check_pairs(
     people = Tally(
         "Each pair is two instances of the input domain that differ in protected attributes only"
     )
-    looked = _Looked(domain, store.spec.mapping, ask)
-    gammas = {run.id: _gamma(run) for run in store.runs()}
+    looked = _Looked(domain, store.spec.mapping, ask, plausible)
+    runs = {run.id: run for run in store.runs()}
     wanted = None if sample is None or sample >= total else _sample_places(total, sample, seed)
     done, count = 0, total if wanted is None else len(wanted)
     drawn = _selected_pairs(store, wanted)
     while some := list(islice(drawn, _AT_ONCE)):
-        pairs = _Pairs.of(some, gammas)
+        pairs = _Pairs.of(some, runs)
         fine = _are_people(domain, pairs, people)
         looked.at(pairs, fine)
         done += len(some)
@@ -158,8 +172,11 @@ def _are_people(domain: Domain, pairs: _Pairs, tally: Tally) -> Mask:
 class _Looked:
     """What the model says of pairs now."""
 
-    def __init__(self, domain: Domain, mapping: Mapping, ask: Ask | None) -> None:
+    def __init__(
+        self, domain: Domain, mapping: Mapping, ask: Ask | None, plausible: IsPlausible | None
+    ) -> None:
         self._domain, self._mapping, self._model = domain, mapping, ask
+        self._plausible = plausible
         self._decisions = Tally(ASKED_AGAIN)
         self._scores = Tally("The model, re-queried, returns the recorded scores for each pair")
         self._sufficient_alone = Tally(
@@ -259,6 +276,7 @@ class _Looked:
             who = np.repeat(some, len(values))[other]
             answers = self._ask(flat[other])
             counts, sure = _counts(own[who], answers, pairs.decided[:, who], pairs.gamma[who])
+            self._leave_out_implausible(flat[other], pairs.constrained[who], counts, sure)
             np.logical_or.at(surely, who, counts & sure)
             np.logical_or.at(maybe, who, counts | ~sure)
         recorded = pairs.sufficient_alone[:, place]
@@ -267,7 +285,9 @@ class _Looked:
         self._sufficient_alone.agree(int((fine & ~wrong & ~unclear).sum()))
         if unclear.any():
             self._sufficient_alone.leave(
-                "Some scores are so near the decision threshold that either decision is possible.",
+                "Some scores are so near the decision threshold that either decision is possible."
+                if self._plausible is not None or not pairs.constrained.any()
+                else "Without the data it is not known which other instances are plausible.",
                 int(unclear.sum()),
             )
         name = domain.names[position]
@@ -280,6 +300,21 @@ class _Looked:
                     else "enough, but is not recorded as enough."
                 )
             )
+
+    def _leave_out_implausible(
+        self, members: Rows, constrained: Mask, counts: Mask, sure: Mask
+    ) -> None:
+        """Count no implausible member where only plausible ones count; changes the last two."""
+        looked = np.flatnonzero(constrained & (counts | ~sure))
+        if not looked.size:
+            return
+        if self._plausible is None:
+            sure[looked] = False
+            return
+        parts = np.array_split(looked, -(-len(looked) // _MOST_COMPARED))
+        for part in parts:
+            far = part[~self._plausible(members[part])]
+            counts[far], sure[far] = False, True
 
 
 def _counts(

@@ -6,6 +6,7 @@ import pytest
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.verify.pairs import ASKED_AGAIN, check_pairs
 from fairdesk.individual.searches import aequitas
+from fairdesk.population.criterion import Criterion
 from tests import phrases
 from tests.audit import audited
 from tests.report import building
@@ -15,8 +16,8 @@ ALONE = phrases.ALONE_AS_TOLD
 QUICK = {"global_num": 30, "local_num": 30}
 
 
-def checks(store, ask, sample=None):
-    found = check_pairs(store, ask, sample, 0, lambda _said: None)
+def checks(store, ask, sample=None, plausible=None):
+    found = check_pairs(store, ask, sample, 0, lambda _said: None, plausible)
     return {each.name: each for each in found}
 
 
@@ -147,3 +148,19 @@ def test_two_who_are_decided_alike_are_a_pair_by_their_scores(tmp_path, monkeypa
         assert "the decision is now the same for both instances" in " ".join(
             found[ASKED_AGAIN].remarks
         )
+
+
+def test_where_only_plausible_instances_count_no_other_change_is_enough(tmp_path):
+    with building.people_store(tmp_path, ("sex", "job")) as store:
+        domain = store.spec.domain
+        criterion = Criterion.fit(domain, domain.people(store.table()))
+        building.run_into(store, options=QUICK, criterion=criterion)
+        model = building.Formula(domain)
+        assert store.count(PairQuery()) > 20
+        assert not failed(checks(store, model.predict, plausible=criterion.plausible))
+        everything = checks(store, model.predict, plausible=lambda rows: np.ones(len(rows), bool))
+        assert failed(everything) == {ALONE}
+        without_data = checks(store, model.predict)
+        assert not failed(without_data)
+        assert without_data[ALONE].unknown >= everything[ALONE].failed
+        assert "Without the data" in without_data[ALONE].remarks[0]
