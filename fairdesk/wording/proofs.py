@@ -18,6 +18,8 @@ from fairdesk.wording.words import digits_of, interval, shown_percent
 
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
+#: The smallest percentage that these show.
+_SMALLEST = Fraction(1, 10**_MOST_DIGITS)
 #: What is proven, by whether it is that the decision does not change.
 _PROVEN = fixed({True: "Certified share", False: "Falsified share"})
 #: The same where combinations are counted.
@@ -265,8 +267,9 @@ def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
 
 
 def digits_of_proof(alike: Fraction, unlike: Fraction, left: Fraction) -> int:
-    """Choose decimals of percentages that show the smallest of three shares."""
-    return max(_digits_for(each) for each in (alike, unlike, left))
+    """Choose decimals of percentages that show the smallest of three shares, if any decimals do."""
+    shares = (alike, unlike, left)
+    return max(_digits_for(each) for each in shares if not 0 < each * 100 < _SMALLEST)
 
 
 def percent_down(share: Fraction, digits: int) -> str:

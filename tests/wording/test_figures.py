@@ -1,5 +1,7 @@
 """Sentences about figures: what is exact, estimated or at most, and for whom."""
 
+from fractions import Fraction
+
 import msgspec
 import pytest
 
@@ -490,3 +492,11 @@ def test_a_proof_is_told_with_its_notes_and_the_estimate_beside_it(spec):
     assert proof_words.proven_of((population, noted)) is noted
     assert proof_words.proven_of((population, noted), "population") is population
     assert proof_words.proven_of((SHARE,)) is None
+
+
+@pytest.mark.parametrize(
+    ("falsified", "digits"), [("0.1", 2), ("0.000012", 4), ("0.00000002", 6), ("0.000000001", 2)]
+)
+def test_decimals_show_the_smallest_share_unless_none_do(falsified, digits):
+    unlike = Fraction(falsified)
+    assert proof_words.digits_of_proof(Fraction("0.6"), unlike, Fraction("0.4") - unlike) == digits

@@ -348,7 +348,8 @@ class RunBar(parts.Card):
                 reduction or "–", mitigation_words.effort_text(run.figures) or "models"
             )
             return
-        if (proven := proof_words.proven_of(run.figures)) is not None:
+        people = proof_words.proven_of(run.figures, "people")
+        if (proven := people or proof_words.proven_of(run.figures)) is not None:
             consistent, discriminatory = (
                 f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
             )

@@ -472,6 +472,7 @@ def test_the_next_step_after_an_estimate_is_a_proof(path):
 def test_the_bar_below_shows_what_is_proven(qtbot):
     bar = RunBar()
     qtbot.addWidget(bar)
+    bar.resize(1_400, 60)
     bar.show()
     state = RunState(7, "certify", "running", tried=48_213, figures=(DOMAIN,))
     bar.show_live(state, RunSpec("certify", budget=Budget(seconds=60.0)))
@@ -479,6 +480,9 @@ def test_the_bar_below_shows_what_is_proven(qtbot):
     assert bar._tried._below.text() == "regions"
     assert not bar._found.isVisible()
     assert not bar._rows.isVisible()
+    people = Proven("people", BOTH, 0.97, 0.02, 0.01)
+    bar.show_live(msgspec.structs.replace(state, figures=(DOMAIN, people)), RunSpec("certify"))
+    assert plain(bar._share._number.text()) == "= 97.0 %   ≠ 2.0 %"
     bar.show_live(RunState(8, "uniform", "running"), RunSpec("uniform"))
     assert bar._rows.isVisible()
 
@@ -525,6 +529,8 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     measure(path, (*ALL, Proven("people", BOTH, 0.9712, 0.0211, 0.0077), rates))
     workspace = opened(path)
     workspace.show_page(PROOF)
+    # people come before combinations wherever one number stands
+    assert "97.12 % certified" in standing(workspace)
     page = workspace.proof
     assert page._of_people._kind.text() == "■ Proven"
     assert "97.12 % of the population" in plain(page._of_people._sentence.text())
