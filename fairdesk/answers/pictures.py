@@ -22,7 +22,7 @@ from fairdesk.wording import figures as figure_words
 from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.groups.subgroups import leaders, mined_with
+from fairdesk.wording.groups.subgroups import CHANCE, leaders, mined_with
 from fairdesk.wording.groups.tables import ratio_interval
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import rule_phrase
@@ -72,9 +72,13 @@ def proof(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable:
 
 
 def gaps(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable | None:
-    """Draw the rates in the subgroups with the largest gaps against those outside of them."""
+    """Draw the rates in the subgroups with the largest gaps against those outside of them.
+
+    Gaps that may be chance are drawn only where there are no others.
+    """
     for mined, sets in mined_with(figures):
-        shown = [each for each in leaders(sets)[:_SUBGROUPS] if each.score]
+        found = [each for each in leaders(sets) if each.score]
+        shown = ([each for each in found if each.p <= CHANCE] or found)[:_SUBGROUPS]
         if shown and mined.outcome:
             return Gaps(
                 [

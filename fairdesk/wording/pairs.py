@@ -101,15 +101,15 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
     }
     told = [
         say(
-            "{plausible} of {n} pairs are plausible ({share}): both instances are at least as "
-            "near to a data row as 95 % of the data rows held out. How typical they are was not "
+            "{plausible} of {n} pairs are plausible ({share}): neither instance is farther from "
+            "every data row than 95 % of the data rows held out. How typical they are was not "
             "estimated: the data have too few rows or too many attributes.",
             **values,
         )
         if reference.by_distance
         else say(
-            "{plausible} of {n} pairs are plausible ({share}): both instances are at least as "
-            "typical, and at least as near to a data row, as 95 % of the data rows held out.",
+            "{plausible} of {n} pairs are plausible ({share}): neither instance is rarer, or "
+            "farther from every data row, than 95 % of the data rows held out.",
             **values,
         )
     ]

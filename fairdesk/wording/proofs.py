@@ -134,8 +134,8 @@ def remainder_statement(proven: Proven) -> Statement | None:
         else say("the input domain"),
         "drawn": say(
             "it changed for {k} of {n} instances drawn from regions that are not fully "
-            "decided, and those already falsified are subtracted. Statistical, not "
-            "certified.",
+            "decided; what is certified or falsified in these regions was taken out of the share. "
+            "Statistical, not certified.",
             k=words.number(estimated.discriminatory),
             n=words.number(estimated.n_samples),
         ),

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from fairdesk.charts import verdicts
 from fairdesk.charts.kinds.proof import Guess, Space, Spaces
 from fairdesk.report.render.drawing import drawn
 from tests import phrases
@@ -41,3 +42,11 @@ def test_of_those_of_whom_nothing_is_proven_all_is_estimated():
     space = Space("", Fraction(0), Fraction(0), exact=False, guess=GUESS)
     assert plain(space.guessed()) == GUESSED
     assert plain(space.text(*next(space.parts()))) == "100 % undecided"
+
+
+def test_what_is_proven_of_very_few_is_not_nought():
+    space = Space("", Fraction("0.6"), Fraction(1, 10**9), exact=False)
+    said = plain(Spaces((space,)).alt())
+    assert "at least 60.00 % certified, > 0 % falsified" in said
+    assert plain(verdicts.shown("discriminatory", Fraction(1, 10**9), 1)) == "> 0 %"
+    assert plain(verdicts.shown("discriminatory", Fraction(0))) == "0 %"

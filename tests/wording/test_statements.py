@@ -85,7 +85,8 @@ def test_what_is_estimated_of_the_undecided_part_tells_its_counts():
     assert said == (
         f"{phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 38.0 to 44.0 %) of the undecided "
         "3.17 %: it changed for 410 of 1,000 instances drawn from regions that are not fully "
-        "decided, and those already falsified are subtracted. Statistical, not certified."
+        "decided; what is certified or falsified in these regions was taken out of the share. "
+        "Statistical, not certified."
     )
     whole = {"certified": 0.0, "falsified": 0.0, "undecided": 1.0, "estimated": DRAWN}
     none = proof_words.remainder_statement(msgspec.structs.replace(PROVEN, **whole))

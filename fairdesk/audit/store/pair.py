@@ -147,8 +147,8 @@ class Compared(msgspec.Struct, Generic[Codes], frozen=True):
             export="plausible",
             title="Plausible",
             tip=(
-                "Whether both instances are plausible: each is at least as typical, and at least "
-                "as near to a data row, as 95 % of the data rows held out"
+                "Whether both instances are plausible: neither is rarer, or farther from every "
+                "data row, than 95 % of the data rows held out"
             ),
         ),
     ]

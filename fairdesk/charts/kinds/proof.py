@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.kinds import bars
 from fairdesk.charts.shapes import Laid, Marked, Paper
-from fairdesk.charts.verdicts import MARKS, NAMES, sentence, shown
+from fairdesk.charts.verdicts import MARKS, NAMES, is_too_small, sentence, shown
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
@@ -77,7 +77,8 @@ class Space:
 
     def text(self, verdict: str, share: Fraction) -> str:
         """Write a share with its verdict: what is proven is at least that."""
-        return sentence(verdict, self.share(verdict, share), least=not self.exact)
+        least = not self.exact and not is_too_small(verdict, share)
+        return sentence(verdict, self.share(verdict, share), least=least)
 
     def count(self, share: Fraction) -> str:
         """Write how many people a share is; empty where they are not counted."""

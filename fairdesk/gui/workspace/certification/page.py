@@ -40,7 +40,7 @@ _MORE = (60.0, 600.0, 3600.0)
 
 #: What a proof is, and what the marks mean.
 EXPLAINED = (
-    "A proof covers every combination in a region, not a sample (solid). Nothing is known "
+    "A proof covers every combination in a region, not a sample (solid). Nothing is proven "
     "about the undecided share; random samples give an estimate of it (hatched), which is "
     "never added to what is proven."
 )
