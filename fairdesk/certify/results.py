@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,36 +109,30 @@ def proven(
         # what holds for all holds for the data too: there is nothing to round
         certified, falsified = float(consistent == total), float(discriminatory == total)
     undecided = max(0.0, 1.0 - certified - falsified)
-    of_population = Proven(
-        of="population",
-        attributes=attributes,
-        certified=certified,
-        falsified=falsified,
-        undecided=undecided,
-        exact=of_domain.exact,
-        boxes=refinery.boxes,
-        seconds=seconds,
-        margin=margin,
-    )
-    if refinery.space.people is None:
-        return of_domain, of_population
-    certified, falsified, undecided = people_shares(refinery)
-    return (
-        of_domain,
-        of_population,
-        Proven(
-            of="people",
+
+    def weighted(
+        of: Literal["population", "people"],
+        shares: tuple[float, float, float],
+        points: tuple[tuple[float, float, float], ...] = (),
+    ) -> Proven:
+        return Proven(
+            of=of,
             attributes=attributes,
-            certified=certified,
-            falsified=falsified,
-            undecided=undecided,
+            certified=shares[0],
+            falsified=shares[1],
+            undecided=shares[2],
             exact=of_domain.exact,
             boxes=refinery.boxes,
             seconds=seconds,
             margin=margin,
-            course=() if of_people is None else of_people.points,
-        ),
-    )
+            course=points,
+        )
+
+    of_population = weighted("population", (certified, falsified, undecided))
+    if refinery.space.people is None:
+        return of_domain, of_population
+    points = () if of_people is None else of_people.points
+    return of_domain, of_population, weighted("people", people_shares(refinery), points)
 
 
 def people_shares(refinery: Refinery) -> tuple[float, float, float]:

@@ -39,7 +39,7 @@ def room(axes: int) -> tuple[Float64, Numbers]:
 
 
 @njit
-def _less_rounding(
+def less_rounding(
     over: float, under: float, between: float, rounded: float
 ) -> tuple[float, float, float]:
     """Return three shares, less by what rounding can have added, in units of one operation."""
@@ -74,7 +74,7 @@ def _grid(order: Numbers, spans: Float64, kept: int, cells: int) -> tuple[float,
 
 
 @njit
-def _rounded(
+def rounded_by(
     slack: float, axes: int, above: float, below: float, after: float, before: float
 ) -> float:
     """Bound the rounding of the form, of the grid and of what is compared."""
@@ -96,7 +96,8 @@ def _certain(
 
 
 @njit(fastmath={"contract"})
-def _add(new: Float64, old: Float64, share: float) -> None:
+def add(new: Float64, old: Float64, share: float) -> None:
+    """Add a share of a distribution to another, in place."""
     for g in range(old.size):
         new[g] += share * old[g]
 
@@ -111,7 +112,7 @@ def _scatter(work: Float64, source: int, support: int, cells: int) -> None:
     new[: support + int(work[2, cells - 1])] = 0.0
     for j in range(cells):
         at = int(work[2, j])
-        _add(new[at : at + support], old, work[3, j])
+        add(new[at : at + support], old, work[3, j])
 
 
 @njit
@@ -226,7 +227,7 @@ def _sum_until(work: Float64, source: int, support: int) -> float:
 
 
 @njit
-def _beyond(
+def beyond(
     until: Float64,
     support: int,
     rest: float,
@@ -254,6 +255,20 @@ def _beyond(
 
 
 @njit
+def reach(
+    i: int, low: Numbers, high: Numbers, slope: Float64, tables: Float64, start: Numbers
+) -> tuple[float, float]:
+    """Return the least and the most that an axis adds to a form in a box."""
+    if start[i] < 0:
+        first, last = slope[i] * low[i], slope[i] * high[i]
+        return min(first, last), max(first, last)
+    least = most = tables[start[i]]
+    for k in range(start[i] + 1, start[i] + high[i] - low[i] + 1):
+        least, most = min(least, tables[k]), max(most, tables[k])
+    return least, most
+
+
+@njit
 def _survey(
     low: Numbers,
     high: Numbers,
@@ -270,13 +285,7 @@ def _survey(
     spans, lows = work[5], work[6]
     kept, largest, base = 0, 0.0, 0.0
     for i in range(low.size):
-        if start[i] < 0:
-            first, last = slope[i] * low[i], slope[i] * high[i]
-            least, most = min(first, last), max(first, last)
-        else:
-            least = most = tables[start[i]]
-            for k in range(start[i] + 1, start[i] + high[i] - low[i] + 1):
-                least, most = min(least, tables[k]), max(most, tables[k])
+        least, most = reach(i, low, high, slope, tables, start)
         largest += abs(least) + abs(most)
         base += least
         spans[i], lows[i] = most - least, least
@@ -330,7 +339,7 @@ def _shares(
         source = 1 - source
         base += 0.5 * (least + most)
         off += 0.5 * (most - least)
-    off += _rounded(abs(base) + h * support + largest, low.size, above, below, after, before)
+    off += rounded_by(abs(base) + h * support + largest, low.size, above, below, after, before)
     above, below, after, before = above + off, below - off, after + off, before - off
     if kept == 0:
         return _certain(base, above, below, after, before)
@@ -347,10 +356,10 @@ def _shares(
         _sum_until(work, source, support)
         for k in range(start[i], start[i] + count):
             rest = base - lows[i] + tables[k]
-            own = _beyond(work[4], support, rest, 1.0 / h, above, below, after, before)
+            own = beyond(work[4], support, rest, 1.0 / h, above, below, after, before)
             over, under, between = over + own[0], under + own[1], between + own[2]
         over, under, between = over / count, under / count, between / count
-    return _less_rounding(over, under, between, rounded + 4.0 * support + 64.0)
+    return less_rounding(over, under, between, rounded + 4.0 * support + 64.0)
 
 
 @njit(
@@ -549,7 +558,7 @@ def population_shares(
         source = 1 - source
         base += 0.5 * (least + most)
         off += 0.5 * (most - least)
-    off += _rounded(abs(base) + h * support + largest, low.size, above, below, after, before)
+    off += rounded_by(abs(base) + h * support + largest, low.size, above, below, after, before)
     above, below, after, before = above + off, below - off, after + off, before - off
     if kept == 0:
         return _certain(base, above, below, after, before)
@@ -560,7 +569,7 @@ def population_shares(
     over = under = between = 0.0
     for k in range(first, last):
         rest = base - lows[i] + _number(i, known[k], low, slope, tables, start)
-        own = _beyond(work[4], support, rest, 1.0 / h, above, below, after, before)
+        own = beyond(work[4], support, rest, 1.0 / h, above, below, after, before)
         share = (weights[k + i + 1] - weights[k + i]) / mass
         over, under, between = (
             over + share * own[0],
@@ -568,4 +577,4 @@ def population_shares(
             between + share * own[2],
         )
     rounded += 4.0 * support + 4.0 * (last - first) / mass + 64.0
-    return _less_rounding(over, under, between, rounded)
+    return less_rounding(over, under, between, rounded)

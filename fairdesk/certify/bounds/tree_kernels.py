@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
-from fairdesk.certify.bounds.count_kernels import _beyond, _less_rounding, _rounded
+from fairdesk.certify.bounds.count_kernels import add, beyond, less_rounding, reach, rounded_by
 from fairdesk.certify.domain.population_kernels import (
     TREE,
     TreeArrays,
@@ -102,23 +102,11 @@ def _survey(
     """Fill in each axis' least number and its span; give how large numbers are, and all spans."""
     largest = total = 0.0
     for i in range(low.size):
-        if start[i] < 0:
-            first, last = slope[i] * low[i], slope[i] * high[i]
-            least, most = min(first, last), max(first, last)
-        else:
-            least = most = tables[start[i]]
-            for k in range(start[i] + 1, start[i] + high[i] - low[i] + 1):
-                least, most = min(least, tables[k]), max(most, tables[k])
+        least, most = reach(i, low, high, slope, tables, start)
         largest += abs(least) + abs(most)
         room.lows[i], room.spans[i] = least, most - least
         total += most - least
     return largest, total
-
-
-@njit(fastmath={"contract"})
-def _add(new: Float64, old: Float64, share: float) -> None:
-    for g in range(old.size):
-        new[g] += share * old[g]
 
 
 @njit
@@ -173,7 +161,7 @@ def _enter_axis(
             if weight > 0:
                 share = weight / tree.whole[first + cell]
                 at = min(max(at, 0), longest)
-                _add(room.made[cell, at : at + support], old, share)
+                add(room.made[cell, at : at + support], old, share)
                 steps += 1
             place = last + 1
         run += 1
@@ -205,7 +193,7 @@ def _tell_parent(tree: TreeArrays, node: int, room: TreeRoom) -> None:
         said[:support] = 0.0
         for k in range(cells):
             if room.seen[first + k] > 0.0:
-                _add(
+                add(
                     said[:support],
                     room.spread[first + k, :support],
                     tree.tables[at + j * cells + k],
@@ -220,11 +208,11 @@ def _tell_parent(tree: TreeArrays, node: int, room: TreeRoom) -> None:
         if support <= before:
             for g in range(support):
                 if said[g] > 0.0:
-                    _add(new[g : g + before], old[:before], said[g])
+                    add(new[g : g + before], old[:before], said[g])
         else:
             for g in range(before):
                 if old[g] > 0.0:
-                    _add(new[g : g + support], said[:support], old[g])
+                    add(new[g : g + support], said[:support], old[g])
         old[: before + support - 1] = new[: before + support - 1]
     room.support[above] = before + support - 1
 
@@ -313,11 +301,11 @@ def tree_shares(
     until[support] = whole
     if not whole > _LEAST:
         return 0.0, 0.0, 0.0
-    off += _rounded(abs(base) + h * support + largest, low.size, above, below, after, before)
-    told = _beyond(
+    off += rounded_by(abs(base) + h * support + largest, low.size, above, below, after, before)
+    told = beyond(
         *(until, support, base, 1.0 / h),
         *(above + off, below - off, after + off, before - off),
     )
     # each sum is off by a share of itself; what is read off are differences of them
     slack = 4.0 * rounded + 8.0 * support + 128.0
-    return _less_rounding(told[0] / whole, told[1] / whole, told[2] / whole, slack)
+    return less_rounding(told[0] / whole, told[1] / whole, told[2] / whole, slack)
