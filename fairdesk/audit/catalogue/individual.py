@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdesk.audit.catalogue.method import Method, QuestionKind
+from fairdesk.audit.catalogue.method import Divides, Division, Method, QuestionKind
 from fairdesk.individual.searches.options import (
     AdfOptions,
     DiagnoseOptions,
@@ -34,6 +34,9 @@ _AEQUITAS_CANNOT = (
     "probability” is 1, as in the paper, it returns from instances whose decision is "
     "unchanged."
 )
+
+_FROM_ROWS = Division(Divides.ROWS, ("global_num",))
+_DRAWN = Division(Divides.STREAMS, ("global_iteration_limit",))
 
 METHODS = (
     Method(
@@ -72,6 +75,7 @@ METHODS = (
         tells=_EXAMPLES_TELL,
         cannot=_EXAMPLES_CANNOT,
         options=MaftOptions,
+        division=_FROM_ROWS,
     ),
     Method(
         key="eidig",
@@ -86,6 +90,7 @@ METHODS = (
         tells=_EXAMPLES_TELL,
         cannot=_EXAMPLES_CANNOT,
         options=EidigOptions,
+        division=_FROM_ROWS,
         needs=(Capability.GRADIENTS,),
     ),
     Method(
@@ -101,6 +106,7 @@ METHODS = (
         tells=_EXAMPLES_TELL,
         cannot=_EXAMPLES_CANNOT,
         options=AdfOptions,
+        division=_FROM_ROWS,
         needs=(Capability.GRADIENTS,),
     ),
     Method(
@@ -115,6 +121,7 @@ METHODS = (
         tells=_EXAMPLES_TELL,
         cannot=_AEQUITAS_CANNOT,
         options=RandomOptions,
+        division=_DRAWN,
     ),
     Method(
         key="aequitas-semi",
@@ -128,6 +135,7 @@ METHODS = (
         tells=_EXAMPLES_TELL,
         cannot=_AEQUITAS_CANNOT,
         options=SemiDirectedOptions,
+        division=_DRAWN,
     ),
     Method(
         key="aequitas-full",
@@ -140,6 +148,7 @@ METHODS = (
         tells=_EXAMPLES_TELL,
         cannot=_AEQUITAS_CANNOT,
         options=FullyDirectedOptions,
+        division=_DRAWN,
     ),
     Method(
         key="sg",
@@ -155,6 +164,7 @@ METHODS = (
         cannot=f"{_EXAMPLES_CANNOT} Nearly all queries are used for explanations: with the same "
         "number of queries, random sampling mostly finds more, of plausible pairs too.",
         options=SymbolicOptions,
+        division=Division(Divides.ROWS, ("global_num", "max_iter")),
     ),
     Method(
         key="uniform",
@@ -174,6 +184,7 @@ METHODS = (
             "may be missed entirely."
         ),
         options=UniformOptions,
+        division=Division(Divides.STREAMS, ("samples",)),
     ),
     Method(
         key="enumerate",

@@ -121,6 +121,36 @@ NEEDS = {
 }
 
 
+class Divides(StrEnum):
+    """How a method is divided into shards that run apart from each other."""
+
+    WHOLE = "whole"
+    """Not at all: it runs as one shard."""
+    ROWS = "starting rows"
+    """Each shard searches from starting rows of its own, with random numbers of its own."""
+    STREAMS = "random streams"
+    """Each shard searches by itself, with random numbers of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a method is divided.
+
+    Attributes
+    ----------
+    by : Divides
+        Into what.
+    splits : tuple[str, ...]
+        The options that say how much is done in all: each shard has its part of them.
+    why : str
+        Of a method that is not divided, the reason: a sentence.
+    """
+
+    by: Divides = Divides.WHOLE
+    splits: tuple[str, ...] = ()
+    why: str = ""
+
+
 #: What is answered about groups of people, not about one person and who they could be.
 ABOUT_GROUPS = (QuestionKind.GROUPS, QuestionKind.RATES)
 
@@ -175,6 +205,8 @@ class Method:
         What it takes, in a few words; a query is one row sent to the model.
     short : str
         A shorter title, for legends, buttons and narrow tables, where the title is long.
+    division : Division
+        How it is divided into shards.
     """
 
     key: str
@@ -195,6 +227,7 @@ class Method:
     repeats: Repeats = Repeats.ALIKE
     cost: str = "queries, up to the limits"
     short: str = ""
+    division: Division = Division()
 
     @property
     def short_title(self) -> str:

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.data.domain.attributes import encode
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
@@ -88,6 +88,18 @@ class MitigationInputs(msgspec.Struct, frozen=True, tag=True):
 RunInputs = SearchInputs | GroupInputs | MitigationInputs
 
 
+def starting_rows(run: RunSpec, people: Rows) -> Rows:
+    """Return the starting rows that are dealt to a part of a search: some of ``(n, d)`` rows.
+
+    They are dealt in an order that hangs on the run's seed only; of a whole run all of them are
+    returned as they are.
+    """
+    if run.shard is None:
+        return people
+    order = np.random.default_rng(run.seed).permutation(len(people))
+    return people[np.sort(order[run.shard.start :: run.shards])]
+
+
 def group_inputs(audit: AuditSpec, table: Table) -> GroupInputs:
     """Return all rows of an audit's table, with who has the favourable label and decision."""
     inside = np.zeros(len(table.codes), dtype=np.bool_)
@@ -112,4 +124,11 @@ def _favourable(table: Table, column: str, favourable: str) -> NDArray[np.float6
     return np.where(known, holds, np.nan)
 
 
-__all__ = ["GroupInputs", "MitigationInputs", "RunInputs", "SearchInputs", "group_inputs"]
+__all__ = [
+    "GroupInputs",
+    "MitigationInputs",
+    "RunInputs",
+    "SearchInputs",
+    "group_inputs",
+    "starting_rows",
+]

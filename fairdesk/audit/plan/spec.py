@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from fairdesk import __version__
 from fairdesk.data.domain.domain import Domain
@@ -165,6 +166,20 @@ class Budget(msgspec.Struct, frozen=True):
     idle: float | None = None
 
 
+class ShardRange(msgspec.Struct, frozen=True):
+    """Which part of a divided run is run.
+
+    Attributes
+    ----------
+    start, stop : int
+        The first of its units and the one after the last. What a unit is, the method says: of a
+        search one of `RunSpec.shards`, of what is drawn at random a block of draws.
+    """
+
+    start: int
+    stop: int
+
+
 class RunSpec(msgspec.Struct, frozen=True):
     """One run of one method.
 
@@ -203,6 +218,12 @@ class RunSpec(msgspec.Struct, frozen=True):
     plausible : bool
         Of a search: only pairs count of which both halves are plausible, by
         `fairdesk.population.criterion`.
+    shards : int
+        Of a search: into so many parts it is divided, each with a stream of random numbers of its
+        own; the same number gives the same pairs, wherever the parts run. 0: not divided.
+    shard : ShardRange, optional
+        The part of a run that this is, as `fairdesk.audit.shards` deals it; never of a run that
+        is written down.
     """
 
     method: str
@@ -219,3 +240,15 @@ class RunSpec(msgspec.Struct, frozen=True):
     rule: tuple[Condition, ...] = ()
     outcome: str = ""
     plausible: bool = False
+    shards: int = 0
+    shard: ShardRange | None = None
+
+    @property
+    def first(self) -> bool:
+        """Whether it is a whole run, or the first part of one."""
+        return self.shard is None or self.shard.start == 0
+
+    def rng(self) -> np.random.Generator:
+        """Return the source of all randomness: of a part of a search a stream of its own."""
+        own = () if self.shard is None or not self.shards else (self.shard.start,)
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=own))

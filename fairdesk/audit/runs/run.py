@@ -16,6 +16,7 @@ from fairdesk.audit.catalogue.stages import COMPILING
 from fairdesk.audit.plan.inputs import RunInputs, SearchInputs, group_inputs
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs
+from fairdesk.audit.shards.in_turn import search_in_turn
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching, Worker
@@ -100,6 +101,12 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
                 remedy="Enter a greater budget, or leave it empty for no limit.",
                 setting=what,
             )
+    if run.shards < 0 or run.shard is not None:
+        raise SpecError(
+            f"A run cannot be divided into {run.shards:,} parts.",
+            remedy="Give a number of parts of at least 1, or 0 for no division.",
+            setting="shards",
+        )
     check_rules(run, audit.domain)
     if run.plausible and not method_named(run.method).seeks:
         raise SpecError(
@@ -253,7 +260,7 @@ class _Keeper:
             inputs = mitigation_inputs(self._spec, self._store)
         else:
             inputs = self._search_inputs()
-        return self._worker.search(audit.mapping, audit.domain, inputs, self._spec)
+        return search_in_turn(self._worker, audit, inputs, self._spec)
 
     def _search_inputs(self) -> SearchInputs:
         """Return the people to start from, and what earlier runs found and proved."""

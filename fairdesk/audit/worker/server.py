@@ -20,10 +20,10 @@ import numpy as np
 
 from fairdesk.audit.catalogue import implementations
 from fairdesk.audit.catalogue.implementations import Search
-from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.method import Divides, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, parse_options, unrepeatable
 from fairdesk.audit.catalogue.stages import COMPILING, LOADING, PREPARING
-from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, SearchInputs
+from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, SearchInputs, starting_rows
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.worker import frames, wire
 from fairdesk.audit.worker.driving import LIFE_SECONDS, Controls, Send, drive
@@ -321,8 +321,10 @@ class Guest:
         context = SearchContext(fed, domain, known=known, fits=fits, criterion=criterion)
         context.favourable = asked.mapping.favourable_class
         context.previous_certificate = inputs.previous_certificate
-        rng = np.random.default_rng(run.seed)
+        rng = run.rng()
         before, after = rng.spawn(2)
+        dealt = method.division.by is Divides.ROWS
+        starts = starting_rows(run, people) if dealt else people
         options = parse_options(run.method, run.options)
         # a model that only decides, or a small tree, may well answer alike for thousands
         can = fed.opened.card.can
@@ -332,12 +334,15 @@ class Guest:
         again = _queried_again(context, asked, context.cached_model.predict_anew, fine)
         sense = preflight(context, people, before) if telling and not method.finishes else ()
         return running(
-            _within(run.budget, context, search(context, people, options, rng)),
+            _within(run.budget, context, search(context, starts, options, rng)),
             run.budget,
-            before=chain(again, sense),
+            # once for all parts of a run
+            before=chain(again, sense) if run.first else (),
             # whoever looked for people and found nobody says how many there can be at most
             after=_within(run.budget, context, upper_bound(context, people, after))
-            if method.answers in (QuestionKind.EXAMPLES, QuestionKind.SHARE) and not run.plausible
+            if method.answers in (QuestionKind.EXAMPLES, QuestionKind.SHARE)
+            and run.first
+            and not run.plausible
             else (),
             request_finish=context.request_finish if method.finishes else None,
             repeatability=lambda: context.repeatability,
@@ -401,11 +406,11 @@ def _search_rows(
     """Run a method on the rows of the data; without ``predict`` there is no model to query."""
     run, people = asked.run, context.rows[context.inside]
     options = parse_options(run.method, run.options)
-    events = search(context, people, options, np.random.default_rng(run.seed))
+    events = search(context, people, options, run.rng())
     return running(
         _within(run.budget, context, events),
         run.budget,
-        before=() if predict is None else _queried_again(context, asked, predict, people),
+        before=_queried_again(context, asked, predict, people) if predict and run.first else (),
         repeatability=lambda: context.repeatability,
     )
 
