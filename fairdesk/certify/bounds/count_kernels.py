@@ -18,6 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.compiled import inner
+
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
@@ -38,7 +40,7 @@ def room(axes: int) -> tuple[Float64, Numbers]:
     return np.zeros((7, GRID + 2 * axes + 16)), np.zeros(axes + 1, dtype=np.int64)
 
 
-@njit
+@inner()
 def less_rounding(
     over: float, under: float, between: float, rounded: float
 ) -> tuple[float, float, float]:
@@ -51,7 +53,7 @@ def less_rounding(
     )
 
 
-@njit
+@inner()
 def _enter(order: Numbers, spans: Float64, kept: int, i: int) -> int:
     """Put an axis among those kept, the narrow ones first: so the distribution stays short."""
     at = kept
@@ -62,7 +64,7 @@ def _enter(order: Numbers, spans: Float64, kept: int, i: int) -> int:
     return kept + 1
 
 
-@njit
+@inner()
 def _grid(order: Numbers, spans: Float64, kept: int, cells: int) -> tuple[float, float, int]:
     """Choose the grid's step: that, how far off is what is on no grid, and how many axes are."""
     rest = 0.0
@@ -73,7 +75,7 @@ def _grid(order: Numbers, spans: Float64, kept: int, cells: int) -> tuple[float,
     return rest / cells, 0.0, kept - 1
 
 
-@njit
+@inner()
 def rounded_by(
     slack: float, axes: int, above: float, below: float, after: float, before: float
 ) -> float:
@@ -85,7 +87,7 @@ def rounded_by(
     return off
 
 
-@njit
+@inner()
 def _certain(
     base: float, above: float, below: float, after: float, before: float
 ) -> tuple[float, float, float]:
@@ -95,14 +97,14 @@ def _certain(
     return over, under, 1.0 if after < base < before else 0.0
 
 
-@njit(fastmath={"contract"})
+@inner(fastmath={"contract"})
 def add(new: Float64, old: Float64, share: float) -> None:
     """Add a share of a distribution to another, in place."""
     for g in range(old.size):
         new[g] += share * old[g]
 
 
-@njit
+@inner()
 def _scatter(work: Float64, source: int, support: int, cells: int) -> None:
     """Convolve a row of ``work`` with the cells in row 2, whose shares are in row 3.
 
@@ -115,7 +117,7 @@ def _scatter(work: Float64, source: int, support: int, cells: int) -> None:
         add(new[at : at + support], old, work[3, j])
 
 
-@njit
+@inner()
 def _slide(work: Float64, source: int, support: int, run: int) -> None:
     """Convolve a row of ``work`` with a run of equal shares; the other one is the result."""
     old, new, sums = work[source], work[1 - source], work[4]
@@ -137,7 +139,7 @@ def _slide(work: Float64, source: int, support: int, run: int) -> None:
         new[late + g] = max(total - sums[late - run + g], 0.0) * share
 
 
-@njit
+@inner()
 def _progression(step: float, count: int, h: float, work: Float64) -> tuple[int, float, float]:
     """Put ``0, step, 2 step, ...`` on the grid: how many cells, and the ends of what is off."""
     cells, least, most = 0, 0.0, 0.0
@@ -153,7 +155,7 @@ def _progression(step: float, count: int, h: float, work: Float64) -> tuple[int,
     return cells, least, most
 
 
-@njit
+@inner()
 def _gather(counted: Float64, longest: int, work: Float64) -> int:
     """List the cells that are not empty in rows 2 and 3; say how many."""
     cells = 0
@@ -164,7 +166,7 @@ def _gather(counted: Float64, longest: int, work: Float64) -> int:
     return cells
 
 
-@njit
+@inner()
 def _listed(
     values: Float64, at: int, count: int, lowest: float, h: float, work: Float64
 ) -> tuple[int, float, float]:
@@ -182,7 +184,7 @@ def _listed(
     return _gather(counted, longest, work), least, most
 
 
-@njit
+@inner()
 def _ends_even(
     work: Float64,
     source: int,
@@ -215,7 +217,7 @@ def _ends_even(
     return over / count, under / count, between / count
 
 
-@njit
+@inner()
 def _sum_until(work: Float64, source: int, support: int) -> float:
     """Fill row 4 with the probability below each point of the grid; give all of it."""
     total = 0.0
@@ -226,7 +228,7 @@ def _sum_until(work: Float64, source: int, support: int) -> float:
     return total
 
 
-@njit
+@inner()
 def beyond(
     until: Float64,
     support: int,
@@ -254,7 +256,7 @@ def beyond(
     return over, under, between
 
 
-@njit
+@inner()
 def reach(
     i: int, low: Numbers, high: Numbers, slope: Float64, tables: Float64, start: Numbers
 ) -> tuple[float, float]:
@@ -268,7 +270,7 @@ def reach(
     return least, most
 
 
-@njit
+@inner()
 def _survey(
     low: Numbers,
     high: Numbers,
@@ -294,7 +296,7 @@ def _survey(
     return kept, largest, base
 
 
-@njit
+@inner()
 def _shares(
     low: Numbers,
     high: Numbers,
@@ -448,7 +450,7 @@ def outside(
     return 1.0 - between
 
 
-@njit("int64(int64[::1], int64, int64, int64)", cache=True, nogil=True)
+@inner()
 def _before(known: Numbers, first: int, last: int, place: int) -> int:
     """Find in an ascending part of an array the first that is not below ``place``."""
     while first < last:
@@ -460,7 +462,7 @@ def _before(known: Numbers, first: int, last: int, place: int) -> int:
     return first
 
 
-@njit
+@inner()
 def _range(
     i: int, low: Numbers, high: Numbers, known: Numbers, known_start: Numbers
 ) -> tuple[int, int]:
@@ -469,7 +471,7 @@ def _range(
     return first, _before(known, first, known_start[i + 1], high[i] + 1)
 
 
-@njit
+@inner()
 def _number(
     i: int, place: int, low: Numbers, slope: Float64, tables: Float64, start: Numbers
 ) -> float:

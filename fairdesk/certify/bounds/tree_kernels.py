@@ -18,6 +18,7 @@ from numba import njit, types
 from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.count_kernels import add, beyond, less_rounding, reach, rounded_by
+from fairdesk.certify.domain.compiled import inner
 from fairdesk.certify.domain.population_kernels import (
     TREE,
     TreeArrays,
@@ -95,7 +96,7 @@ TREE_ROOM = types.NamedTuple(
 )
 
 
-@njit
+@inner()
 def _survey(
     low: Numbers, high: Numbers, slope: Float64, tables: Float64, start: Numbers, room: TreeRoom
 ) -> tuple[float, float]:
@@ -109,7 +110,7 @@ def _survey(
     return largest, total
 
 
-@njit
+@inner()
 def _until(cell: int, h: float, lowest: float, slope: float, place: int, last: int) -> int:
     """Return the last place of a slope that goes to the same cell of the grid, about."""
     if slope == 0.0:
@@ -121,7 +122,7 @@ def _until(cell: int, h: float, lowest: float, slope: float, place: int, last: i
     return min(max(math.ceil(at) - 1, place), last)
 
 
-@njit
+@inner()
 def _enter_axis(
     tree: TreeArrays,
     i: int,
@@ -171,7 +172,7 @@ def _enter_axis(
     return steps, least, most
 
 
-@njit
+@inner()
 def _enter_given(tree: TreeArrays, node: int, room: TreeRoom) -> None:
     """Multiply what a node that is no axis is spread over by what is given of it."""
     first = tree.first[node]
@@ -180,7 +181,7 @@ def _enter_given(tree: TreeArrays, node: int, room: TreeRoom) -> None:
             room.spread[k, g] *= room.seen[k]
 
 
-@njit
+@inner()
 def _tell_parent(tree: TreeArrays, node: int, room: TreeRoom) -> None:
     """Multiply what a node's parent's cells are spread over by what the node says of each."""
     above, cells, at = tree.parent[node], tree.cells[node], tree.at[node]

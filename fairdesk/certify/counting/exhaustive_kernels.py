@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.compiled import inner
 from fairdesk.certify.domain.population_kernels import TREE, TreeArrays, mass_of
 from fairdesk.models.dense.forward import _LINEAR, _RELU, _activate, _widest
 from fairdesk.models.dense.simd import (
@@ -50,7 +51,7 @@ _B1, _B2 = types.Array(types.boolean, 1, "C"), types.Array(types.boolean, 2, "C"
 _NOUGHT, _LEAST = np.float32(0), np.float32(-np.inf)
 
 
-@njit
+@inner()
 def _sum_up(
     source: Float32,
     source_at: int,
@@ -84,7 +85,7 @@ def _sum_up(
         at += (layers[i, 0] + 1) * width
 
 
-@njit
+@inner()
 def _bend(values: Float32, at: int, layers: Numbers, settings: Float32, i: int) -> None:
     """Apply what a layer's sums have not been through."""
     kind = layers[i, 3]
@@ -92,7 +93,7 @@ def _bend(values: Float32, at: int, layers: Numbers, settings: Float32, i: int) 
         _activate(values[at : at + layers[i, 1] * ROWS], kind, settings[i, 0], settings[i, 1])
 
 
-@njit
+@inner()
 def _fill(runs: Float32, j: int, tail: int, blocks: int, number: np.float32) -> None:
     """Give everybody the same number in one column."""
     for b in range(blocks):
@@ -100,7 +101,7 @@ def _fill(runs: Float32, j: int, tail: int, blocks: int, number: np.float32) -> 
             runs[row] = number
 
 
-@njit
+@inner()
 def _go_to(
     step: int, order: Numbers, slow: int, low: Numbers, high: Numbers, places: Numbers
 ) -> None:
@@ -111,7 +112,7 @@ def _go_to(
         step //= span
 
 
-@njit
+@inner()
 def _living(values: Float32, at: int, units: int, kind: int, live: Numbers) -> int:
     """List the units that are not nought for all rows of a block; one at least."""
     if kind != _RELU:
@@ -126,7 +127,7 @@ def _living(values: Float32, at: int, units: int, kind: int, live: Numbers) -> i
     return max(count, 1)
 
 
-@njit
+@inner()
 def _decide(
     answers: Float32,
     at: int,
@@ -157,12 +158,12 @@ def _decide(
     return bad == 0
 
 
-@njit
+@inner()
 def _least(layers: Numbers, i: int) -> np.float32:
     return _NOUGHT if layers[i, 3] == _RELU else _LEAST
 
 
-@njit
+@inner()
 def _pass_on(
     spare: Float32,
     size: int,
@@ -185,7 +186,7 @@ def _pass_on(
     return source
 
 
-@njit
+@inner()
 def _compare(
     decisions: Choices, compared: Numbers, b: int, blocks: int, valid: int, apart: Choices
 ) -> int:
@@ -202,7 +203,7 @@ def _compare(
     return differ
 
 
-@njit
+@inner()
 def _pair(
     decisions: Choices, compared: Numbers, b: int, blocks: int, valid: int, pairs: Numbers
 ) -> None:
@@ -216,7 +217,7 @@ def _pair(
                 pairs[c, d] += differ
 
 
-@njit
+@inner()
 def _open(
     owner: Numbers, at: Numbers, values: Float32, places: Numbers, row: int, runs: Float32
 ) -> None:
@@ -227,7 +228,7 @@ def _open(
             runs[column * ROWS + row] = values[at[column] + place]
 
 
-@njit
+@inner()
 def _fill_combined(
     owner: Numbers, at: Numbers, values: Float32, c: int, blocks: int, runs: Float32
 ) -> None:
@@ -237,7 +238,7 @@ def _fill_combined(
             _fill(runs, column, owner.size, blocks, values[at[column] + c])
 
 
-@njit
+@inner()
 def _go_to_fast(
     point: int, order: Numbers, slow: int, low: Numbers, high: Numbers, places: Numbers
 ) -> None:
@@ -248,7 +249,7 @@ def _go_to_fast(
         point //= span
 
 
-@njit
+@inner()
 def _write_out(
     low: Numbers,
     high: Numbers,
@@ -284,7 +285,7 @@ def _write_out(
                     place = low[axis] if place == high[axis] else place + 1
 
 
-@njit
+@inner()
 def _common(
     low: Numbers,
     high: Numbers,
@@ -311,7 +312,7 @@ def _common(
     return common
 
 
-@njit
+@inner()
 def _sum_heads(
     step: int,
     end: int,
@@ -340,14 +341,14 @@ def _sum_heads(
         _sum_up(spare, 0, weights, of, heads, to, layers, 0, every, owner.size, _LEAST)
 
 
-@njit
+@inner()
 def _take_up(heads: Float32, of: int, spots: Numbers, first: Float32) -> None:
     """Let sums go on from what was summed up before."""
     for unit in range(spots.size):
         first[spots[unit]] = heads[of + unit * ROWS]
 
 
-@njit
+@inner()
 def _weight(axes: Numbers, places: Numbers, mass: Float64, mass_at: Numbers) -> float:
     """Return how common the places of some axes are."""
     weight = 1.0
@@ -356,7 +357,7 @@ def _weight(axes: Numbers, places: Numbers, mass: Float64, mass_at: Numbers) -> 
     return weight
 
 
-@njit
+@inner()
 def _masses(common: Float64, apart: Choices, b: int, valid: int) -> float:
     """Return how common those are for whom decisions differ, along the fast axes."""
     total = 0.0
@@ -366,7 +367,7 @@ def _masses(common: Float64, apart: Choices, b: int, valid: int) -> float:
     return total
 
 
-@njit
+@inner()
 def _show(
     apart: Choices,
     b: int,
@@ -388,7 +389,7 @@ def _show(
     return shown
 
 
-@njit
+@inner()
 def _first_of(order: Numbers, low: Numbers, high: Numbers) -> tuple[int, int]:
     """Choose how many axes go slowly, and count the combinations of places of the fast ones."""
     slow, ready = order.size, 1
@@ -408,7 +409,7 @@ def steps(order: Numbers, low: Numbers, high: Numbers) -> int:
     return total
 
 
-@njit
+@inner()
 def _people(
     tree: TreeArrays,
     given: Float64,

@@ -14,6 +14,8 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.compiled import inner
+
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
@@ -92,7 +94,7 @@ _I1, _F1 = types.Array(types.int64, 1, "C"), types.Array(types.float64, 1, "C")
 _I2, _F2 = types.Array(types.int64, 2, "C"), types.Array(types.float64, 2, "C")
 
 
-@njit
+@inner()
 def weight_before(tree: TreeArrays, axis: int, place: int) -> int:
     """Return the weight of all places of an axis before one."""
     at = tree.before_at[axis]
@@ -108,7 +110,7 @@ def weight_before(tree: TreeArrays, axis: int, place: int) -> int:
     return tree.each[axis] * place + tree.more[first + axis]
 
 
-@njit
+@inner()
 def run_of(tree: TreeArrays, axis: int, place: int) -> int:
     """Return the run of an axis that a place is in."""
     first, last = tree.runs[axis], tree.runs[axis + 1]
@@ -121,13 +123,13 @@ def run_of(tree: TreeArrays, axis: int, place: int) -> int:
     return first
 
 
-@njit
+@inner()
 def run_end(tree: TreeArrays, axis: int, run: int, high: int) -> int:
     """Return the last place of a run that is not beyond another."""
     return min(tree.starts[run + 1] - 1, high) if run + 1 < tree.runs[axis + 1] else high
 
 
-@njit
+@inner()
 def weigh(tree: TreeArrays, low: Numbers, high: Numbers, given: Float64, seen: Float64) -> None:
     """Fill in which share of each cell is in a box: of nodes without an axis what is given."""
     seen[:] = given
@@ -144,7 +146,7 @@ def weigh(tree: TreeArrays, low: Numbers, high: Numbers, given: Float64, seen: F
             place, run = last + 1, run + 1
 
 
-@njit
+@inner()
 def gathered(tree: TreeArrays, seen: Float64, messages: Float64) -> float:
     """Pass messages up to the root, and return the mass.
 
@@ -165,7 +167,7 @@ def gathered(tree: TreeArrays, seen: Float64, messages: Float64) -> float:
     return seen[0]
 
 
-@njit
+@inner()
 def mass_of(
     tree: TreeArrays,
     low: Numbers,
@@ -200,7 +202,7 @@ def masses(tree: TreeArrays, low: Numbers, high: Numbers, given: Float64, out: F
         out[b] = mass_of(tree, low[b], high[b], given, seen, messages)
 
 
-@njit
+@inner()
 def _downwards(
     tree: TreeArrays, node: int, seen: Float64, messages: Float64, told: Float64, spare: Float64
 ) -> None:
@@ -231,7 +233,7 @@ def _downwards(
         above = own
 
 
-@njit
+@inner()
 def _median(
     tree: TreeArrays,
     low: Numbers,

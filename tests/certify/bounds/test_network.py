@@ -331,7 +331,7 @@ def test_what_truncated_units_exclude_is_never_too_little(kind):
         out = (sums < room.first[0] - slack) | (sums > room.first[1] + slack)
         out &= excluded > 0.0
         assert (out.mean(axis=0) <= excluded).all()
-        assert out.any(axis=1).mean() <= taken_of(network, -1, room)
+        assert out.any(axis=1).mean() <= taken_of.py_func(network, -1, room)
         several += out.any(axis=1).mean() > 1.01 * excluded.max()
     # what is excluded by several is more than what one of them excludes
     assert several > 5

@@ -22,6 +22,7 @@ from fairdesk.certify.bounds.dense.state import (
     OPEN,
     Float64,
 )
+from fairdesk.certify.domain.compiled import inner
 from fairdesk.models.structure.dense_layers import ACTIVATIONS
 
 # the places of activations in `ACTIVATIONS`, by which these loops know them
@@ -56,14 +57,14 @@ def chord(low: float, high: float, at_low: float, at_high: float) -> tuple[float
     return slope, min(first, second) - slack, max(first, second) + slack
 
 
-@njit
+@inner()
 def _relu_lines(low: float, high: float) -> tuple[float, float, float, float]:
     """Bound a ReLU with its bend inside; the line below is the one that leaves less area."""
     slope, _, above = chord(low, high, 0.0, high)
     return (1.0 if high > -low else 0.0), 0.0, slope, above
 
 
-@njit
+@inner()
 def _capped_lines(low: float, high: float, ceiling: float) -> tuple[float, float, float, float]:
     """Bound a ReLU with a ceiling that its sum may pass."""
     if low >= 0.0:  # only the upper bend: concave
@@ -81,13 +82,13 @@ def _capped_lines(low: float, high: float, ceiling: float) -> tuple[float, float
     return below, below_at, above, above_at
 
 
-@njit
+@inner()
 def _leaky_off(low: float, alpha: float) -> float:
     """Return how far a product with alpha may be off, down to a sum."""
     return abs(alpha) * -low * _OFF + 2.0**-140
 
 
-@njit(error_model="numpy")
+@inner(error_model="numpy")
 def _leaky_lines(low: float, high: float, alpha: float) -> tuple[float, float, float, float]:
     """Bound a leaky ReLU from a sum below 0 on, convex or concave; its products are rounded."""
     off = _leaky_off(low, alpha)
@@ -100,7 +101,7 @@ def _leaky_lines(low: float, high: float, alpha: float) -> tuple[float, float, f
     return slope, below - off, steeper, off
 
 
-@njit
+@inner()
 def _leaky_range(low: float, high: float, alpha: float) -> tuple[float, float]:
     """Bound its answers by numbers."""
     first, second = alpha * low, (alpha * high if high < 0.0 else high)
@@ -110,7 +111,7 @@ def _leaky_range(low: float, high: float, alpha: float) -> tuple[float, float]:
     return min(first, second, bend) - off, max(first, second, bend) + off
 
 
-@njit
+@inner()
 def _value(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - one for each activation
     """Answer as the activation should."""
     if kind == SIGMOID:
@@ -132,7 +133,7 @@ def _value(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - one f
     return 0.0 if x <= alpha else x
 
 
-@njit
+@inner()
 def _steepness(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - as above
     """Return the derivative of an activation that rises everywhere."""
     if kind == SIGMOID:
@@ -152,7 +153,7 @@ def _steepness(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - a
     return _SELU_SCALE * (1.0 if x > 0.0 else _SELU_DEPTH * math.exp(x))
 
 
-@njit
+@inner()
 def _off(kind: int, value: float) -> float:
     """Return how far an answer near ``value`` may be from what it should be."""
     if kind in (SIGMOID, TANH, SOFTSIGN):
@@ -162,7 +163,7 @@ def _off(kind: int, value: float) -> float:
     return _OFF * abs(value) + 2.0**-100
 
 
-@njit
+@inner()
 def _range(kind: int, alpha: float, low: float, high: float) -> tuple[float, float]:
     """Bound an activation's answers by numbers; not those of (leaky) ReLUs."""
     first, second = _value(kind, alpha, low), _value(kind, alpha, high)
@@ -178,7 +179,7 @@ def _range(kind: int, alpha: float, low: float, high: float) -> tuple[float, flo
     return least - _off(kind, least), most + _off(kind, most)
 
 
-@njit
+@inner()
 def _curve_lines(
     kind: int, alpha: float, low: float, high: float
 ) -> tuple[float, float, float, float]:
@@ -253,7 +254,7 @@ def bend(kind: int, alpha: float, ceiling: float, first: int, units: int, of: Fl
             of[OPEN, u] += 1.0
 
 
-@njit
+@inner()
 def is_open(kind: int, ceiling: float, low: float, high: float) -> bool:
     """Return whether an activation may bend between two sums."""
     if kind == LINEAR:

@@ -10,7 +10,6 @@ sign. So what a class needs in order to win are forms above nought.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from fairdesk.certify.bounds.dense.activations import RELU, bend, is_open
 from fairdesk.certify.bounds.dense.intervals import allowance, interval_sums
@@ -39,9 +38,10 @@ from fairdesk.certify.bounds.dense.state import (
     Room,
 )
 from fairdesk.certify.bounds.dense.truncation import cut_later
+from fairdesk.certify.domain.compiled import inner, part
 
 
-@njit(fastmath=FAST)
+@inner(fastmath=FAST)
 def _through(
     slopes: Float64,
     below: Float64,
@@ -65,13 +65,13 @@ def _through(
     return constant
 
 
-@njit
+@inner()
 def _lost(slope: float, eps: float) -> float:
     """Return what the rounding of a sum may take from a form that hangs on it."""
     return abs(slope) * eps
 
 
-@njit(fastmath=FAST)
+@inner(fastmath=FAST)
 def _add_rows(weights: Float64, at: int, live: Numbers, slopes: Float64, sums: Float64) -> None:
     """Take coefficients of a layer's sums back to what is summed up: ``slopes @ weights``."""
     width, k = sums.size, 0
@@ -92,7 +92,7 @@ def _add_rows(weights: Float64, at: int, live: Numbers, slopes: Float64, sums: F
         k += 1
 
 
-@njit(fastmath=FAST)
+@inner(fastmath=FAST)
 def _least_of(slopes: Float64, low: Float64, high: Float64) -> float:
     """Return the least of a sum with these coefficients of numbers that lie between others."""
     least = 0.0
@@ -101,7 +101,7 @@ def _least_of(slopes: Float64, low: Float64, high: Float64) -> float:
     return least
 
 
-@njit
+@inner()
 def _back(network: Network, layer: int, count: int, hangs: float, room: Room) -> None:
     """Take rows of coefficients of a layer's answers back to forms: all rows, layer by layer.
 
@@ -137,7 +137,7 @@ def _back(network: Network, layer: int, count: int, hangs: float, room: Room) ->
             room.constant[r] += _least_of(current[r, :units], room.wide[0], room.wide[1])
 
 
-@njit(fastmath=FAST)
+@inner(fastmath=FAST)
 def _even(form: Float64, middle: Float64, half: Float64) -> float:
     """Return the least that the axes with slopes add to a form."""
     middle_value = 0.0
@@ -146,7 +146,7 @@ def _even(form: Float64, middle: Float64, half: Float64) -> float:
     return middle_value
 
 
-@njit
+@inner()
 def lowest(network: Network, low: Numbers, high: Numbers, form: Float64, room: Room) -> float:
     """Return the least that a form is in the box that was entered, without its constant."""
     value = _even(form, room.middle, room.half)
@@ -160,7 +160,7 @@ def lowest(network: Network, low: Numbers, high: Numbers, form: Float64, room: R
     return value
 
 
-@njit
+@part()
 def _open_rows(network: Network, layer: int, again: int, room: Room) -> int:
     """Write down the rows of a layer's units that may bend, for `_back`; tells how many.
 
@@ -187,7 +187,7 @@ def _open_rows(network: Network, layer: int, again: int, room: Room) -> int:
     return count
 
 
-@njit
+@part()
 def _tighten(
     network: Network,
     layer: int,
@@ -228,7 +228,7 @@ def _tighten(
                 of[HIGH, u] = max(-bound, of[LOW, u])
 
 
-@njit
+@inner()
 def _bend_layer(network: Network, layer: int, truncating: int, room: Room) -> None:
     units, first = network.shape[layer, UNITS], network.shape[layer, FIRST]
     kind, alpha, ceiling = (
@@ -250,56 +250,58 @@ def _bend_layer(network: Network, layer: int, truncating: int, room: Room) -> No
     room.lives[layer] = count
 
 
-@njit
+@inner()
 def bounded(
-    network: Network, who: Numbers, bundle: int, low: Numbers, high: Numbers, room: Room
-) -> float:
-    """Bound the margins under some combinations of protected values at once.
-
-    Fills ``room.bounds``, and unless intervals were enough or nothing is certain, the rows of
-    ``room.kept`` and ``room.constants``; ``room.formed`` tells which. Gives what margins are off.
-    """
-    room.formed[bundle] = False
-    if not _forward(network, who, low, high, 0, room):
-        for v in who:
-            room.bounds[v] = -np.inf
-        return 0.0
-    off = _interval_margins(network, who, room)
-    if winner(network, room.bounds[who[0]]) < 0:
-        _form_margins(network, who, bundle, room)
-        for p in range(room.bounds.shape[1]):
-            least = lowest(network, low, high, room.kept[bundle, p], room)
-            for v in who:
-                bound = least + room.constants[v, p]
-                if bound > room.bounds[v, p]:  # noqa: PLR1730 - NaN is no bound
-                    room.bounds[v, p] = bound
-        room.formed[bundle] = True
-    return off
-
-
-@njit
-def bounded_within(
     network: Network,
     who: Numbers,
     bundle: int,
     low: Numbers,
     high: Numbers,
+    truncating: int,
     room: Room,
-) -> bool:
-    """Find forms of the margins that hold where units stay within truncated ranges.
+) -> float:
+    """Bound the margins under some combinations of protected values at once.
 
-    The first layer's are in ``room.first``; those of later ones are chosen here. Fills
-    ``room.kept`` and ``room.constants``, and tells whether it did. Nothing of this bounds the
-    margins in the
-    whole box: ``room.bounds``, ``room.won`` and ``room.off`` stay what they are.
+    Fills ``room.bounds``, and unless intervals were enough or nothing is certain, the rows of
+    ``room.kept`` and ``room.constants``; ``room.formed`` tells which. Gives what margins are off.
+
+    Where it is ``truncating``, only the forms are made again: they hold where units stay within
+    their ranges. Those of the first layer are in ``room.first``, and those of later ones are chosen
+    here. Nothing of this bounds the margins in the whole box: ``room.bounds``, ``room.won`` and
+    ``room.off`` stay what they are.
     """
-    if not _forward(network, who, low, high, 1, room):
-        return False
-    _form_margins(network, who, bundle, room)
-    return True
+    fine = _forward(network, who, low, high, truncating, room)
+    off, certain = 0.0, False
+    if not truncating:
+        room.formed[bundle] = False
+        if fine:
+            off = _interval_margins(network, who, room)
+            certain = winner(network, room.bounds[who[0]]) >= 0
+        else:
+            for v in who:
+                room.bounds[v] = -np.inf
+    if fine and not certain:
+        _form_margins(network, who, bundle, room)
+        if not truncating:
+            _bound_margins(network, who, bundle, low, high, room)
+            room.formed[bundle] = True
+    return off
 
 
-@njit
+@part()
+def _bound_margins(
+    network: Network, who: Numbers, bundle: int, low: Numbers, high: Numbers, room: Room
+) -> None:
+    """Bound the margins by their forms."""
+    for p in range(room.bounds.shape[1]):
+        least = lowest(network, low, high, room.kept[bundle, p], room)
+        for v in who:
+            bound = least + room.constants[v, p]
+            if bound > room.bounds[v, p]:  # noqa: PLR1730 - NaN is no bound
+                room.bounds[v, p] = bound
+
+
+@part()
 def _forward(
     network: Network,
     who: Numbers,
@@ -330,7 +332,7 @@ def _forward(
     return fine
 
 
-@njit
+@part()
 def _interval_margins(network: Network, who: Numbers, room: Room) -> float:
     """Bound the margins by intervals, and learn what they are off; gives the most of that."""
     of, last = room.units, len(network.shape) - 1
@@ -357,7 +359,7 @@ def _interval_margins(network: Network, who: Numbers, room: Room) -> float:
     return largest
 
 
-@njit
+@part()
 def _form_margins(network: Network, who: Numbers, bundle: int, room: Room) -> None:
     """Find forms below the margins, and below them with the other sign."""
     last, count = len(network.shape) - 1, 2 * len(network.rows)
@@ -376,7 +378,7 @@ def _form_margins(network: Network, who: Numbers, bundle: int, room: Room) -> No
             room.bundle[v] = bundle
 
 
-@njit
+@inner()
 def winner(network: Network, bounds: Float64) -> int:
     """Return the decision that is certain, -1 where none is."""
     for c in range(len(network.needs)):

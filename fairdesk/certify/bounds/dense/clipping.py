@@ -7,19 +7,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from fairdesk.certify.bounds.dense.state import FAST, FEW, WORTH, Float64, Network, Numbers, Room
+from fairdesk.certify.domain.compiled import inner
 
 
-@njit
+@inner()
 def add_to(common: Float64, form: Float64, by: float) -> None:
     """Add a multiple of a form to another, in place."""
     for i in range(common.size):
         common[i] += by * form[i]
 
 
-@njit
+@inner()
 def agree(network: Network, c: int, who: Numbers, low: Numbers, high: Numbers, room: Room) -> float:
     """Find one form that is below all that a class needs, under every combination.
 
@@ -49,7 +49,7 @@ def agree(network: Network, c: int, who: Numbers, low: Numbers, high: Numbers, r
     return lowest
 
 
-@njit(fastmath=FAST)
+@inner(fastmath=FAST)
 def _even_less(form: Float64, common: Float64, low: Numbers, high: Numbers) -> tuple[float, float]:
     """Do `less` for the axes with slopes; and give how large what is added up can be."""
     difference = size = 0.0
@@ -60,7 +60,7 @@ def _even_less(form: Float64, common: Float64, low: Numbers, high: Numbers) -> t
     return difference, size
 
 
-@njit
+@inner()
 def less(network: Network, low: Numbers, high: Numbers, v: int, p: int, room: Room) -> float:
     """Return the least that a form with its constant is above the common one, in a box."""
     form, common = room.kept[room.bundle[v], p], room.common
@@ -78,7 +78,7 @@ def less(network: Network, low: Numbers, high: Numbers, v: int, p: int, room: Ro
     return difference - size * FEW if size < np.inf else -np.inf
 
 
-@njit
+@inner()
 def ends(
     network: Network, i: int, low: Numbers, high: Numbers, form: Float64
 ) -> tuple[float, float]:
@@ -93,7 +93,7 @@ def ends(
     return least, most
 
 
-@njit
+@inner()
 def clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Room) -> bool:
     """Narrow a box, in place, to where a common form is not above a limit: all else is consistent.
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from fairdesk.certify.bounds.count_kernels import population_shares, shares
 from fairdesk.certify.bounds.dense.clipping import add_to, agree, ends, less
@@ -20,10 +19,11 @@ from fairdesk.certify.bounds.dense.state import (
 )
 from fairdesk.certify.bounds.dense.truncation import taken_of
 from fairdesk.certify.bounds.tree_kernels import GRID, tree_shares
+from fairdesk.certify.domain.compiled import inner, part
 from fairdesk.certify.domain.population_kernels import mass_of
 
 
-@njit
+@inner()
 def _mass(network: Network, low: Numbers, high: Numbers) -> float:
     """Return the population's share of a box."""
     mass = 1.0
@@ -35,7 +35,7 @@ def _mass(network: Network, low: Numbers, high: Numbers) -> float:
     return mass
 
 
-@njit
+@inner()
 def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> int:
     """Return whether a box holds enough of the population to count it."""
     if not network.given.size:
@@ -45,13 +45,13 @@ def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> i
     return 1 if mass > network.limits[PEOPLED] else 0
 
 
-@njit
+@inner()
 def is_peopled(network: Network, low: Numbers, high: Numbers) -> int:
     """Return whether a box holds enough of the product of the marginals to count it."""
     return 1 if _mass(network, low, high) > network.limits[MASS] else 0
 
 
-@njit
+@inner()
 def place(network: Network, low: Numbers, room: Room) -> None:
     """Find where the tables of forms begin for a box: ``room.start``."""
     axes = low.size
@@ -60,7 +60,7 @@ def place(network: Network, low: Numbers, room: Room) -> None:
         room.start[i] = entry - axes + low[i] if entry >= 0 else -1
 
 
-@njit
+@part()
 def count(
     network: Network,
     who: Numbers,
@@ -111,7 +111,7 @@ def count(
         out[k + 1] = max(min(out[k + 1], 1.0 - out[k]), 0.0)
 
 
-@njit
+@inner()
 def _beyond(
     network: Network,
     low: Numbers,
@@ -156,13 +156,13 @@ def _beyond(
     return over, between, over_mass, between_mass, over_people, between_people
 
 
-@njit
+@inner()
 def _upper(network: Network) -> int:
     """Return the decision where the only margin is above 0."""
     return network.decision[0] if network.needs[0, 0] else network.decision[1]
 
 
-@njit
+@part()
 def _band(
     network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room
 ) -> tuple[float, float]:

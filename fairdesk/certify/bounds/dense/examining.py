@@ -17,7 +17,7 @@ from typing import get_type_hints
 import numpy as np
 from numba import njit, types
 
-from fairdesk.certify.bounds.dense.backward import bounded, bounded_within, winner
+from fairdesk.certify.bounds.dense.backward import bounded, winner
 from fairdesk.certify.bounds.dense.clipping import agree, clip
 from fairdesk.certify.bounds.dense.counting import count, is_inhabited, is_peopled, place
 from fairdesk.certify.bounds.dense.halving import gaps
@@ -39,10 +39,11 @@ from fairdesk.certify.bounds.dense.state import (
 )
 from fairdesk.certify.bounds.dense.truncation import cut_first, price
 from fairdesk.certify.bounds.tree_kernels import TREE_ROOM, TreeRoom
+from fairdesk.certify.domain.compiled import inner, part
 from fairdesk.certify.domain.population_kernels import TREE, TreeArrays
 
 
-@njit
+@inner()
 def _size(low: Numbers, high: Numbers) -> float:
     size = 1.0
     for i in range(low.size):
@@ -50,14 +51,14 @@ def _size(low: Numbers, high: Numbers) -> float:
     return size
 
 
-@njit
+@inner()
 def _decide(network: Network, decision: int, out: Float64) -> None:
     """Say that everybody in a box gets one decision."""
     out[0] = out[2] = out[4] = 1.0
     out[6] = 1.0 if decision == network.favourable else 0.0
 
 
-@njit
+@part()
 def _examined(
     network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
 ) -> tuple[int, int, float]:
@@ -74,7 +75,7 @@ def _examined(
         everybody, decided = True, -1
         for bundle, start in enumerate(range(0, who.size, together)):
             members = who[start : start + together]
-            off = max(off, bounded(network, members, bundle, low, high, room))
+            off = max(off, bounded(network, members, bundle, low, high, 0, room))
             for v in members:
                 won = winner(network, room.bounds[v])
                 room.won[v] = won
@@ -104,7 +105,7 @@ def _examined(
     return UNDECIDED, gaps(network, low, high, room), off
 
 
-@njit
+@part()
 def _count(
     network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
 ) -> None:
@@ -115,16 +116,19 @@ def _count(
     peopled, inhabited = is_peopled(network, low, high), is_inhabited(network, low, high, room)
     place(network, low, room)
     truncating = price(network, who, low, high, room) > network.limits[LEAST_GAIN]
-    if peopled or inhabited or not truncating:
-        count(network, who, low, high, peopled, inhabited, out, room)
-    if truncating:
-        _truncate(network, who, low, high, room)
-        count(network, who, low, high, 0, 0, room.counted, room)
-        if room.counted[0] + room.counted[1] > out[0] + out[1]:
-            out[:2] = room.counted[:2]
+    for within in range(2):
+        if within:
+            if not truncating:
+                break
+            _truncate(network, who, low, high, room)
+            peopled = inhabited = 0
+        elif truncating and not (peopled or inhabited):
+            continue
+        count(network, who, low, high, peopled, inhabited, room.counted, room)
+        np.maximum(out, room.counted, out)
 
 
-@njit
+@part()
 def _truncate(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room) -> None:
     """Make the forms anew, of lines that hold on truncated ranges, where that pays."""
     enter(network, low, high, room)
@@ -133,7 +137,7 @@ def _truncate(network: Network, who: Numbers, low: Numbers, high: Numbers, room:
     together = int(network.limits[TOGETHER])
     for bundle, start in enumerate(range(0, who.size, together)):
         if room.formed[bundle]:
-            bounded_within(network, who[start : start + together], bundle, low, high, room)
+            bounded(network, who[start : start + together], bundle, low, high, 1, room)
 
 
 # how many axes each array has

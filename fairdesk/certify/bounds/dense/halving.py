@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from fairdesk.certify.bounds.dense.intervals import extremes
 from fairdesk.certify.bounds.dense.state import (
     ABOVE,
@@ -21,9 +19,10 @@ from fairdesk.certify.bounds.dense.state import (
     Numbers,
     Room,
 )
+from fairdesk.certify.domain.compiled import inner
 
 
-@njit
+@inner()
 def gaps(network: Network, low: Numbers, high: Numbers, room: Room) -> int:
     """Choose the axis along which most of what keeps the lines apart can be taken away.
 
@@ -57,7 +56,7 @@ def gaps(network: Network, low: Numbers, high: Numbers, room: Room) -> int:
     return chosen
 
 
-@njit
+@inner()
 def _gain(
     network: Network, i: int, low: Numbers, high: Numbers, weights: Float64, room: Room
 ) -> float:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from fairdesk.certify.bounds.dense.state import (
     ANSWER_HIGH,
@@ -23,9 +22,10 @@ from fairdesk.certify.bounds.dense.state import (
     Numbers,
     Room,
 )
+from fairdesk.certify.domain.compiled import inner
 
 
-@njit(fastmath=FAST)
+@inner(fastmath=FAST)
 def _add_slope(slopes: Float64, middle: float, half: float, low: Float64, high: Float64) -> None:
     """Add what an axis with a slope makes of the first layer's sums, at its middle and around."""
     for u in range(slopes.size):
@@ -34,13 +34,13 @@ def _add_slope(slopes: Float64, middle: float, half: float, low: Float64, high: 
         high[u] += at + by
 
 
-@njit
+@inner()
 def _widen(least: Float64, most: Float64, low: Float64, high: Float64) -> None:
     for u in range(low.size):
         low[u], high[u] = min(low[u], least[u]), max(high[u], most[u])
 
 
-@njit
+@inner()
 def extremes(
     least: Float64, most: Float64, tree: int, count: int, first: int, last: int, ends: Float64
 ) -> None:
@@ -57,7 +57,7 @@ def extremes(
         left, right = left >> 1, right >> 1
 
 
-@njit
+@inner()
 def enter(network: Network, low: Numbers, high: Numbers, room: Room) -> None:
     """Look at a box: its middle, and the first layer's sums without what combinations add."""
     first, wide = room.first, room.wide
@@ -76,13 +76,13 @@ def enter(network: Network, low: Numbers, high: Numbers, room: Room) -> None:
             wide += room.ends
 
 
-@njit
+@inner()
 def allowance(factor: float, constant: float, size: float) -> float:
     """Return how far a sum may be from the exact one; ``size`` is that of its terms' absolutes."""
     return factor * size + constant
 
 
-@njit(fastmath=FAST)
+@inner(fastmath=FAST)
 def _add_input(
     weights: Float64, low: float, high: float, middle: Float64, half: Float64, size: Float64
 ) -> None:
@@ -95,7 +95,7 @@ def _add_input(
         size[u] += abs(weight) * most
 
 
-@njit
+@inner()
 def interval_sums(network: Network, layer: int, room: Room) -> bool:
     """Bound a later layer's sums by intervals; tells whether they are numbers, not too large."""
     of = room.units

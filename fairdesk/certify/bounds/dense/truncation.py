@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from fairdesk.certify.bounds.count_kernels import outside
 from fairdesk.certify.bounds.dense.activations import RELU
@@ -38,6 +37,7 @@ from fairdesk.certify.bounds.dense.state import (
     Numbers,
     Room,
 )
+from fairdesk.certify.domain.compiled import inner, part
 
 #: How many standard deviations from its mean a range may end.
 _ENDS = (1.2, 1.5, 1.8, 2.1, 2.4, 2.7, 3.1)
@@ -52,7 +52,7 @@ _EARLIER = 0.5
 _LITTLE = 0.01
 
 
-@njit(error_model="numpy")
+@inner(error_model="numpy")
 def moments(network: Network, low: Numbers, high: Numbers, form: Float64) -> tuple[float, float]:
     """Estimate the mean and the standard deviation of a form in a box, without its constant."""
     mean = variance = 0.0
@@ -72,13 +72,13 @@ def moments(network: Network, low: Numbers, high: Numbers, form: Float64) -> tup
     return mean, math.sqrt(max(variance, 0.0))
 
 
-@njit
+@inner()
 def _tail(x: float) -> float:
     """Return the share of a normal distribution beyond so many standard deviations."""
     return 0.5 * math.erfc(x * 0.7071067811865476)
 
 
-@njit
+@inner()
 def _positive_part(mean: float, deviation: float) -> float:
     """Return the mean of the positive part of what is normally distributed."""
     if not deviation > 0.0:
@@ -87,7 +87,7 @@ def _positive_part(mean: float, deviation: float) -> float:
     return mean * _tail(-x) + deviation * 0.3989422804014327 * math.exp(-0.5 * x * x)
 
 
-@njit(error_model="numpy")
+@part()
 def price(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room) -> float:
     """Say what a unit's gap costs: the share of the box that it keeps undecided, estimated.
 
@@ -140,7 +140,7 @@ def price(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Roo
     return gain
 
 
-@njit(error_model="numpy")
+@inner(error_model="numpy")
 def _chosen(
     mean: float,
     deviation: float,
@@ -185,13 +185,13 @@ def _chosen(
     return after, before, untouched - best
 
 
-@njit
+@inner()
 def _may_be_cut(network: Network, layer: int) -> bool:
     """Return whether a layer's units are ReLUs without a ceiling."""
     return network.shape[layer, KIND] == RELU and network.settings[layer, 1] == np.inf
 
 
-@njit
+@part()
 def cut_first(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room) -> None:
     """Truncate the sums of the first layer, which combinations share, in ``room.first``."""
     cuts, axes, h = room.cuts, low.size, network.first_off.size
@@ -238,7 +238,7 @@ def cut_first(network: Network, who: Numbers, low: Numbers, high: Numbers, room:
             room.first[0, u], room.first[1, u] = max(after, first), min(before, last)
 
 
-@njit(error_model="numpy")
+@inner(error_model="numpy")
 def _keep(
     u: int,
     lost: float,
@@ -263,7 +263,7 @@ def _keep(
     return True
 
 
-@njit
+@part()
 def cut_later(network: Network, layer: int, low: Numbers, high: Numbers, room: Room) -> None:
     """Truncate the sums of a later layer, of which ``room.sides`` holds forms on both sides."""
     cuts, of, axes = room.cuts, room.units, low.size
@@ -304,7 +304,7 @@ def cut_later(network: Network, layer: int, low: Numbers, high: Numbers, room: R
             of[LOW, u], of[HIGH, u] = after, before
 
 
-@njit
+@inner()
 def taken_of(network: Network, c: int, room: Room) -> float:
     """Return what is taken off the count of a class, or of what is discriminatory for -1.
 
