@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import everywhere, measured, refuse_nobody, scaled
+from fairdesk.data.profiling.nearest import (
+    NOWHERE,
+    everywhere,
+    measured,
+    refuse_nobody,
+    scales,
+)
 from fairdesk.results.events import Rows
 
 #: Where a missing cell is on the scale of an attribute: far from every value, near to its like.
@@ -46,23 +52,26 @@ class Nearest:
 
     def __init__(self, domain: Domain, people: Rows, *, whole: bool = False) -> None:
         # compiled code is loaded where a search runs, never in the window's process
-        from fairdesk.population import nearest_kernels  # noqa: PLC0415
+        from fairdesk.population import row_kernels  # noqa: PLC0415
 
         refuse_nobody(people)
-        self._domain, self._kernels = domain, nearest_kernels
-        self._positions = everywhere(domain) if whole else measured(domain)
+        self._kernels = row_kernels
+        positions = everywhere(domain) if whole else measured(domain)
+        self._columns, self._scales = positions.astype(np.int64), scales(domain, positions)
         everyone = self._scaled(people)
         first, self.multiplicity = _distinct(everyone)
-        codes = everyone[first]
         # what tells most people apart comes first, so that a sum is soon too great
-        self._order = np.argsort(-_spread(codes), kind="stable")
-        codes = codes[:, self._order]
+        order = np.argsort(-_spread(everyone[first]), kind="stable")
+        self._columns, self._scales = self._columns[order], self._scales[order]
+        codes = everyone[first][:, order]
         self._unlike = len(codes)
-        places = _blocks(codes, nearest_kernels.BLOCK)
+        places = _blocks(codes, row_kernels.BLOCK)
         blocks = codes[places]
         self._blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1))
-        self._low = np.ascontiguousarray(blocks.min(axis=1).T)
-        self._high = np.ascontiguousarray(blocks.max(axis=1).T)
+        low, high = blocks.min(axis=1), blocks.max(axis=1)
+        begins = np.arange(0, len(blocks), row_kernels.GROUP)
+        around = np.minimum.reduceat(low, begins), np.maximum.reduceat(high, begins)
+        self._boxes = tuple(np.ascontiguousarray(each.T) for each in (low, high, *around))
         # whoever fills a block up is there a second time, and is not met again
         again = np.ones(places.size, dtype=np.bool_)
         again[np.unique(places, return_index=True)[1]] = False
@@ -96,24 +105,24 @@ class Nearest:
             people there are when these are fewer.
         """
         total, index = self._search(rows, min(wanted, self._unlike), -1.0)
-        return total / max(1, len(self._order)), index.astype(np.intp)
+        return total / max(1, len(self._columns)), index.astype(np.intp)
 
     def within(self, limit: float) -> Callable[[Rows], NDArray[np.bool_]]:
         """Return a function that tells of ``(n, d)`` rows which are no farther from somebody."""
-        enough = (limit + _ROUNDING) * max(1, len(self._order))
+        enough = (limit + _ROUNDING) * max(1, len(self._columns))
         return lambda rows: self._search(rows, 1, enough)[0][:, 0] <= enough
 
     def _search(self, rows: Rows, wanted: int, enough: float) -> tuple[Rows, NDArray[np.int64]]:
-        codes = np.ascontiguousarray(self._scaled(rows)[:, self._order])
         total: Rows
         index: NDArray[np.int64]
         total, index = self._kernels.nearest_people(
-            codes, self._blocks, self._low, self._high, self._index, wanted, enough
+            self._scaled(rows), self._blocks, *self._boxes, self._index, wanted, enough
         )
         return total, index
 
     def _scaled(self, rows: Rows) -> Rows:
-        return np.nan_to_num(scaled(self._domain, rows, self._positions), nan=_MISSING)
+        codes: Rows = self._kernels.scaled(rows, self._columns, self._scales, NOWHERE, _MISSING)
+        return codes
 
 
 def _distinct(rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

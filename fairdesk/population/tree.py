@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,12 +144,11 @@ class PopulationTree:
 
         Minus infinity where a code is missing that is in none of the rows learned from.
         """
-        total = np.zeros(len(rows))
-        placed = self.cell_of(rows)
-        for i, parent in enumerate(self.parents.tolist()):
-            total += self._term(i, placed[:, i], None if parent < 0 else placed[:, parent])
-        total[np.isnan(rows[:, self._never_missing]).any(axis=1)] = -np.inf
-        return total
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.population import row_kernels  # noqa: PLC0415
+
+        density: Rows = row_kernels.log_density(rows, *self._laid_out)
+        return density
 
     def change(self, rows: Rows, attribute: int, codes: Rows) -> Rows:
         """Return by how much `log_density` grows when one attribute takes other codes: ``(n,)``.
@@ -259,13 +259,34 @@ class PopulationTree:
         return tuple(supports)
 
     @cached_property
-    def _never_missing(self) -> NDArray[np.intp]:
-        return np.flatnonzero([not each.missing for each in self.cells])
+    def _laid_out(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Rows, Rows]:
+        """Cells and tables as `row_kernels.log_density` reads them."""
+        names = [each.of_name.astype(np.int64) for each in self.cells]
+        starts = [each.starts for each in self.cells]
+        tables = [each.ravel() for each in self.log_tables]
+        counts = [each.count for each in self.cells]
+        missing = [each.missing for each in self.cells]
+        layout = np.column_stack(
+            (
+                *(self.parents, counts, missing),
+                *(_beginnings(names), [len(each) for each in names]),
+                *(_beginnings(starts), [len(each) for each in starts]),
+                _beginnings(tables),
+            )
+        )
+        joined = np.concatenate(names), np.concatenate(starts), np.concatenate(tables)
+        return np.ascontiguousarray(layout, dtype=np.int64), *joined
 
     def _term(self, i: int, cell: NDArray[np.intp], given: NDArray[np.intp] | None) -> Rows:
         table = self.log_tables[i]
         place = cell if given is None else given * table.shape[1] + cell
         return np.asarray(table.ravel()[place])
+
+
+def _beginnings(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return where each of several arrays begins when they are put one behind the other."""
+    sizes = [len(each) for each in parts]
+    return np.cumsum([0, *sizes[:-1]], dtype=np.int64)
 
 
 def _placed(cells: Sequence[Cells], rows: Rows) -> NDArray[np.intp]:

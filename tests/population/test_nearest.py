@@ -38,7 +38,9 @@ def brute(domain, people, rows):
 
 
 @settings(max_examples=60, deadline=None)
-@given(domain=domains(), seed=st.integers(0, 2**32 - 1), count=st.sampled_from([1, 5, 64, 300]))
+@given(
+    domain=domains(), seed=st.integers(0, 2**32 - 1), count=st.sampled_from([1, 5, 64, 300, 2_500])
+)
 def test_it_is_the_nearest(domain, seed, count):
     rng = np.random.default_rng(seed)
     people = domain.sample(rng, count)

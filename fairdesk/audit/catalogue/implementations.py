@@ -80,7 +80,7 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
 #: Compiled loops that all runs which query a model need, those about individuals, and those that
 #: stay near the data.
 _FILLING = "fairdesk.models.inputs.filling"
-_SHARED, _NEAR = "fairdesk.individual.engine.kernels", "fairdesk.population.nearest_kernels"
+_SHARED, _NEAR = "fairdesk.individual.engine.kernels", "fairdesk.population.row_kernels"
 #: What networks are read into, and the loops that compute them.
 _NETWORK, _FORWARD = "fairdesk.models.dense.layers", "fairdesk.models.dense.forward"
 

@@ -32,7 +32,7 @@ MODULES = (
     "fairdesk.models.inputs.filling",
     "fairdesk.models.boosting.kernels",
     "fairdesk.individual.engine.kernels",
-    "fairdesk.population.nearest_kernels",
+    "fairdesk.population.row_kernels",
     "fairdesk.individual.surrogates.tree_kernels",
     "fairdesk.certify.domain.box_kernels",
     "fairdesk.certify.domain.population_kernels",

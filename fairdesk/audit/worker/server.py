@@ -72,14 +72,14 @@ WARM_UP = (
     "fairdesk.models.inputs.filling",
     "fairdesk.individual.searches.quick",
     "fairdesk.individual.engine.kernels",
-    "fairdesk.population.nearest_kernels",
+    "fairdesk.population.row_kernels",
     "fairdesk.individual.surrogates.tree_kernels",
     "scipy.cluster.vq",
     "pandas",
 )
 #: The same of a guest that compares instances with the data, and opens no model.
 COMPARING_WARM_UP = (
-    "fairdesk.population.nearest_kernels",
+    "fairdesk.population.row_kernels",
     "fairdesk.individual.realism.plausibility",
 )
 #: Where modules lie that compile their loops when they are imported, unless that was done before.

@@ -15,8 +15,8 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.results.events import Rows
 
-#: Where a missing cell stands on the scale of an order that goes from 0 to 1: far from all of it.
-_NOWHERE = 3.0
+#: Where a missing cell is on the scale of an order that goes from 0 to 1: far from all of it.
+NOWHERE = 3.0
 
 
 def measured(domain: Domain) -> NDArray[np.intp]:
@@ -51,18 +51,25 @@ def scaled(domain: Domain, rows: Rows, positions: NDArray[np.intp] | None = None
         ``(n, m)``, a column for each of these: for a name its code, so that two names are 1
         apart or more; for a number, or a place in an order, its share of the range.
     """
-    places = (measured(domain) if positions is None else positions).tolist()
-    return np.column_stack(
-        [np.empty((len(rows), 0)), *(_scaled(domain.attributes[i], rows[:, i]) for i in places)]
-    )
+    places = measured(domain) if positions is None else positions
+    low, span, unknown = scales(domain, places).T
+    codes = rows[:, places]
+    return np.asarray(np.where(codes == unknown, NOWHERE, (codes - low) / span))
 
 
-def _scaled(attribute: Attribute, codes: Rows) -> Rows:
+def scales(domain: Domain, positions: NDArray[np.intp]) -> Rows:
+    """Return the scales of attributes, ``(m, 3)``: where each begins, how long it is, its unknown.
+
+    The last is the code, of an order, that means that its value is not known; NaN where none does.
+    """
+    return np.array([_scale(domain.attributes[i]) for i in positions.tolist()]).reshape(-1, 3)
+
+
+def _scale(attribute: Attribute) -> tuple[float, float, float]:
     span = attribute.high - attribute.low - attribute.unknown
     if attribute.kind in (Kind.NOMINAL, Kind.TEXT) or span == 0:
-        return codes
-    shares = (codes - attribute.low) / span
-    return np.where(codes == attribute.high, _NOWHERE, shares) if attribute.unknown else shares
+        return 0.0, 1.0, np.nan
+    return attribute.low, span, attribute.high if attribute.unknown else np.nan
 
 
 def gower(
