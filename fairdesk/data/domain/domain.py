@@ -292,6 +292,11 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         """Whether there is anything beyond ranges that a person must fulfil."""
         return bool(self.constraints or self.determined)
 
+    @property
+    def resembles_data(self) -> bool:
+        """Whether only instances that resemble rows of the data are allowed."""
+        return False
+
     def similar(self, rows: Rows) -> Rows:
         """Return the similar sets of rows: each with every combination of protected values.
 

@@ -47,6 +47,11 @@ class PlausibleDomain(Domain, frozen=True, dict=True, eq=False, kw_only=True):
         """That there is something that an instance must fulfil."""
         return True
 
+    @property
+    def resembles_data(self) -> bool:
+        """That only instances that resemble rows of the data are allowed."""
+        return True
+
     def allowed(self, rows: Rows) -> NDArray[np.bool_]:
         """Return for each of ``(n, d)`` rows whether it fulfils the constraints and is usual."""
         fine = super().allowed(rows)

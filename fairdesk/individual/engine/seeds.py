@@ -1,10 +1,41 @@
-"""Where searches start: real people, drawn in turn from clusters of the data."""
+"""Where searches start: rows of the data, drawn in turn from clusters, or as common as they are."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairdesk.data.domain.domain import Domain
 from fairdesk.results.events import Rows
+
+
+def starting_rows(
+    domain: Domain, people: Rows, clusters: int, number: int, rng: np.random.Generator
+) -> tuple[Rows, NDArray[np.intp]]:
+    """Draw the rows from which a search starts, and bring them into the domain.
+
+    Where only what resembles the data is allowed, each row is as likely as any other, so that what
+    is found around them is as diverse as the data. Else they are `clustered_seeds`.
+
+    Parameters
+    ----------
+    domain : Domain
+        What may be queried.
+    people, clusters, number, rng
+        As of `clustered_seeds`.
+
+    Returns
+    -------
+    rows : Rows
+        ``(n, d)``, at most ``number``; without those that the domain cannot hold.
+    combination : NDArray[np.intp]
+        ``(n,)``; the index of each row's own combination of protected values.
+    """
+    if domain.resembles_data:
+        seeds = people[rng.permutation(len(people))[:number]]
+    else:
+        seeds = clustered_seeds(people, clusters, number, rng)
+    return domain.admit(seeds)
 
 
 def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Generator) -> Rows:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.results.events import Rows
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ class Steps:
         for sign in (1.0, -1.0):
             there = self.each(rows, sign)
             allowed = self._domain.allowed(there.reshape(-1, rows.shape[1])).reshape(shape)
-            if isinstance(self._domain, PlausibleDomain):
+            if self._domain.resembles_data:
                 allowed &= (there != rows[:, None, :]).any(axis=2)
             either |= allowed
         return either

@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.individual.searches.options import (
     FullyDirectedOptions,
@@ -187,7 +186,7 @@ class _Search:
     def _first(self, people: Rows, total: int) -> Iterator[Rows]:
         """Draw instances of the domain; of the plausible ones the data's own rows come first."""
         rows = people[:0]
-        if isinstance(self.domain, PlausibleDomain):
+        if self.domain.resembles_data:
             rows, _ = self.domain.admit(self.rng.permutation(people)[:total])
             yield from (
                 rows[start : start + self.batch] for start in range(0, len(rows), self.batch)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.engine.seeds import starting_rows
 from fairdesk.individual.engine.steps import Steps
 from fairdesk.individual.searches.options import WalkOptions
 from fairdesk.results.events import Event, Rows
@@ -25,6 +25,11 @@ from fairdesk.results.events import Event, Rows
 EPSILON = 1e-6
 #: Findings are re-checked and given out once so many steps of the local search.
 STEPS_PER_BATCH = 5
+
+#: Where few can be walked around, each is by several walkers at once, up to so many in all, ...
+WALKERS = 2_000
+#: ... of whom each makes as many steps at least.
+FEWEST_STEPS = 50
 
 #: Tells of ``(n, d)`` rows how what is to become less changes along one step of each varying
 #: attribute: ``(n, v)``.
@@ -73,8 +78,9 @@ class GradientWalks:
     def run(self, people: Rows) -> Iterator[Event]:
         """Search from these ``(n, d)`` people, ``n >= 1``."""
         options = self._options
-        seeds = clustered_seeds(people, options.cluster_num, options.global_num, self._rng)
-        rows, combination = self._domain.admit(seeds)
+        rows, combination = starting_rows(
+            self._domain, people, options.cluster_num, options.global_num, self._rng
+        )
         instances: list[tuple[Rows, NDArray[np.intp]]] = []
         yield from self._global(rows, combination, instances)
         starts = np.concatenate([rows for rows, _ in instances])
@@ -107,14 +113,25 @@ class GradientWalks:
             rows = self._as_far_as_allowed(rows, self._global_steps.all(rows, direction))
 
     def _local(self, starts: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
-        """Walk around each global instance while the decision keeps hanging on P."""
+        """Walk around each global instance while the decision keeps hanging on P.
+
+        What is plausible are few, and a step of few walkers costs as much as one of many. So there
+        the steps around an instance are shared among several walkers.
+        """
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.individual.engine import kernels  # noqa: PLC0415
 
         context, rng, local_num = self._context, self._rng, self._options.local_num
-        rows = starts.copy()
         first_odds = self._odds(starts, combination)
-        odds = first_odds.copy()
+        if self._domain.resembles_data:
+            each = max(1, min(WALKERS // len(starts), local_num // FEWEST_STEPS))
+            starts, first_odds = (
+                np.repeat(starts, each, axis=0),
+                np.repeat(first_odds, each, axis=0),
+            )
+            combination = np.repeat(combination, each)
+            local_num = -(-local_num // each)
+        rows, odds = starts.copy(), first_odds.copy()
         successes = np.zeros(len(starts), dtype=np.int64)
         for iteration in range(local_num):
             due = np.flatnonzero(successes >= self._update_interval)

@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.individual.realism.diversity import Clusters, clusters
 from fairdesk.individual.searches import aequitas, eidig, maft
 from fairdesk.individual.searches.options import (
@@ -55,7 +54,7 @@ def _mix(
     domain = context.domain
     real, _ = domain.admit(people)
     # what is plausible is no population of which a share could be told
-    if not isinstance(domain, PlausibleDomain):
+    if not domain.resembles_data:
         count = None if obstacle(domain) else enumeration.population(domain, real, ALL_OF)
         if context.fits is None and count is not None and count <= ALL_OF:
             yield from enumeration.search(context, people, EnumerateOptions(), rng)
@@ -83,8 +82,7 @@ def _searches(
     context: SearchContext, people: Rows, rng: np.random.Generator
 ) -> Iterator[tuple[str, Iterator[Event]]]:
     """Yield the searches of a round: along gradients, and by what was learned about attributes."""
-    kept = isinstance(context.domain, PlausibleDomain)
-    walks = {"global_num": PLAUSIBLE_SEEDS} if kept else {}
+    walks = {"global_num": PLAUSIBLE_SEEDS} if context.domain.resembles_data else {}
     if context.cached_model.has_gradients:
         yield "EIDIG", eidig.search(context, people, EidigOptions(**walks), rng)
     else:

@@ -14,10 +14,12 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.plausible_domain import PlausibleDomain
+from fairdesk.individual.engine.seeds import starting_rows
 from fairdesk.individual.engine.steps import Steps
+from fairdesk.individual.searches.gradient_walks import FEWEST_STEPS
 from fairdesk.models.model import labels
 from fairdesk.population.criterion import Criterion
-from fairdesk.results.events import Found
+from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, integer
 
 SEX = Attribute("sex", Kind.NOMINAL, ("f", "m"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0))
@@ -138,6 +140,34 @@ def test_a_step_that_stays_where_it_is_is_no_step():
 def test_nothing_that_is_not_usual_is_queried(method, criterion):
     _, model, _, _ = searched(method, criterion)
     assert criterion.usual(np.concatenate(model.asked)).all()
+
+
+def test_rows_to_start_from_are_as_common_as_in_the_data(criterion):
+    rows = people()
+    few = rows[:, 1] == 2
+    kept = PlausibleDomain.of(DOMAIN, criterion)
+    drawn, own = starting_rows(kept, rows, 4, 600, np.random.default_rng(0))
+    assert len(np.unique(drawn, axis=0)) == len(drawn) > 500
+    assert (DOMAIN.combinations[own] == drawn[:, :2]).all()
+    assert criterion.usual(drawn).all()
+    assert (drawn[:, 1] == 2).mean() == pytest.approx(few.mean(), abs=0.03)
+
+
+@pytest.mark.parametrize("method", ["maft", "eidig", "adf"])
+def test_steps_around_few_instances_are_shared_among_many_walkers(method, criterion):
+    """As many trials, but one batch for many: a call of the model costs more than a row."""
+    options = parse_options(method, {**WALKS, "local_num": 1_000})
+    calls = []
+    for given in (criterion, None):
+        model = Network(DOMAIN, np.random.default_rng(5), bias=0.4)
+        context = SearchContext(model, DOMAIN, criterion=given)
+        events = list(load(method)(context, people(), options, np.random.default_rng(0)))
+        steps = [e.total for e in events if isinstance(e, Progress) and e.phase == "local"]
+        assert len(steps) == steps[0]
+        assert steps[0] >= FEWEST_STEPS
+        calls.append((steps[0], len(model.asked) / context.found))
+    assert calls[0][0] <= 100 < calls[1][0] == 1_000
+    assert calls[0][1] < calls[1][1]
 
 
 def test_what_is_drawn_comes_from_the_tree_and_keeps_what_is_fixed(criterion):

@@ -12,6 +12,7 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.searches import symbolic
 from fairdesk.individual.searches.symbolic import DIRECTED, SEED, UNDIRECTED, SymbolicOptions
 from fairdesk.individual.surrogates.local_trees import LocalTrees
@@ -404,7 +405,7 @@ def test_a_model_that_is_fair_gives_nothing(small_domain, constant):
 def seeds(domain):
     rng = np.random.default_rng(0)
     people = domain.sample(np.random.default_rng(1), 100)
-    drawn = symbolic.clustered_seeds(people, SMALL.cluster_num, SMALL.global_num, rng)
+    drawn = clustered_seeds(people, SMALL.cluster_num, SMALL.global_num, rng)
     return drawn[:, domain.others]
 
 
