@@ -105,6 +105,21 @@ class Outcome(msgspec.Struct, frozen=True):
     left_out: dict[str, str] = {}
     plausible: dict[int, PlausibleShare] = {}
 
+    @property
+    def failure(self) -> str:
+        """Why the audit failed, whole sentences; empty when it did not.
+
+        That of the first run that failed says more than that of files; a run that is done may have
+        a message, too.
+        """
+        failed = (run.message for run in self.runs if run.state == "failed")
+        return next(failed, self.trouble)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a run was stopped before its end."""
+        return any(run.state == "stopped" for run in self.runs)
+
 
 def audit(
     worker: Worker,

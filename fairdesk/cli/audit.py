@@ -331,12 +331,10 @@ def _audit(arguments: argparse.Namespace) -> int:
     print_lines(
         json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else _summary(outcome)
     )
-    # the first trouble tells more than what came of it; a run that is done may have a message too
-    failed = [run.message for run in outcome.runs if run.state == "failed"]
-    if trouble := next(iter(failed), outcome.trouble):
-        complain(trouble)
+    if outcome.failure:
+        complain(outcome.failure)
         return FAILED
-    return INTERRUPTED if stopped() or any(run.state == "stopped" for run in outcome.runs) else 0
+    return INTERRUPTED if stopped() or outcome.stopped else 0
 
 
 def _figures(outcome: Outcome) -> dict[str, object]:

@@ -15,6 +15,7 @@ from fairdesk.cli.audit import add_audit, add_demo, check_audit
 from fairdesk.cli.inspect import add_inspect
 from fairdesk.cli.methods import add_methods
 from fairdesk.cli.parsing import Parser
+from fairdesk.cli.portfolio.command import add_audit_many
 from fairdesk.cli.repair import add_repair, check_repair
 from fairdesk.cli.report import add_report, check_report
 from fairdesk.cli.terminal import FAILED, complain, sigterm_as_ctrl_c
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 COMMANDS = (
     add_inspect,
     add_audit,
+    add_audit_many,
     add_repair,
     add_verify,
     add_reproduce,

@@ -7,6 +7,9 @@ from functools import partial
 from typing import Any
 
 from fairdesk.cli.commands import COMMANDS
+from fairdesk.cli.parsing import whole_number
+from fairdesk.cli.portfolio.plan import NAME, flags, options, repeats
+from fairdesk.manual.reference.markup import plain, table
 
 #: Characters in a line of the commands' help.
 WIDTH = 80
@@ -26,5 +29,22 @@ def commands_page() -> str:
         add(add_parser)
     return "\n".join(
         f"## fairdesk {name} {{ #{name} }}\n\n```text\n{parser.format_help()}```\n"
+        + (_plan_keys() if name == "audit-many" else "")
         for name, parser in made.items()
     )
+
+
+def _plan_keys() -> str:
+    """Return a table of the keys of a plan, made of the options of an audit."""
+    named = (f"`{NAME}`", "text", "its title, and the name of its folder; by default the model’s")
+    rows = [(f"`{key}`", _kind(each), plain(each.help or "")) for key, each in options().items()]
+    return f"\n### Keys of a plan\n\n{table(('Key', 'Value', 'Meaning'), [named, *rows])}"
+
+
+def _kind(action: argparse.Action) -> str:
+    """Say what a key's value is."""
+    if flags(action):
+        return "true or false"
+    if repeats(action):
+        return "text or list"
+    return "number" if action.type in (int, float, whole_number) else "text"

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from typing import Any, NamedTuple
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.stages import stage
@@ -78,6 +79,25 @@ def spinner() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
+class AuditsBar(NamedTuple):
+    """What shows how far many audits are.
+
+    Attributes
+    ----------
+    read : callable
+        Told the name of an audit whose results are read.
+    begin : callable
+        Told the name of an audit that begins and how many seconds it may take; returns what shows
+        its states.
+    end : callable
+        Called when an audit has ended.
+    """
+
+    read: Callable[[str], None]
+    begin: Callable[[str, float | None], Callable[[RunState], None]]
+    end: Callable[[], None]
+
+
 @contextmanager
 def progress_bar(limit: float | None = None) -> Iterator[Callable[[RunState], None]]:
     """Return what shows a state: a bar on a terminal, else nothing.
@@ -101,20 +121,58 @@ def progress_bar(limit: float | None = None) -> Iterator[Callable[[RunState], No
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None, standing="")
+        yield lambda state: progress.update(task, **_shown(state))
 
-        def show(state: RunState) -> None:
-            doing = stage(state.phase)
-            runs = state.id and state.state in ("running", "paused")
-            progress.update(
-                task,
-                # before the first run there is nothing found yet
-                description=f"{METHODS[state.method].title}: {doing}" if runs else doing,
-                completed=state.done,
-                total=state.total or None,
-                standing=figures.standing(state) if state.id else "",
-            )
 
-        yield show
+@contextmanager
+def audits_bar(n_audits: int) -> Iterator[AuditsBar]:
+    """Return what shows how far many audits are: two bars on a terminal, else nothing."""
+    if not sys.stderr.isatty():
+        yield AuditsBar(lambda _name: None, lambda _name, _limit: lambda _state: None, lambda: None)
+        return
+    # a tenth of a second that only a terminal needs
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TextColumn("{task.fields[standing]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        whole = progress.add_task("audits", total=n_audits, standing="")
+        task = progress.add_task("starting", total=None, standing="")
+
+        def begin(name: str, limit: float | None) -> Callable[[RunState], None]:
+            most = "" if limit is None else f", at most {words.duration(limit)}"
+            progress.reset(task, total=None, description=f"{name}{most}", standing="")
+
+            def show(state: RunState) -> None:
+                shown = _shown(state)
+                shown["description"] = f"{name}{most}: {shown['description']}"
+                progress.update(task, **shown)
+
+            return show
+
+        def read(name: str) -> None:
+            progress.update(task, description=f"{name}: reading the results", total=None)
+
+        yield AuditsBar(read, begin, lambda: progress.advance(whole))
+
+
+def _shown(state: RunState) -> dict[str, Any]:
+    """Return what a bar shows of a state."""
+    doing = stage(state.phase)
+    runs = state.id and state.state in ("running", "paused")
+    return {
+        # before the first run there is nothing found yet
+        "description": f"{METHODS[state.method].title}: {doing}" if runs else doing,
+        "completed": state.done,
+        "total": state.total or None,
+        "standing": figures.standing(state) if state.id else "",
+    }
 
 
 def print_lines(text: str) -> None:

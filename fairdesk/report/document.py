@@ -9,10 +9,12 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
+from fairdesk.answers.answer import Answer
+from fairdesk.answers.headline import headline
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.records import RunRecord
@@ -37,10 +39,11 @@ from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.json_format import structured
 from fairdesk.report.render.logo import check_logo
 from fairdesk.report.render.translation import translated
+from fairdesk.report.sections.summary import found
 from fairdesk.report.sections.system import cover_facts
 from fairdesk.report.writing import replacing
 from fairdesk.results.trials import trials_of
-from fairdesk.wording import words
+from fairdesk.wording import statements, words
 from fairdesk.wording.decisions import naming
 from fairdesk.wording.language import frame, say, using
 
@@ -243,6 +246,46 @@ def whole_report(store: Store, choice: Choice | None = None) -> Report:
         material = _material(store, everything, stands)
         with naming(material.shown.name):
             return _whole(store, material)
+
+
+class Summary(NamedTuple):
+    """What the summary of an audit's report answers.
+
+    Attributes
+    ----------
+    answers : tuple[Answer, ...]
+        To each question, as far as the report may show individual-level data.
+    headline : statements.Statement
+        The one that stands for the audit.
+    identity : str
+        The audit's id.
+    moment : str
+        The time that the report bears: UTC, ISO 8601.
+    final : bool
+        Whether the report is final.
+    """
+
+    answers: tuple[Answer, ...]
+    headline: statements.Statement
+    identity: str
+    moment: str
+    final: bool
+
+
+def summarised(store: Store) -> Summary:
+    """Answer an audit's questions as the summary of its report does, in English."""
+    choice = msgspec.structs.replace(store.choice(), language="en")
+    stands = standing(store, choice.template, choice)
+    material = _material(store, choice, stands)
+    with naming(material.shown.name):
+        answers = found(material)
+        return Summary(
+            answers,
+            headline(material.spec, material.runs, answers),
+            evidence.identity(material.spec),
+            evidence.last_moment(material.spec, material.log).isoformat(),
+            material.final,
+        )
 
 
 def _dropped(material: Material) -> tuple[str, ...]:

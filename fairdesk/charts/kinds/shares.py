@@ -46,10 +46,19 @@ class ShareBar:
 
 @dataclass(frozen=True)
 class ShareBars:
-    """Bars with intervals: a thick line for one look at the end, a thin one for any moment."""
+    """Bars with intervals: a thick line for one look at the end, a thin one for any moment.
+
+    The scale reaches to ``least`` or farther, a share of 0 to 1: where charts are compared.
+    """
 
     bars: tuple[ShareBar, ...] = ()
     title: str = "Shares with confidence intervals"
+    least: float = 0.0
+
+    @property
+    def reach(self) -> float:
+        """How far the scale reaches."""
+        return min(1.08 * max(1e-6, self.least / 1.08, *(bar.reach for bar in self.bars)), 1.0)
 
     @property
     def empty(self) -> bool:
@@ -72,7 +81,7 @@ class ShareBars:
         lead = paper.lead
         row = (1.2 + _BAR + _GAP) * lead
         bottom = row * len(self.bars) - 0.5 * _GAP * lead
-        reach = min(1.08 * max(1e-6, *(bar.reach for bar in self.bars)), 1.0)
+        reach = self.reach
         shapes: list[Shape] = []
         for value, text in percent_ticks(ticks(100 * reach, 5, 1e-4)):
             x, half = value / 100 / reach * paper.width, paper.extent(text, paper.small) / 2

@@ -1,0 +1,1 @@
+"""Many audits of one plan: run one after the other, and told together."""

@@ -1,0 +1,285 @@
+"""One overview of the audits of a portfolio: the same best answers as in each report's summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from fairdesk import __version__
+from fairdesk.answers.answer import Answer, Question
+from fairdesk.app.outputs import AUDIT_FILE
+from fairdesk.app.portfolio.running import Standing
+from fairdesk.audit.store.store import Store
+from fairdesk.charts.multiples import Multiples, Panel, on_one_scale
+from fairdesk.errors import FairDeskError
+from fairdesk.files import sha256
+from fairdesk.report.blocks import Callout, Chart, Fact, Grid, Report, Section, Text
+from fairdesk.report.document import Summary, summarised
+from fairdesk.report.render.drawing import drawn
+from fairdesk.wording import words
+from fairdesk.wording.statements import Evidence
+
+FORMAT, VERSION = "fairdesk-overview", 1
+#: Charts that are drawn as one picture, which is not divided between pages.
+_TOGETHER = 6
+_KIND = "Overview of several audits"
+_PROMISE = (
+    "This overview repeats the best answer of each audit to each question, as in the summary of "
+    "its report. Each audit has a file of its own, with its evidence, methods and limits. Audits "
+    "of different data, models or protected attributes are not comparable by their figures alone."
+)
+_STATES = {"done": "done", "failed": "failed", "stopped": "stopped", "open": "not run yet"}
+_UNFINISHED = {
+    "stopped": "It was stopped before its end. The same command continues.",
+    "open": "It was not run yet.",
+}
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """An audit's answer to a question.
+
+    Attributes
+    ----------
+    question : str
+        Its key, as in the JSON of an audit's report: ``"groups"``, ``"share"``, ...
+    label, value, sentence : str
+        The figure's name, the figure as text, and the whole sentence. The value is empty where
+        nothing is known; then the sentence says why.
+    evidence : str
+        What it rests on; empty where nothing is known.
+    """
+
+    question: str
+    label: str
+    value: str
+    sentence: str
+    evidence: Evidence
+
+
+class Audited(msgspec.Struct, frozen=True):
+    """One audit of the overview.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the portfolio.
+    state : str
+        ``"done"``, ``"failed"``, ``"stopped"``, or ``"open"``: not run yet.
+    reason : str
+        Why it failed, or why its file cannot be read; else empty.
+    file : str
+        The audit file; empty where there is none.
+    sha256 : str
+        Its SHA-256 hash.
+    identity : str
+        The audit's id, as on every page of its report.
+    final : bool
+        Whether its report is final.
+    headline : str
+        The one figure that stands for the audit, with its sentence.
+    answers : tuple[Answered, ...]
+        In the order of the questions.
+    """
+
+    name: str
+    state: str
+    reason: str = ""
+    file: str = ""
+    sha256: str = ""
+    identity: str = ""
+    final: bool = False
+    headline: str = ""
+    answers: tuple[Answered, ...] = ()
+
+    def value(self, question: Question) -> str:
+        """Return the figure that answers a question; empty where there is none."""
+        return next((each.value for each in self.answers if each.question == question.value), "")
+
+
+class Overview(msgspec.Struct, frozen=True):
+    """All audits of a portfolio.
+
+    Attributes
+    ----------
+    title : str
+        The portfolio's.
+    audits : tuple[Audited, ...]
+        In the order of its plan.
+    moment : str
+        The newest moment of all reports; UTC, ISO 8601.
+    format, version, made_with : str
+        What kind of file this is, and what made it.
+    """
+
+    title: str
+    audits: tuple[Audited, ...]
+    moment: str
+    format: str = FORMAT
+    version: int = VERSION
+    made_with: str = f"FairDesk {__version__}"
+
+
+def overview(
+    title: str,
+    folder: Path,
+    standings: Iterable[tuple[str, Standing]],
+    begin: Callable[[str], None] = lambda _name: None,
+) -> tuple[Overview, Report]:
+    """Read the audits of a portfolio, and put their answers together.
+
+    Parameters
+    ----------
+    title : str
+        The portfolio's.
+    folder : Path
+        Where each audit has a folder of its name.
+    standings : iterable of (str, Standing)
+        The audits by name, in their order.
+    begin : callable
+        Told the name of each audit that is read.
+
+    Returns
+    -------
+    Overview
+        What is written as JSON and CSV.
+    Report
+        The same as pages, with small charts.
+    """
+    audits, summaries = [], {}
+    for name, standing in standings:
+        begin(name)
+        path = folder / name / AUDIT_FILE
+        if not path.exists():
+            audits.append(Audited(name, standing.state, standing.reason))
+            continue
+        try:
+            with Store.read(path) as store:
+                summary = summaries[name] = summarised(store)
+        except FairDeskError as error:
+            audits.append(Audited(name, "failed", str(error), str(path)))
+            continue
+        audits.append(_audited(name, standing, path, summary))
+    moments = sorted(each.moment for each in summaries.values())
+    found = Overview(title, tuple(audits), moments[-1] if moments else "")
+    return found, _report(found, summaries)
+
+
+def _audited(name: str, standing: Standing, path: Path, summary: Summary) -> Audited:
+    answered = tuple(
+        Answered(
+            each.question.value,
+            each.said.label,
+            each.said.value if each.known else "",
+            each.said.sentence,
+            each.evidence if each.known else "",
+        )
+        for each in summary.answers
+    )
+    return Audited(
+        name=name,
+        state=standing.state,
+        reason=standing.reason,
+        file=str(path),
+        sha256=sha256(path),
+        identity=summary.identity,
+        final=summary.final,
+        headline=summary.headline.sentence,
+        answers=answered,
+    )
+
+
+def _report(found: Overview, summaries: dict[str, Summary]) -> Report:
+    """Set the overview as pages."""
+    done = sum(each.state == "done" for each in found.audits)
+    read = [each for each in found.audits if each.name in summaries]
+    final = bool(read) and all(each.final and each.state == "done" for each in found.audits)
+    sections = [_table(found)]
+    for question in Question:
+        answered = [
+            (name, each)
+            for name, summary in summaries.items()
+            for each in summary.answers
+            if each.question is question and each.known
+        ]
+        if answered:
+            sections.append(_of_question(question, answered))
+    return Report(
+        title=found.title,
+        header=found.title[:80],
+        kind=_KIND,
+        status="Final" if final else "Draft",
+        identity=_KIND,
+        cover=(
+            Fact("Audits", f"{words.number(done)} of {words.number(len(found.audits))} done"),
+            Fact("State of", found.moment[:10]),
+            Fact("Made with", found.made_with),
+        ),
+        promise=_PROMISE,
+        sections=tuple(sections),
+        manifest=msgspec.json.encode(found).decode(),
+        moment=found.moment or "2000-01-01T00:00:00+00:00",
+    )
+
+
+def _table(found: Overview) -> Section:
+    """Return the table of all audits, and why some are missing."""
+    asked = [each for each in Question if any(audit.value(each) for audit in found.audits)]
+    rows = tuple(
+        (each.name, *(each.value(question) or "–" for question in asked), _STATES[each.state])
+        for each in found.audits
+    )
+    heads = ("Audit", *(_HEADS[each] for each in asked), "State")
+    grid = Grid(
+        header=heads,
+        rows=rows,
+        widths=(2.0, *(1.0 for _ in asked), 1.0),
+        right=tuple(range(1, len(asked) + 1)),
+        caption="The figure that answers each question, by audit; – where it is not answered",
+    )
+    missing = tuple(
+        Callout(f"{each.name}.", each.reason or _UNFINISHED.get(each.state, ""))
+        for each in found.audits
+        if each.state != "done" or each.reason
+    )
+    return Section("Audits", (grid, *missing), fresh=True)
+
+
+#: The columns of the table: what each question is about, in a word or two.
+_HEADS = {
+    Question.GROUPS: "Groups",
+    Question.SHARE: "Decision changes",
+    Question.EXAMPLE: "Example",
+    Question.CERTAIN: "Certified",
+    Question.SUBGROUPS: "Subgroups",
+    Question.MITIGATION: "Mitigation",
+}
+
+
+def _of_question(question: Question, answered: Sequence[tuple[str, Answer]]) -> Section:
+    """Return a question with the answers of all audits, as a table and as small charts."""
+    rows = tuple((name, each.said.value, each.said.label) for name, each in answered)
+    grid = Grid(
+        header=("Audit", "Figure", "What it is"),
+        rows=rows,
+        widths=(1.4, 1.0, 2.4),
+        right=(1,),
+        caption=question.title,
+    )
+    sentences = (Text(each.said.sentence, lead=f"{name}:") for name, each in answered)
+    return Section(question.title, (grid, *_charts(question, answered), *sentences), fresh=True)
+
+
+def _charts(question: Question, answered: Sequence[tuple[str, Answer]]) -> Iterator[Chart]:
+    """Yield the small charts of the answers, on one scale, a few to a picture."""
+    with_chart = [(name, each, each.chart) for name, each in answered if each.chart is not None]
+    charts = on_one_scale([chart for _, _, chart in with_chart])
+    panels = [
+        Panel(name, each.said.value, chart)
+        for (name, each, _), chart in zip(with_chart, charts, strict=True)
+    ]
+    for first in range(0, len(panels), _TOGETHER):
+        picture = drawn(Multiples(panels[first : first + _TOGETHER]))
+        part = f", from {panels[first].name}" if first else ""
+        yield Chart(*picture, caption=f"{question.title} By audit{part}")

@@ -1,0 +1,1 @@
+"""``fairdesk audit-many``: the command, and its plan in TOML."""
