@@ -15,6 +15,7 @@ from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
+from fairdesk.results.shards import Tallied
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 
 #: A batch of rows, one column per attribute of the domain: ``(n, d)`` float64 codes.
@@ -142,7 +143,7 @@ class Certificate(msgspec.Struct, frozen=True, tag=True):
 
 
 #: What a method yields; these very structs cross from the guest to the app.
-Event = Found | Progress | Measured | Certificate | Augmented | Retrained
+Event = Found | Progress | Measured | Certificate | Augmented | Retrained | Tallied
 
 
 def _arrays(found: Found) -> dict[str, NDArray[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdesk.audit.catalogue.method import Method, QuestionKind, Repeats
+from fairdesk.audit.catalogue.method import Divides, Division, Method, QuestionKind, Repeats
 from fairdesk.individual.shares.options import EstimateOptions, RepeatsOptions, ThemisOptions
 
 METHODS = (
@@ -30,6 +30,7 @@ METHODS = (
             "the data may be tested, every share covers those instances only."
         ),
         options=EstimateOptions,
+        division=Division(Divides.DRAWS),
         cost="queries for the instances drawn",
         answers=QuestionKind.SHARE,
     ),

@@ -8,11 +8,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import msgspec
 import numpy as np
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
-from fairdesk.results.events import Event, Rows
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.division import Counting, Merging, Queried, counted_apart
+from fairdesk.results.events import Event, Rows, timed
+from fairdesk.results.shards import ShardRange
 
 #: ``search(context, people, options, rng)``: ``people`` are ``(n, d)`` rows of the data in the
 #: domain's codes, the options are of the method's own class, and all randomness is ``rng``'s: the
@@ -119,6 +123,28 @@ def is_compiled(loops: Iterable[str], kept: Path) -> bool:
         module in sys.modules or any(kept.glob(f"*/{module.rpartition('.')[2]}.*.nbi"))
         for module in loops
     )
+
+
+def load_part(method: str, part: ShardRange) -> Search:
+    """Import a method that counts units, and return what counts some of them.
+
+    It is called as a search, and yields `fairdesk.results.shards.Tallied` instead of figures.
+    """
+    module = import_module(IMPLEMENTATIONS[method].module)
+
+    def search(
+        context: Queried, people: Rows, options: msgspec.Struct, rng: np.random.Generator
+    ) -> Iterator[Event]:
+        counting: Counting = module.counting(context, people, options, rng)
+        return counted_apart(timed(counting(part)), context)
+
+    return search
+
+
+def load_merging(method: str, domain: Domain, options: msgspec.Struct, favourable: int) -> Merging:
+    """Import a method that counts units, and return what adds up what was counted."""
+    module = import_module(IMPLEMENTATIONS[method].module)
+    return cast(Merging, module.merging(domain, options, favourable))
 
 
 def load(method: str) -> Search:

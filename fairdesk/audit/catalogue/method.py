@@ -130,6 +130,10 @@ class Divides(StrEnum):
     """Each shard searches from starting rows of its own, with random numbers of its own."""
     STREAMS = "random streams"
     """Each shard searches by itself, with random numbers of its own."""
+    DRAWS = "draws"
+    """Each shard counts some blocks of what is drawn at random; counts are added up."""
+    RANGES = "ranges"
+    """Each shard counts a range of the rows or combinations; counts are added up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,11 @@ class Division:
     by: Divides = Divides.WHOLE
     splits: tuple[str, ...] = ()
     why: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether shards count units, which are added up to the figures of one process."""
+        return self.by in (Divides.DRAWS, Divides.RANGES)
 
 
 #: What is answered about groups of people, not about one person and who they could be.

@@ -19,6 +19,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Source
 from fairdesk.models.model import Mapping, ModelCard
 from fairdesk.results.conditions import Condition
+from fairdesk.results.shards import ShardRange
 
 #: What reads data and models, computes answers, walks through them, proves, and sets the report.
 _LIBRARIES = (
@@ -166,20 +167,6 @@ class Budget(msgspec.Struct, frozen=True):
     idle: float | None = None
 
 
-class ShardRange(msgspec.Struct, frozen=True):
-    """Which part of a divided run is run.
-
-    Attributes
-    ----------
-    start, stop : int
-        The first of its units and the one after the last. What a unit is, the method says: of a
-        search one of `RunSpec.shards`, of what is drawn at random a block of draws.
-    """
-
-    start: int
-    stop: int
-
-
 class RunSpec(msgspec.Struct, frozen=True):
     """One run of one method.
 
@@ -249,6 +236,9 @@ class RunSpec(msgspec.Struct, frozen=True):
         return self.shard is None or self.shard.start == 0
 
     def rng(self) -> np.random.Generator:
-        """Return the source of all randomness: of a part of a search a stream of its own."""
+        """Return the source of all randomness: of a part of a search a stream of its own.
+
+        What is drawn in units has a stream for each of these, the same in every part.
+        """
         own = () if self.shard is None or not self.shards else (self.shard.start,)
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=own))

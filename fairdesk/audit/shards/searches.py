@@ -9,7 +9,7 @@ import msgspec
 from fairdesk.audit.catalogue.method import Divides
 from fairdesk.audit.catalogue.methods import method_named, parse_options
 from fairdesk.audit.plan.inputs import SearchInputs
-from fairdesk.audit.plan.spec import Budget, RunSpec, ShardRange
+from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.shards.merging import UniquePairs, added
 from fairdesk.audit.shards.shard import Ran, Shard
 from fairdesk.audit.worker.wire import Ending
@@ -18,6 +18,7 @@ from fairdesk.models.decisions.requerying import joined
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Event, Found, Measured, Metric, Progress
 from fairdesk.results.individual import Share
+from fairdesk.results.shards import ShardRange
 
 
 class Searches:

@@ -46,6 +46,7 @@ from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.results.events import Event, Found, Rows, Scores
 from fairdesk.results.mitigation import Augmented, Retrained
+from fairdesk.results.shards import Tallied
 
 
 class Searching(Iterator[Event]):
@@ -381,6 +382,11 @@ class Worker(Conversation):
 
     def _checked(self, event: Event, request: wire.Search) -> Event:
         """Return an event of a run, if it can be one."""
+        if isinstance(event, Tallied):
+            part = request.run.shard
+            if part is None or not part.start <= event.unit < part.stop:
+                raise nonsense("it returned counts that were not requested")
+            return event
         if not isinstance(event, Augmented | Retrained):
             check_event(event, request.domain, self._width(request.mapping))
             return event

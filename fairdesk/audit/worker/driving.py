@@ -27,6 +27,7 @@ from fairdesk.results.events import (
 )
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Augmented, Retrained
+from fairdesk.results.shards import Tallied
 
 Send = Callable[[wire.FromGuest], None]
 
@@ -131,6 +132,11 @@ class Outbox:
             if isinstance(event, Augmented | Retrained):
                 self._send(event)
                 return
+            if isinstance(event, Tallied):
+                # after what was found in its unit, and before what comes next
+                self._flush()
+                self._send(event)
+                return
             self.last = event
             if perf_counter() - self._sent >= GATHER_SECONDS:
                 self._flush()
@@ -161,7 +167,7 @@ class Outbox:
             return
         measured = self._measured or self._measured_before
         phase = measured.phase or self.last.phase
-        self._send(Measured(phase, _with_repeats(measured.figures, repeated)))
+        self._send(Measured(phase, with_repeats(measured.figures, repeated)))
         self._measured, self._measured_before, self._repeated = None, measured, repeated
 
     def _tend(self) -> None:
@@ -174,7 +180,7 @@ class Outbox:
                     self._flush()
 
 
-def _with_repeats(figures: tuple[Metric, ...], found: Repeatability) -> tuple[Metric, ...]:
+def with_repeats(figures: tuple[Metric, ...], found: Repeatability) -> tuple[Metric, ...]:
     """Add to figures that the model's answers changed during the run, where they did."""
     if found.holds:
         return figures

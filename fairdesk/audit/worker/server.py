@@ -284,7 +284,10 @@ class Guest:
         with _signs_of_life(send, LOADING if compiled else COMPILING):
             for each in loops:
                 import_module(each)
-            search = implementations.load(run.method)
+            if run.shard is not None and method_named(run.method).division.counts:
+                search = implementations.load_part(run.method, run.shard)
+            else:
+                search = implementations.load(run.method)
         if not compiled:
             # made once on a computer, and kept: no part of a run
             asked_at = perf_counter()

@@ -8,9 +8,9 @@ count as rejected: what is measured is then said of those who are near.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain, combinations, count
 from time import perf_counter
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
+from fairdesk.individual.engine.division import stream
 from fairdesk.models.model import labels
 from fairdesk.results.events import Rows
 
@@ -31,6 +32,8 @@ Subset = tuple[int, ...]
 
 #: People are drawn in blocks of so many, however fast the model is: same seed, same people.
 BLOCK = 2_048
+#: What each block's stream of random numbers is for.
+_DOMAIN, _DATA, _PERTURBED = range(3)
 #: Rows that are asked about in one go, at first and at most.
 _FIRST_ROWS, _MOST_ROWS = 1_024, 65_536
 #: About so long the model works before the next progress is told.
@@ -152,8 +155,12 @@ def one_per_fixed(domain: Domain, people: Rows) -> Rows:
     return people[np.sort(first)]
 
 
-def of_domain(context: SearchContext, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
+def of_domain(
+    context: SearchContext, real: Rows, rng: np.random.Generator, first: int = 0
+) -> Iterator[Block]:
     """Draw people of the domain independently, each as likely as any other, without end.
+
+    Each block has a stream of random numbers of its own.
 
     Parameters
     ----------
@@ -163,32 +170,61 @@ def of_domain(context: SearchContext, real: Rows, rng: np.random.Generator) -> I
         ``(n, d)``; people of the data who are in the domain: fixed values are taken from them.
     rng : np.random.Generator
         All randomness.
+    first : int
+        The number of the block to begin with.
 
     Yields
     ------
     Block
-        At most `BLOCK` people; perhaps none.
+        `BLOCK` people.
 
     Raises
     ------
     SpecError
         When nearly nobody may be asked about.
     """
-    once = one_per_fixed(context.domain, real)
-    blocks = context.domain.draw(rng, sys.maxsize, BLOCK, once)
-    return _let_in(context, (context.domain.snap(rows) for rows in blocks))
+    domain = context.domain
+    once = one_per_fixed(domain, real)
+
+    def batches(own: np.random.Generator) -> Iterator[Block]:
+        return (domain.snap(rows) for rows in domain.draw(own, sys.maxsize, BLOCK, once))
+
+    return _full_blocks(context, batches, rng, _DOMAIN, first)
 
 
-def of_data(context: SearchContext, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
-    """Yield the data's own people, each once, in a random order; otherwise as `of_domain`."""
-    for places in np.array_split(rng.permutation(len(real)), -(-len(real) // BLOCK)):
-        rows, combination = context.domain.snap(real[places])
+def drawn_blocks(
+    domain: Domain, people: Rows, rng: np.random.Generator, first: int = 0
+) -> Iterator[Rows]:
+    """Draw blocks of `BLOCK` people of the domain without end, as `Domain.draw` does.
+
+    Each has a stream of random numbers of its own.
+    """
+    for block in count(first):
+        drawn = list(domain.draw(stream(rng, _DOMAIN, block), BLOCK, BLOCK, people))
+        yield drawn[0] if len(drawn) == 1 else np.concatenate(drawn)
+
+
+def of_data(
+    context: SearchContext, real: Rows, rng: np.random.Generator, first: int = 0
+) -> Iterator[Block]:
+    """Yield the data's own people, each once, in a random order; otherwise as `of_domain`.
+
+    The last block may have fewer.
+    """
+    order = stream(rng, _DATA, 0).permutation(len(real))
+    for start in range(first * BLOCK, len(real), BLOCK):
+        rows, combination = context.domain.snap(real[order[start : start + BLOCK]])
         fine = _fitting(context, rows)
         yield rows[fine], combination[fine]
 
 
 def perturbed(
-    context: SearchContext, real: Rows, moved: int, steps: int, rng: np.random.Generator
+    context: SearchContext,
+    real: Rows,
+    moved: int,
+    steps: int,
+    rng: np.random.Generator,
+    first: int = 0,
 ) -> Iterator[Block]:
     """Draw real people and move a few attributes of each; otherwise as `of_domain`.
 
@@ -207,17 +243,17 @@ def perturbed(
     unordered = np.array([domain.attributes[i].kind is Kind.NOMINAL for i in varying])
     values = np.where(unordered, domain.high[varying] - domain.low[varying] + 1, 2)
 
-    def blocks() -> Iterator[Block]:
+    def batches(own: np.random.Generator) -> Iterator[Block]:
         while True:
-            rows = real[rng.integers(len(real), size=BLOCK)]
-            far = rng.integers(1, steps + 1, (BLOCK, len(varying)))
-            by = far * rng.choice((-1.0, 1.0), far.shape) * domain.unit[varying]
+            rows = real[own.integers(len(real), size=BLOCK)]
+            far = own.integers(1, steps + 1, (BLOCK, len(varying)))
+            by = far * own.choice((-1.0, 1.0), far.shape) * domain.unit[varying]
             here = rows[:, varying]
             there = domain.clip(here + by, varying)
-            span = 1 + rng.integers(0, values - 1, far.shape)
+            span = 1 + own.integers(0, values - 1, far.shape)
             low = domain.low[varying]
             there = np.where(unordered, low + (here - low + span) % values, there)
-            chosen = rng.random(far.shape).argsort(axis=1) < moved
+            chosen = own.random(far.shape).argsort(axis=1) < moved
             rows[:, varying] = np.where(chosen, there, here)
             domain.apply_dependencies(rows)
             if domain.has_constraints:
@@ -226,7 +262,7 @@ def perturbed(
                 rows = rows[fine]
             yield domain.snap(rows)
 
-    return _let_in(context, blocks())
+    return _full_blocks(context, batches, rng, _PERTURBED, first)
 
 
 def _fitting(context: SearchContext, rows: Rows) -> NDArray[np.bool_]:
@@ -238,24 +274,40 @@ def _fitting(context: SearchContext, rows: Rows) -> NDArray[np.bool_]:
     return fine
 
 
-def _let_in(context: SearchContext, blocks: Iterator[Block]) -> Iterator[Block]:
-    """Leave out who may not be asked about, as long as not nearly everybody is."""
+def _full_blocks(
+    context: SearchContext,
+    batches: Callable[[np.random.Generator], Iterator[Block]],
+    rng: np.random.Generator,
+    kind: int,
+    first: int,
+) -> Iterator[Block]:
+    """Fill blocks with those of batches who may be asked about, as long as somebody may."""
     before, given = context.rejected, 0
-    for rows, combination in blocks:
-        fine = _fitting(context, rows)
-        given += int(fine.sum())
-        drawn = given + context.rejected - before
-        if drawn > _MOST_DRAWN and given * _RAREST < drawn:
-            raise SpecError(
-                f"Hardly any instance is eligible for testing: {given:,} of {drawn:,} drawn "
-                "at random.",
-                why=(
-                    "The others were farther than the maximum distance from every data row, or "
-                    "violated a constraint."
-                ),
-                remedy="Increase the maximum distance, or relax the constraints.",
-            )
-        yield rows[fine], combination[fine]
+    for block in count(first):
+        filled, size = list[Block](), 0
+        for rows, combination in batches(stream(rng, kind, block)):
+            fine = _fitting(context, rows)
+            filled.append((rows, combination) if fine.all() else (rows[fine], combination[fine]))
+            size += int(fine.sum())
+            drawn = given + size + context.rejected - before
+            if drawn > _MOST_DRAWN and (given + size) * _RAREST < drawn:
+                raise SpecError(
+                    f"Hardly any instance is eligible for testing: {given + size:,} of {drawn:,} "
+                    "drawn at random.",
+                    why=(
+                        "The others were farther than the maximum distance from every data row, "
+                        "or violated a constraint."
+                    ),
+                    remedy="Increase the maximum distance, or relax the constraints.",
+                )
+            if size >= BLOCK:
+                break
+        given += size
+        if len(filled) == 1:
+            yield filled[0]
+        else:
+            people, combinations = zip(*filled, strict=True)
+            yield np.concatenate(people)[:BLOCK], np.concatenate(combinations)[:BLOCK]
 
 
 def verdicts(

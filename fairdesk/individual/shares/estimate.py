@@ -8,17 +8,22 @@ moment, so that the auditor may stop when they like.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.cached_model import Memory
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.division import Counting, counted_here
 from fairdesk.individual.engine.sampling import (
+    BLOCK,
     Block,
     Pace,
     Subset,
@@ -34,8 +39,13 @@ from fairdesk.individual.shares.intervals import anytime, clopper_pearson
 from fairdesk.individual.shares.options import EstimateOptions
 from fairdesk.results.events import Event, Measured, Rows, timed
 from fairdesk.results.individual import Share
+from fairdesk.results.shards import ShardRange, Tallied
 
 Whom = Literal["domain", "data", "perturbed"]
+#: Samples: each yields its blocks from a number on.
+Samples = dict[Whom, Callable[[int], Iterator[Block]]]
+#: Those of an estimate, in turn.
+WHOM: tuple[Whom, ...] = ("domain", "data", "perturbed")
 
 #: Of what is remembered of verdicts.
 _MOST_BYTES = 32 << 20
@@ -160,85 +170,140 @@ def search(
     SpecError
         When nearly nobody may be asked about.
     """
-    return timed(_estimate(context, people, options, rng))
+    sample = _sample(context, people, options, rng)
+    shares = merging(context.domain, options)
+    return timed(counted_here(shares, sample.count, sample.pace))
 
 
-def _estimate(
+def counting(
     context: SearchContext, people: Rows, options: EstimateOptions, rng: np.random.Generator
-) -> Iterator[Event]:
-    domain, confidence, trial = context.domain, options.confidence, options.people
-    planned = options.trials * trial
-    real, _ = domain.admit(people)
-    near = real if context.fits is None else real[context.fits(real)]
+) -> Counting:
+    """Return the half of the estimate that queries the model; parameters as of `search`."""
+    return _sample(context, people, options, rng).count
+
+
+def merging(domain: Domain, options: EstimateOptions, favourable: int = 1) -> Shares:
+    """Return the half of the estimate that adds up; which decision is favourable is all one."""
+    del favourable
+    return Shares(
+        WHOM,
+        [names_of(domain, subset) for subset in _sets(domain)],
+        options.confidence,
+        options.trials * options.people,
+        trial=options.people,
+        margin=options.margin,
+    )
+
+
+def _sets(domain: Domain) -> list[Subset]:
+    """List all protected attributes together, and each alone where there are several."""
     single = subsets(domain, 1)
-    sets = [tuple(range(len(domain.protected))), *(single if len(single) > 1 else ())]
-    streams: dict[Whom, Iterator[Block]] = {"domain": of_domain(context, real, rng)}
-    totals: dict[Whom, int | None] = {"domain": None, "perturbed": None}
-    if len(near):
-        streams["data"] = of_data(context, near, rng)
-        totals["data"] = len(near)
-        streams["perturbed"] = perturbed(context, near, options.moved, options.steps, rng)
-    tallies = {
-        whom: [
+    return [tuple(range(len(domain.protected))), *(single if len(single) > 1 else ())]
+
+
+class Shares:
+    """The shares of several samples, which advance together: a `Merging`.
+
+    A unit is a block of one of the ``s`` samples: unit ``u`` is block ``u // s`` of sample
+    ``u % s``.
+
+    Parameters
+    ----------
+    whom : tuple[Whom, ...]
+        The samples.
+    names : sequence of tuple[str, ...]
+        The sets of attributes, by their names.
+    confidence : float
+        Of the intervals.
+    planned : int
+        People of each sample at most.
+    trial : int
+        People in a trial; 0 for none.
+    margin : float
+        What is drawn at random ends where no anytime interval is wider than twice this; 0: never.
+    """
+
+    def __init__(
+        self,
+        whom: tuple[Whom, ...],
+        names: Sequence[tuple[str, ...]],
+        confidence: float,
+        planned: int,
+        *,
+        trial: int = 0,
+        margin: float = 0.0,
+    ) -> None:
+        self._whom, self._names, self._confidence = whom, names, confidence
+        self._planned, self._trial, self._margin = planned, trial, margin
+        self._tallies: dict[Whom, list[Tally]] = {}
+        self._most = dict.fromkeys(whom, planned)
+        self._open, self._next = list(whom), 0
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The blocks of the samples that are not complete."""
+        return ShardRange(self._next, sys.maxsize, ",".join(self._open)) if self._open else None
+
+    @property
+    def done(self) -> tuple[int, int]:
+        """People checked, of those that are to be."""
+        return sum(map(self._people, self._whom)), sum(self._most.values())
+
+    def _left(self, whom: Whom) -> int:
+        return self._most[whom] - self._people(whom)
+
+    def _people(self, whom: Whom) -> int:
+        return self._tallies[whom][0].people if whom in self._tallies else 0
+
+    def add(self, tallied: Tallied) -> bool:
+        """Count ``(n, sets)`` verdicts on people of a sample; the data have ``(1,)`` rows."""
+        block, place = divmod(tallied.unit, len(self._whom))
+        whom, rows = self._whom[place], int(tallied.arrays["rows"][0])
+        if counts := whom in self._open:
+            if whom not in self._tallies:
+                self._begin(whom, rows)
+            for tally, hits in zip(self._tallies[whom], tallied.arrays["verdicts"].T, strict=True):
+                tally.add(hits)
+        if tallied.last:
+            self._next = tallied.unit + 1
+            if counts and self._complete(whom, block, rows):
+                self._most[whom] = self._people(whom)
+                self._open.remove(whom)
+        return counts
+
+    def _begin(self, whom: Whom, rows: int) -> None:
+        total = rows if whom == "data" else None
+        if whom != "domain":
+            self._most[whom] = (
+                min(self._planned, rows) if whom == "data" or not rows else self._planned
+            )
+        self._tallies[whom] = [
             Tally(
                 whom,
-                names_of(domain, subset),
-                confidence,
-                planned,
-                trial=trial,
-                total=totals[whom],
-                adaptive=bool(options.margin) and totals[whom] is None,
+                names,
+                self._confidence,
+                self._planned,
+                trial=self._trial,
+                total=total,
+                adaptive=bool(self._margin) and total is None,
             )
-            for subset in sets
+            for names in self._names
         ]
-        for whom in streams
-    }
-    yield from _sample(context, streams, tallies, sets, planned, options.margin)
 
+    def _complete(self, whom: Whom, block: int, rows: int) -> bool:
+        """Return whether a sample ends with this block; what is narrow enough ends early."""
+        if not self._left(whom):
+            return True
+        if whom == "data":
+            return (block + 1) * BLOCK >= rows
+        return _narrow(self._tallies[whom], self._margin)
 
-def _sample(
-    context: SearchContext,
-    streams: dict[Whom, Iterator[Block]],
-    tallies: dict[Whom, list[Tally]],
-    sets: list[Subset],
-    planned: int,
-    margin: float = 0.0,
-) -> Iterator[Event]:
-    """Check so many people of each stream, block by block in turn.
-
-    What is drawn at random ends before where no anytime interval is wider than twice a margin.
-    """
-    pace = Pace(len(context.domain.combinations), context=context, extra=extra_rows(len(sets)))
-    judge = _Judge(context, sets)
-    wanted = dict.fromkeys(streams, planned)
-    for whom in streams:
-        wanted[whom] = min(planned, tallies[whom][0].total or planned)
-    total, done = sum(wanted.values()), 0
-    while streams:
-        for whom in tuple(streams):
-            block = next(streams[whom], None)
-            people = tallies[whom][0].people
-            if tallies[whom][0].total is None and _narrow(tallies[whom], margin):
-                wanted[whom] = people
-                total = sum(wanted.values())
-            left = wanted[whom] - people
-            if block is None or not left:
-                del streams[whom]
-                continue
-            rows, combination = block[0][:left], block[1][:left]
-            for part in pace.parts(len(rows)):
-                verdict = judge((rows[part], combination[part]))
-                for place, tally in enumerate(tallies[whom]):
-                    tally.add(verdict[:, place])
-                done += len(verdict)
-                if found := context.take("random"):
-                    yield found
-                if pace.due():
-                    yield _measured(tallies)
-                yield context.progress("random", done, total)
-            yield context.progress("random", done, total)
-    yield _measured(tallies)
-    yield context.progress("random", done, total)
+    def measured(self) -> Measured | None:
+        """Return all shares, that of all attributes together first."""
+        known = [self._tallies[whom] for whom in self._whom if whom in self._tallies]
+        in_order = zip(*known, strict=True)
+        shares = tuple(each.share() for same in in_order for each in same if each.people)
+        return Measured("random", shares) if shares else None
 
 
 def _narrow(tallies: list[Tally], margin: float) -> bool:
@@ -248,14 +313,97 @@ def _narrow(tallies: list[Tally], margin: float) -> bool:
     return all(high - low <= 2 * margin for low, high in (each.ends() for each in tallies))
 
 
+class _Sample:
+    """Checks people of several samples: the half of an estimate that queries the model.
+
+    Parameters
+    ----------
+    context : SearchContext
+        As of `search`.
+    sets : sequence of Subset
+        The sets of protected attributes.
+    planned : int
+        People of each sample at most.
+    blocks : Samples
+        The samples.
+    rows : int
+        Rows of the data that may be checked.
+    """
+
+    def __init__(
+        self,
+        context: SearchContext,
+        sets: Sequence[Subset],
+        planned: int,
+        blocks: Samples,
+        rows: int,
+    ) -> None:
+        members = len(context.domain.combinations)
+        self.pace = Pace(members, context=context, extra=extra_rows(len(sets)))
+        self._context, self._planned, self._blocks, self._rows = context, planned, blocks, rows
+        self._judge = _Judge(context, sets)
+
+    def count(self, wanted: ShardRange) -> Iterator[Event]:
+        """Check blocks of the samples in turn."""
+        samples, open_ = list(self._blocks), wanted.stage.split(",")
+        streams = {
+            whom: self._blocks[whom](-(-(wanted.start - place) // len(samples)))
+            for place, whom in enumerate(samples)
+        }
+        for unit in range(wanted.start, wanted.stop):
+            block, place = divmod(unit, len(samples))
+            if samples[place] in open_:
+                drawn = next(streams[samples[place]], None)
+                # all blocks before were full
+                yield from self._checked(unit, drawn, max(0, self._planned - block * BLOCK))
+
+    def _checked(self, unit: int, drawn: Block | None, most: int) -> Iterator[Event]:
+        """Check a block, part by part."""
+        context, rows = self._context, np.array([self._rows])
+        size = 0 if drawn is None else len(drawn[0][:most])
+        for part in self.pace.parts(size):
+            assert drawn is not None, "there is somebody"  # noqa: S101 - for mypy
+            inside = slice(part.start, min(part.stop, size))
+            verdicts = self._judge((drawn[0][inside], drawn[1][inside]))
+            if found := context.take("random"):
+                yield found
+            counted = {"rows": rows, "verdicts": verdicts}
+            yield Tallied("random", unit, inside.stop == size, counted)
+            yield context.progress("random", 0, 0)
+        if not size:
+            nobody = {"rows": rows, "verdicts": np.zeros((0, self._judge.sets), dtype=np.bool_)}
+            yield Tallied("random", unit, last=True, arrays=nobody)
+            yield context.progress("random", 0, 0)
+
+
+def _sample(
+    context: SearchContext, people: Rows, options: EstimateOptions, rng: np.random.Generator
+) -> _Sample:
+    real, _ = context.domain.admit(people)
+    near = real if context.fits is None else real[context.fits(real)]
+    moved = partial(perturbed, context, near, options.moved, options.steps, rng)
+    blocks: Samples = {
+        "domain": partial(of_domain, context, real, rng),
+        "data": partial(of_data, context, near, rng),
+        "perturbed": moved if len(near) else lambda _: iter(()),
+    }
+    planned = options.trials * options.people
+    return _Sample(context, _sets(context.domain), planned, blocks, len(near))
+
+
 class _Judge:
     """Decides of people for which sets of protected attributes they are discriminatory.
 
     Who is met again has the verdict that they had, and costs nothing.
+
+    Attributes
+    ----------
+    sets : int
+        How many sets there are.
     """
 
-    def __init__(self, context: SearchContext, sets: list[Subset]) -> None:
-        self._context, self._sets = context, sets
+    def __init__(self, context: SearchContext, sets: Sequence[Subset]) -> None:
+        self._context, self._sets, self.sets = context, sets, len(sets)
         self._memory = Memory(_MOST_BYTES)
 
     def __call__(self, block: Block) -> NDArray[np.bool_]:
@@ -269,14 +417,6 @@ class _Judge:
             return hits.astype(np.float32)
 
         return np.asarray(self._memory.answers(context.cached_model.keys(block[0]), judged) > 0)
-
-
-def _measured(tallies: dict[Whom, list[Tally]]) -> Measured:
-    """Return all shares, that of all attributes together first."""
-    in_order = zip(*tallies.values(), strict=True)
-    return Measured(
-        "random", tuple(tally.share() for same in in_order for tally in same if tally.people)
-    )
 
 
 def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
@@ -303,10 +443,11 @@ def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) 
     domain = context.domain
     real, _ = domain.admit(people)
     sets = [tuple(range(len(domain.protected)))]
-    tally = Tally("domain", names_of(domain, sets[0]), _BOUND_CONFIDENCE, BOUND_PEOPLE)
-    events = _sample(
-        context, {"domain": of_domain(context, real, rng)}, {"domain": [tally]}, sets, BOUND_PEOPLE
-    )
+    names = [names_of(domain, subset) for subset in sets]
+    shares = Shares(("domain",), names, _BOUND_CONFIDENCE, BOUND_PEOPLE)
+    blocks: Samples = {"domain": partial(of_domain, context, real, rng)}
+    sample = _Sample(context, sets, BOUND_PEOPLE, blocks, len(real))
+    events = counted_here(shares, sample.count, sample.pace)
     began, budgeted = perf_counter(), np.isfinite(context.most_queries)
     try:
         for event in events:
@@ -314,10 +455,10 @@ def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) 
             if isinstance(event, Measured):
                 continue
             over = context.rows_left <= 0 if budgeted else perf_counter() - began > BOUND_SECONDS
-            if over and tally.people:
+            if over and shares.done[0]:
                 break
     except SpecError:
         pass  # nearly nobody may be asked about: what the search tried is all there is to tell
-    if tally.people:
-        yield _measured({"domain": [tally]})
-        yield context.progress("random", tally.people, tally.people)
+    if measured := shares.measured():
+        yield measured
+        yield context.progress("random", shares.done[0], shares.done[0])

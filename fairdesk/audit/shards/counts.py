@@ -1,0 +1,155 @@
+"""A run whose shards count units: what they counted is added up in the order of the units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from fairdesk.audit.plan.inputs import RunInputs
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.shards.merging import UniquePairs, added
+from fairdesk.audit.shards.shard import Ran, Shard
+from fairdesk.audit.worker.answer_checks import check_event, nonsense
+from fairdesk.audit.worker.driving import with_repeats
+from fairdesk.audit.worker.wire import Ending
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.division import Merging, told
+from fairdesk.models.decisions.requerying import joined
+from fairdesk.repeatability import Repeatability
+from fairdesk.results.events import Event, Found, Measured, Progress
+from fairdesk.results.shards import ShardRange, Tallied
+
+#: So long a shard is to take, about; more of it would be lost with a worker, ...
+_SECONDS = 2.0
+#: ... and it has at most so many times the units of the largest before.
+_GROWTH = 4
+#: Units of each shard where rows are limited: how many rows are sent hangs on it.
+_LIMITED = 4
+
+
+class Counts:
+    """A `fairdesk.audit.shards.shard.Dealing` of what counts units.
+
+    The figures are those of a run in one process: counts are added up by the method's own code, in
+    the order of the units, until there are enough. A budget of rows ends after the very unit at
+    which it is used up.
+
+    Parameters
+    ----------
+    domain : Domain
+        Of the audit.
+    run : RunSpec
+        The run; the seconds of its budget are for whoever deals to count.
+    inputs : RunInputs
+        Given to every shard.
+    merging : Merging
+        The half of the method that adds up.
+    """
+
+    def __init__(self, domain: Domain, run: RunSpec, inputs: RunInputs, merging: Merging) -> None:
+        self._run, self._inputs, self._merging = run, inputs, merging
+        self._domain = domain
+        self._unique = UniquePairs(domain)
+        self._total = Progress("", 0, 0, tried=0, found=0, queries=0)
+        self._limit = run.budget.queries
+        self._size = 1 if self._limit is None else _LIMITED
+        self._dealt = self._next = self._spent = 0
+        self._repeated = Repeatability()
+        self._enough = self.done = False
+        self.ending: Ending = "done"
+
+    def deal(self) -> Shard | None:
+        """Return the next units; see `fairdesk.audit.shards.shard.Dealing`."""
+        wanted = self._merging.wanted
+        if self.done or wanted is None:
+            return None
+        start = max(self._next, wanted.start)
+        stop = min(start + self._size, wanted.stop)
+        if start >= stop:
+            return None
+        run = msgspec.structs.replace(
+            self._run,
+            budget=Budget(),
+            shards=0,
+            shard=ShardRange(start, stop, wanted.stage),
+        )
+        shard = Shard(self._dealt, run, self._inputs)
+        self._next, self._dealt = stop, self._dealt + 1
+        return shard
+
+    def take(self, index: int, events: Ran) -> Iterator[Event]:
+        """Add up a shard's counts; see `fairdesk.audit.shards.shard.Dealing`."""
+        del index
+        last, units, measured = self._total, 0, Measured("", ())
+        found: list[Found] = []  # of the unit of which the next counts are
+        for event in events:
+            if self.done:
+                continue  # what one process would not have counted; it is read to its end
+            match event:
+                case Found():
+                    found.append(event)
+                case Tallied():
+                    counts, units = self._add(event), units + event.last
+                    yield from self._new(found if counts else [])
+                    found = []
+                case Measured():
+                    measured = event
+                case Progress():
+                    last = self._with(event)
+                    yield last
+                    self.done = self._enough
+        if events.ending != "done" and not self.done:
+            self.done, self.ending = True, events.ending or "stopped"
+        self._learn(last, units)
+        self._total = last
+        yield from self._told(measured)
+
+    def _new(self, found: list[Found]) -> Iterator[Event]:
+        """Yield those pairs that no unit before has found."""
+        for each in map(self._unique.new, found):
+            if len(each.rows):
+                yield each
+
+    def _add(self, counted: Tallied) -> bool:
+        """Add up counts if they count, and note whether there are enough.
+
+        Raises
+        ------
+        WorkerError
+            When they are none that can be added.
+        """
+        try:
+            counts = self._merging.add(counted)
+        except (LookupError, ValueError, TypeError) as error:
+            # a model's own code may have made them
+            raise nonsense("its counts do not fit the request") from error
+        self._spent += counted.queries
+        if self._merging.wanted is None:
+            self._enough = True
+        elif counted.last and self._limit is not None and self._spent >= self._limit:
+            self._enough, self.ending = True, "budget"
+        return counts
+
+    def _learn(self, last: Progress, units: int) -> None:
+        """Make the next shards as large as takes a few seconds."""
+        spent = sum(last.seconds.values()) - sum(self._total.seconds.values())
+        if self._limit is None and units:
+            wanted = int(_SECONDS * units / max(spent, 1e-3))
+            self._size = max(1, min(wanted, _GROWTH * self._size))
+
+    def _with(self, progress: Progress) -> Progress:
+        both = added(self._total, progress)
+        return told(msgspec.structs.replace(both, found=self._unique.size), self._merging)
+
+    def _told(self, noted: Measured) -> Iterator[Event]:
+        """Yield the figures so far, with whether the model's answers changed."""
+        for each in noted.figures:
+            if isinstance(each, Repeatability):
+                self._repeated = joined(self._repeated, each)
+        if measured := self._merging.measured():
+            figures = with_repeats(measured.figures, self._repeated)
+            checked = Measured(measured.phase, figures)
+            check_event(checked, self._domain, None)
+            yield checked
+        yield told(self._total, self._merging)

@@ -1,0 +1,111 @@
+"""Methods in two halves: one counts units of work with the model, one makes figures of the counts.
+
+Units hang on the run's seed and their number alone, so they may be counted anywhere and in any
+order; they are added up in order, and what was added up decides when there are enough. A run that
+is not divided does both halves in turn, and comes to the same figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import msgspec
+import numpy as np
+
+from fairdesk.results.events import Event, Measured, Progress
+from fairdesk.results.shards import ShardRange, Tallied
+
+#: Counts units. Each `Tallied` is followed by a `Progress`; their order is that of the units.
+Counting = Callable[[ShardRange], Iterator[Event]]
+
+
+class Merging(Protocol):
+    """The half of a method that makes figures; it knows no model."""
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The units that are to be counted now, from the next one on; ``None`` for no more."""
+
+    def add(self, tallied: Tallied) -> bool:
+        """Add what was counted of a unit, in the order of the units.
+
+        Returns whether it counts: not where enough of its kind was counted before.
+        """
+
+    def measured(self) -> Measured | None:
+        """Return the figures as they are; ``None`` where there are none yet."""
+
+    @property
+    def done(self) -> tuple[int, int]:
+        """How much is done, and of how much."""
+
+
+class Queried(Protocol):
+    """What a method works with."""
+
+    @property
+    def queries(self) -> int:
+        """Rows sent to the model so far."""
+
+
+class Due(Protocol):
+    """Says when figures are to be told: `fairdesk.individual.engine.sampling.Pace`."""
+
+    def due(self) -> bool:
+        """Return whether they are now."""
+
+
+def stream(rng: np.random.Generator, *place: int) -> np.random.Generator:
+    """Return a generator of its own for a place: of two numbers or more, apart from `spawn`'s."""
+    seeds = rng.bit_generator.seed_seq
+    if not isinstance(seeds, np.random.SeedSequence):
+        raise TypeError("the generator was not made of a seed")
+    key = (*seeds.spawn_key, *place)
+    return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=key))
+
+
+def counted_here(merging: Merging, counting: Counting, pace: Due) -> Iterator[Event]:
+    """Count all units in this process, and yield the events of the run."""
+    last: Progress | None = None
+    while (wanted := merging.wanted) is not None:
+        enough = False
+        for event in counting(wanted):
+            if isinstance(event, Tallied):
+                merging.add(event)
+                if pace.due() and (measured := merging.measured()):
+                    yield measured
+                enough = event.last and not _continues(merging.wanted, wanted)
+            elif isinstance(event, Progress):
+                last = told(event, merging)
+                yield last
+                if enough:
+                    break
+            else:
+                yield event
+    if measured := merging.measured():
+        yield measured
+    if last is not None:
+        yield told(last, merging)
+
+
+def counted_apart(events: Iterator[Event], context: Queried) -> Iterator[Event]:
+    """Note with each `Tallied` which queries it took."""
+    before = context.queries
+    for event in events:
+        if isinstance(event, Tallied):
+            taken, before = context.queries - before, context.queries
+            yield msgspec.structs.replace(event, queries=taken)
+        else:
+            yield event
+
+
+def told(progress: Progress, merging: Merging) -> Progress:
+    """Return a progress as far as the whole run is."""
+    done, total = merging.done
+    return msgspec.structs.replace(progress, done=done, total=total)
+
+
+def _continues(now: ShardRange | None, before: ShardRange) -> bool:
+    """Return whether what is wanted now is the rest of what was wanted before."""
+    return now is not None and now.stage == before.stage and now.start < before.stop

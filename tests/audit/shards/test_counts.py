@@ -1,0 +1,130 @@
+"""Counted in shards of any number, in any order, figures are those of one process, to the last."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from fairdesk.audit.plan.inputs import SearchInputs, group_inputs
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.shards.counts import Counts
+from fairdesk.audit.shards.dealing import dealing
+from fairdesk.audit.shards.shard import Outcome
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.formats.reading import read_table
+from fairdesk.errors import WorkerError
+from fairdesk.results.events import Found
+from fairdesk.results.shards import Tallied
+from tests.audit import making
+from tests.audit.shards.sharing import Inside, figures, found, last, on, ran
+
+RUNS = {
+    "estimate": RunSpec("estimate", {"trials": 20, "people": 900}, seed=3),
+    "estimate to a margin": RunSpec(
+        "estimate", {"trials": 100, "people": 1_000, "margin": 0.03}, seed=3
+    ),
+    "estimate near the data": RunSpec(
+        "estimate", {"trials": 10, "people": 900}, seed=3, max_distance=0.05
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def worker():
+    return Inside()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return read_table(making.write_people(tmp_path_factory.mktemp("data") / "p.csv", rows=3_000))
+
+
+@pytest.fixture(scope="module")
+def audit(table, worker, tmp_path_factory):
+    """Two protected attributes, and a domain far larger than what is drawn of it."""
+    model = making.write_model(tmp_path_factory.mktemp("model") / "model.pkl")
+    spec = making.spec_of(table, worker.open_model(model, trusted=True))
+    wide = [
+        each if each.name == "sex" else msgspec.structs.replace(each, high=each.high + 200)
+        for each in spec.domain.attributes
+    ]
+    return msgspec.structs.replace(spec, domain=Domain(tuple(wide)))
+
+
+def inputs_of(audit, table, method):
+    people = audit.domain.people(table)
+    return group_inputs(audit, table) if "groups" in method else SearchInputs(people)
+
+
+def timeless(measured):
+    """Return figures without the seconds that they took."""
+    return [
+        msgspec.structs.replace(each, seconds=0.0) if hasattr(each, "seconds") else each
+        for each in measured
+    ]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_figures_and_pairs_are_those_of_one_process(name, audit, table, worker):
+    run = RUNS[name]
+    inputs = inputs_of(audit, table, run.method)
+    whole = worker.search(audit.mapping, audit.domain, inputs, run)
+    wanted = timeless(figures(whole))
+    assert wanted
+    for seed, at_once in enumerate((2, 5)):
+        assert isinstance(dealing(audit, run, inputs, at_once), Counts)
+        events, ending = ran(worker, audit, run, inputs, np.random.default_rng(seed), at_once)
+        assert timeless(figures(events)) == wanted
+        assert found(events) == found(whole)
+        assert (ending, last(events).found) == ("done", last(whole).found)
+        assert (last(events).done, last(events).total) == (last(whole).done, last(whole).total)
+
+
+def test_a_budget_of_rows_ends_after_a_unit_whoever_ran_it(audit, table, worker):
+    run = RunSpec("estimate", {"trials": 50, "people": 1_000}, budget=Budget(queries=60_000))
+    inputs = inputs_of(audit, table, run.method)
+    one, other = (
+        ran(worker, audit, run, inputs, np.random.default_rng(seed), at_once)
+        for seed, at_once in ((1, 2), (2, 4))
+    )
+    assert one[1] == other[1] == "budget"
+    assert figures(one[0]) == figures(other[0])
+    assert found(one[0]) == found(other[0])
+    people = sum(each.n_samples for each in figures(one[0]))
+    assert 0 < people < 3 * 50_000
+
+
+def test_pairs_of_the_run_before_are_not_found_again(audit, table, worker):
+    run = RunSpec("estimate", {"trials": 5, "people": 900}, seed=3)
+    people = audit.domain.people(table)
+    before = found(worker.search(audit.mapping, audit.domain, SearchInputs(people), run))
+    known = SearchInputs(people, known=np.array([row for row, _ in before]))
+    events, _ = ran(worker, audit, run, known, np.random.default_rng(0))
+    assert before
+    assert not found(events)
+    # every draw counts all the same
+    assert figures(events)[0].hits > 0
+
+
+def test_counts_that_cannot_be_are_refused(audit, table, worker):
+    run = RUNS["estimate"]
+    divided = dealing(audit, run, inputs_of(audit, table, run.method), 2)
+    outcome = on(worker, audit, divided.deal())
+    lying = [
+        msgspec.structs.replace(each, arrays={"rows": np.array([3])})
+        if isinstance(each, Tallied)
+        else each
+        for each in outcome
+    ]
+    with pytest.raises(WorkerError):
+        list(divided.take(0, Outcome(lying, "done")))
+
+
+def test_a_shard_that_was_stopped_ends_the_run_with_what_was_counted(audit, table, worker):
+    run = RUNS["estimate"]
+    divided = dealing(audit, run, inputs_of(audit, table, run.method), 2)
+    first, second = divided.deal(), divided.deal()
+    list(divided.take(0, on(worker, audit, first)))
+    events = list(divided.take(1, Outcome([], "stopped")))
+    assert (second.run.shard.start, divided.done, divided.ending) == (1, True, "stopped")
+    assert figures(events)[0].n_samples
+    assert not [each for each in events if isinstance(each, Found)]
