@@ -58,6 +58,7 @@ METHODS = (
             "For a repeatable model, “Random-sample estimate” shows more."
         ),
         options=RepeatsOptions,
+        division=Division(Divides.DRAWS),
         cost="four queries per pair drawn",
         repeats=Repeats.INDEPENDENT,
         answers=QuestionKind.SHARE,
@@ -84,6 +85,7 @@ METHODS = (
             "input domain. Each interval is valid by itself, not all of them together."
         ),
         options=ThemisOptions,
+        division=Division(Divides.DRAWS),
         cost="queries, up to the precision wanted",
         answers=QuestionKind.SHARE,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdesk.audit.catalogue.method import Method, QuestionKind, Repeats
+from fairdesk.audit.catalogue.method import Divides, Division, Method, QuestionKind, Repeats
 from fairdesk.data.domain.domain import Domain
 from fairdesk.groups.options import (
     FairFictPlayOptions,
@@ -114,6 +114,7 @@ METHODS = (
             "domain. It is included for comparison and covers groups of single values only."
         ),
         options=ThemisGroupsOptions,
+        division=Division(Divides.DRAWS),
         cost="queries, up to the precision wanted",
         repeats=Repeats.INDEPENDENT,
         answers=QuestionKind.GROUPS,

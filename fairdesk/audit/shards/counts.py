@@ -14,7 +14,7 @@ from fairdesk.audit.worker.answer_checks import check_event, nonsense
 from fairdesk.audit.worker.driving import with_repeats
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.division import Merging, told
+from fairdesk.individual.engine.division import Merging
 from fairdesk.models.decisions.requerying import joined
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Event, Found, Measured, Progress
@@ -106,10 +106,13 @@ class Counts:
         yield from self._told(measured)
 
     def _new(self, found: list[Found]) -> Iterator[Event]:
-        """Yield those pairs that no unit before has found."""
-        for each in map(self._unique.new, found):
-            if len(each.rows):
-                yield each
+        """Yield those pairs that no unit before has found, as long as any are kept."""
+        most = self._merging.most_pairs
+        for each in found:
+            left = None if most is None else most - self._unique.size
+            new = self._unique.new(each, left)
+            if len(new.rows):
+                yield new
 
     def _add(self, counted: Tallied) -> bool:
         """Add up counts if they count, and note whether there are enough.
@@ -140,7 +143,7 @@ class Counts:
 
     def _with(self, progress: Progress) -> Progress:
         both = added(self._total, progress)
-        return told(msgspec.structs.replace(both, found=self._unique.size), self._merging)
+        return self._merging.told(msgspec.structs.replace(both, found=self._unique.size))
 
     def _told(self, noted: Measured) -> Iterator[Event]:
         """Yield the figures so far, with whether the model's answers changed."""
@@ -152,4 +155,4 @@ class Counts:
             checked = Measured(measured.phase, figures)
             check_event(checked, self._domain, None)
             yield checked
-        yield told(self._total, self._merging)
+        yield self._merging.told(self._total)

@@ -45,13 +45,14 @@ class UniquePairs:
         """How many were let through."""
         return len(self._met)
 
-    def new(self, found: Found) -> Found:
-        """Return the instances that were not met before, the first of each."""
-        unique, first = np.unique(keys(found.rows[:, self._columns]), return_index=True)
-        fresh = ~np.isin(unique, self._met, assume_unique=True)
-        self._met = np.union1d(self._met, unique[fresh])
-        chosen = np.zeros(len(found.rows), dtype=np.bool_)
-        chosen[first[fresh]] = True
+    def new(self, found: Found, most: int | None = None) -> Found:
+        """Return the instances that were not met before, the first of each, ``most`` of them."""
+        met = keys(found.rows[:, self._columns])
+        unique, first = np.unique(met, return_index=True)
+        fresh = np.sort(first[~np.isin(unique, self._met, assume_unique=True)])[:most]
+        self._met = np.union1d(self._met, met[fresh])
+        chosen = np.zeros(len(met), dtype=np.bool_)
+        chosen[fresh] = True
         return selected(found, chosen)
 
 

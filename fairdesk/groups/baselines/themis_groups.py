@@ -8,12 +8,12 @@ for the causal score too: so it also serves where the protected values make too 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, combinations, product
 from math import prod
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,11 +21,13 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import MOST_GROUPS, ThemisGroupsOptions
-from fairdesk.individual.engine.sampling import BLOCK, Pace, one_per_fixed
+from fairdesk.individual.engine.division import Counting, counted_here
+from fairdesk.individual.engine.sampling import BLOCK, Pace, drawn_blocks, one_per_fixed
 from fairdesk.individual.shares.themis import greatest_gap
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.groups import GroupGap
+from fairdesk.results.shards import ShardRange, Tallied
 
 #: Whether to go on is asked each time the sample has grown by so much.
 _GROWTH = 1.1
@@ -52,7 +54,9 @@ def search(
     SpecError
         When the model is given no protected attribute, or nearly nobody may be asked about.
     """
-    return timed(_run(context, people, options, rng))
+    half = counting(context, people, options, rng)
+    scores = merging(context.domain, options)
+    return timed(counted_here(scores, half, Pace(1, context=context)))
 
 
 @dataclass
@@ -83,11 +87,17 @@ class _Groups:
         self.people = np.zeros(len(self.values), dtype=np.int64)
         self.favourable_counts = np.zeros(len(self.values), dtype=np.int64)
 
-    def add(self, places: NDArray[np.intp], favourable: NDArray[np.bool_]) -> None:
-        """Count people: ``(m, p)`` places of their values among those compared, ``(m,)``."""
-        group = places @ self.strides
-        self.people += np.bincount(group, minlength=len(self.values))
-        self.favourable_counts += np.bincount(group[favourable], minlength=len(self.values))
+    def count(self, places: NDArray[np.intp], favourable: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Count people: ``(m, p)`` places of their values among those compared, ``(m,)``.
+
+        Returns
+        -------
+        NDArray[np.int64]
+            ``(2, g)``; to be added to ``people`` and ``favourable_counts``.
+        """
+        group, size = places @ self.strides, len(self.values)
+        met = np.bincount(group, minlength=size)
+        return np.stack([met, np.bincount(group[favourable], minlength=size)])
 
 
 def _sets(domain: Domain, together: int) -> list[_Groups]:
@@ -110,9 +120,10 @@ def _sets(domain: Domain, together: int) -> list[_Groups]:
     return made
 
 
-def _run(
+def counting(
     context: GroupContext, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
-) -> Iterator[Event]:
+) -> Counting:
+    """Return the half that queries the model; parameters as of `search`."""
     domain = context.domain
     if not domain.protected.size:
         raise SpecError(
@@ -128,31 +139,80 @@ def _run(
         )
     counts = _sets(domain, options.together)
     protected = [domain.attributes[i] for i in domain.protected.tolist()]
-    pace, done, checked = Pace(1, context=context), 0, 1
-    for drawn in domain.draw(rng, sys.maxsize, BLOCK, one_per_fixed(domain, people)):
-        rows = drawn[: options.most - done]
-        for part in pace.parts(len(rows)):
-            block = rows[part]
-            favourable = labels(context.predict(block)) == context.favourable
-            places = np.column_stack(
-                [
-                    each.nearest_compared(block[:, i])
-                    for i, each in zip(domain.protected, protected, strict=True)
-                ]
-            )
-            for each in counts:
-                each.add(places, favourable)
-            done += len(block)
-            if pace.due():
-                yield _measured(counts, options)
-            yield _progress(context, done, options.most)
-        over = done >= options.most
-        if over or done >= checked * _GROWTH:
-            checked = done
-            if over or _settled(counts, options):
-                break
-    yield _measured(counts, options)
-    yield _progress(context, done, done)
+    once, pace = one_per_fixed(domain, people), Pace(1, context=context)
+
+    def count(wanted: ShardRange) -> Iterator[Event]:
+        done = 0
+        blocks = drawn_blocks(domain, once, rng, wanted.start)
+        for unit, drawn in zip(range(wanted.start, wanted.stop), blocks, strict=False):
+            rows = drawn[: max(0, options.most - unit * BLOCK)]
+            for part, last in pace.of_unit(len(rows)):
+                block = rows[part]
+                favourable = labels(context.predict(block)) == context.favourable
+                places = np.column_stack(
+                    [
+                        each.nearest_compared(block[:, i])
+                        for i, each in zip(domain.protected, protected, strict=True)
+                    ]
+                )
+                counted = [each.count(places, favourable) for each in counts]
+                arrays = {"n": np.array([len(block)]), "counts": np.concatenate(counted, axis=1)}
+                done += len(block)
+                yield Tallied("random", unit, last, arrays)
+                yield _progress(context, done)
+
+    return count
+
+
+def merging(domain: Domain, options: ThemisGroupsOptions, favourable: int = 1) -> _Scores:
+    """Return the half that adds up; what is favourable was looked at before."""
+    del favourable
+    return _Scores(_sets(domain, options.together), options)
+
+
+class _Scores:
+    """The scores of all sets of attributes: a `Merging` of blocks of people."""
+
+    most_pairs = None
+
+    def __init__(self, counts: list[_Groups], options: ThemisGroupsOptions) -> None:
+        self._counts, self._options = counts, options
+        self._next, self._done, self._looked, self._over = 0, 0, 1, False
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The blocks after the last one."""
+        if self._over:
+            return None
+        return ShardRange(self._next, -(-self._options.most // BLOCK))
+
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress with how many people were asked about, of how many at most."""
+        total = self._done if self._over else self._options.most
+        return msgspec.structs.replace(progress, done=self._done, total=total)
+
+    def add(self, tallied: Tallied) -> bool:
+        """Count people for every set, unless all scores are known well enough."""
+        if self._over:
+            return False
+        counts = tallied.arrays["counts"]
+        for each in self._counts:
+            own, counts = np.split(counts, [len(each.values)], axis=1)
+            each.people += own[0]
+            each.favourable_counts += own[1]
+        self._done += int(tallied.arrays["n"][0])
+        if tallied.last:
+            self._next = tallied.unit + 1
+            over = self._done >= self._options.most
+            if over or self._done >= self._looked * _GROWTH:
+                self._looked = self._done
+                self._over = over or _settled(self._counts, self._options)
+        return True
+
+    def measured(self) -> Measured | None:
+        """Return the scores of the sets of which two groups were met."""
+        gaps = tuple(gap for gap in _gaps(self._counts, self._options) if gap is not None)
+        return Measured("random", gaps) if self._done else None
 
 
 def _gaps(counts: list[_Groups], options: ThemisGroupsOptions) -> Iterator[GroupGap | None]:
@@ -175,9 +235,5 @@ def _settled(counts: list[_Groups], options: ThemisGroupsOptions) -> bool:
     )
 
 
-def _measured(counts: list[_Groups], options: ThemisGroupsOptions) -> Measured:
-    return Measured("random", tuple(gap for gap in _gaps(counts, options) if gap is not None))
-
-
-def _progress(context: GroupContext, done: int, total: int) -> Progress:
-    return Progress("random", done, total, tried=done, found=0, queries=context.queries)
+def _progress(context: GroupContext, done: int) -> Progress:
+    return Progress("random", 0, 0, tried=done, found=0, queries=context.queries)

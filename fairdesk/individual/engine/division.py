@@ -36,9 +36,12 @@ class Merging(Protocol):
     def measured(self) -> Measured | None:
         """Return the figures as they are; ``None`` where there are none yet."""
 
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress as far as the whole run is."""
+
     @property
-    def done(self) -> tuple[int, int]:
-        """How much is done, and of how much."""
+    def most_pairs(self) -> int | None:
+        """How many of the pairs found are kept at most; ``None`` for all."""
 
 
 class Queried(Protocol):
@@ -77,7 +80,7 @@ def counted_here(merging: Merging, counting: Counting, pace: Due) -> Iterator[Ev
                     yield measured
                 enough = event.last and not _continues(merging.wanted, wanted)
             elif isinstance(event, Progress):
-                last = told(event, merging)
+                last = merging.told(event)
                 yield last
                 if enough:
                     break
@@ -86,7 +89,7 @@ def counted_here(merging: Merging, counting: Counting, pace: Due) -> Iterator[Ev
     if measured := merging.measured():
         yield measured
     if last is not None:
-        yield told(last, merging)
+        yield merging.told(last)
 
 
 def counted_apart(events: Iterator[Event], context: Queried) -> Iterator[Event]:
@@ -98,12 +101,6 @@ def counted_apart(events: Iterator[Event], context: Queried) -> Iterator[Event]:
             yield msgspec.structs.replace(event, queries=taken)
         else:
             yield event
-
-
-def told(progress: Progress, merging: Merging) -> Progress:
-    """Return a progress as far as the whole run is."""
-    done, total = merging.done
-    return msgspec.structs.replace(progress, done=done, total=total)
 
 
 def _continues(now: ShardRange | None, before: ShardRange) -> bool:

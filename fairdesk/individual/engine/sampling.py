@@ -112,6 +112,13 @@ class Pace:
             start += size
             self._size = int(np.clip(size * np.clip(wanted, 0.5, 2.0), 1, self._most))
 
+    def of_unit(self, n_samples: int) -> Iterator[tuple[slice, bool]]:
+        """Yield the parts of a unit, each with whether it is the last; an empty unit has one."""
+        if not n_samples:
+            yield slice(0, 0), True
+        for part in self.parts(n_samples):
+            yield part, part.stop >= n_samples
+
     def due(self) -> bool:
         """Return whether figures are to be told: now and then, and once the budget is used up."""
         now = perf_counter()

@@ -14,6 +14,7 @@ from functools import partial
 from time import perf_counter
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +38,7 @@ from fairdesk.individual.engine.sampling import (
 )
 from fairdesk.individual.shares.intervals import anytime, clopper_pearson
 from fairdesk.individual.shares.options import EstimateOptions
-from fairdesk.results.events import Event, Measured, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.individual import Share
 from fairdesk.results.shards import ShardRange, Tallied
 
@@ -223,6 +224,8 @@ class Shares:
         What is drawn at random ends where no anytime interval is wider than twice this; 0: never.
     """
 
+    most_pairs = None
+
     def __init__(
         self,
         whom: tuple[Whom, ...],
@@ -245,9 +248,14 @@ class Shares:
         return ShardRange(self._next, sys.maxsize, ",".join(self._open)) if self._open else None
 
     @property
-    def done(self) -> tuple[int, int]:
-        """People checked, of those that are to be."""
-        return sum(map(self._people, self._whom)), sum(self._most.values())
+    def checked(self) -> int:
+        """People checked so far."""
+        return sum(map(self._people, self._whom))
+
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress with how many people are checked, of those that are to be."""
+        total = sum(self._most.values())
+        return msgspec.structs.replace(progress, done=self.checked, total=total)
 
     def _left(self, whom: Whom) -> int:
         return self._most[whom] - self._people(whom)
@@ -342,6 +350,7 @@ class _Sample:
         self.pace = Pace(members, context=context, extra=extra_rows(len(sets)))
         self._context, self._planned, self._blocks, self._rows = context, planned, blocks, rows
         self._judge = _Judge(context, sets)
+        self._nobody = context.domain.snap(np.empty((0, len(context.domain.attributes))))
 
     def count(self, wanted: ShardRange) -> Iterator[Event]:
         """Check blocks of the samples in turn."""
@@ -353,26 +362,23 @@ class _Sample:
         for unit in range(wanted.start, wanted.stop):
             block, place = divmod(unit, len(samples))
             if samples[place] in open_:
-                drawn = next(streams[samples[place]], None)
+                rows, combination = next(streams[samples[place]], self._nobody)
                 # all blocks before were full
-                yield from self._checked(unit, drawn, max(0, self._planned - block * BLOCK))
+                left = max(0, self._planned - block * BLOCK)
+                yield from self._checked(unit, (rows[:left], combination[:left]))
 
-    def _checked(self, unit: int, drawn: Block | None, most: int) -> Iterator[Event]:
-        """Check a block, part by part."""
-        context, rows = self._context, np.array([self._rows])
-        size = 0 if drawn is None else len(drawn[0][:most])
-        for part in self.pace.parts(size):
-            assert drawn is not None, "there is somebody"  # noqa: S101 - for mypy
-            inside = slice(part.start, min(part.stop, size))
-            verdicts = self._judge((drawn[0][inside], drawn[1][inside]))
+    def _checked(self, unit: int, drawn: Block) -> Iterator[Event]:
+        """Check a block, part by part; of nobody, too, it is told that it is over."""
+        context, rows, combination = self._context, *drawn
+        for part, last in self.pace.of_unit(len(rows)):
+            if len(rows):
+                verdicts = self._judge((rows[part], combination[part]))
+            else:
+                verdicts = np.zeros((0, self._judge.sets), dtype=np.bool_)
             if found := context.take("random"):
                 yield found
-            counted = {"rows": rows, "verdicts": verdicts}
-            yield Tallied("random", unit, inside.stop == size, counted)
-            yield context.progress("random", 0, 0)
-        if not size:
-            nobody = {"rows": rows, "verdicts": np.zeros((0, self._judge.sets), dtype=np.bool_)}
-            yield Tallied("random", unit, last=True, arrays=nobody)
+            counted = {"rows": np.array([self._rows]), "verdicts": verdicts}
+            yield Tallied("random", unit, last, counted)
             yield context.progress("random", 0, 0)
 
 
@@ -455,10 +461,10 @@ def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) 
             if isinstance(event, Measured):
                 continue
             over = context.rows_left <= 0 if budgeted else perf_counter() - began > BOUND_SECONDS
-            if over and shares.done[0]:
+            if over and shares.checked:
                 break
     except SpecError:
         pass  # nearly nobody may be asked about: what the search tried is all there is to tell
     if measured := shares.measured():
         yield measured
-        yield context.progress("random", shares.done[0], shares.done[0])
+        yield context.progress("random", shares.checked, shares.checked)

@@ -15,19 +15,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.division import Counting, counted_here, stream
 from fairdesk.individual.engine.sampling import BLOCK, Block, Pace, of_domain
 from fairdesk.individual.shares.intervals import anytime
 from fairdesk.individual.shares.options import RepeatsOptions
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, Measured, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.individual import ExcessChange
+from fairdesk.results.shards import ShardRange, Tallied
 
 #: Queries for each pair.
 _QUERIES = 4
+#: What each block's streams of random numbers are for, beside that of the people drawn.
+_ROWS, _OTHERS, _ORDERS = range(3, 6)
 
 
 def search(
@@ -45,39 +51,53 @@ def search(
     SpecError
         When nearly nobody may be asked about.
     """
-    return timed(_search(context, people, options, rng))
+    sample = _Sample(context, people, options, rng)
+    return timed(counted_here(merging(context.domain, options), sample.count, sample.pace))
+
+
+def counting(
+    context: SearchContext, people: Rows, options: RepeatsOptions, rng: np.random.Generator
+) -> Counting:
+    """Return the half that queries the model; parameters as of `search`."""
+    return _Sample(context, people, options, rng).count
+
+
+def merging(domain: Domain, options: RepeatsOptions, favourable: int = 1) -> _Excess:
+    """Return the half that adds up; what is favourable was looked at before."""
+    del favourable
+    return _Excess(domain, options)
 
 
 class _Tally:
-    """Counts what four queries of each pair came to."""
+    """Counts what four queries of each pair came to.
+
+    Attributes
+    ----------
+    counts : NDArray[np.int64]
+        ``(5,)``; pairs, those that add 1, those that add -1/2, and how often decisions differed
+        between the two rows and between two queries of one.
+    """
 
     def __init__(self, whom: Literal["domain", "data"], names: tuple[str, ...]) -> None:
         self.whom, self._names = whom, names
-        self.people = self._between = self._again = self._for = self._against = 0
+        self.counts = np.zeros(5, dtype=np.int64)
 
-    def add(self, decisions: NDArray[np.bool_]) -> None:
-        """Count ``(2, 2, n)`` decisions: query, row of the pair, pair."""
-        (a, b), (again_a, again_b) = decisions
-        one = (a != b).astype(np.int64) * (again_a != again_b) * np.where(a == again_a, 1, -1)
-        other = (a != again_b).astype(np.int64) * (again_a != b) * np.where(a == again_a, 1, -1)
-        both = one + other
-        self.people += len(a)
-        self._for += int((both > 0).sum())
-        self._against += int((both < 0).sum())
-        self._between += int(sum((x != y).sum() for x in (a, again_a) for y in (b, again_b)))
-        self._again += int((a != again_a).sum() + (b != again_b).sum())
+    @property
+    def people(self) -> int:
+        """Pairs so far."""
+        return int(self.counts[0])
 
     def figure(self, confidence: float) -> ExcessChange:
         """Return the figure. A pair adds 1, 0, or -1/2: the shares of the first and the last."""
-        n = self.people
-        least, most = anytime([self._for, self._against], n, (1 + confidence) / 2)
-        excess = (self._for - self._against / 2) / n
+        n, favours, against, between, again = self.counts.tolist()
+        least, most = anytime([favours, against], n, (1 + confidence) / 2)
+        excess = (favours - against / 2) / n
         return ExcessChange(
             whom=self.whom,
             attributes=self._names,
             n_samples=n,
-            between=self._between / (4 * n),
-            again=self._again / (2 * n),
+            between=between / (4 * n),
+            again=again / (2 * n),
             excess=excess,
             low=max(0.0, float(least[0] - most[1] / 2)),
             high=min(1.0, float(most[0] - least[1] / 2)),
@@ -85,45 +105,98 @@ class _Tally:
         )
 
 
-def _search(
-    context: SearchContext, people: Rows, options: RepeatsOptions, rng: np.random.Generator
-) -> Iterator[Event]:
-    domain = context.domain
-    names = tuple(domain.names[i] for i in domain.protected)
-    real, _ = domain.admit(people)
-    near = real if context.fits is None else real[context.fits(real)]
-    streams = [(_Tally("domain", names), of_domain(context, real, rng))]
-    if len(near):
-        streams.append((_Tally("data", names), _with_replacement(context, near, rng)))
-    tallies = [tally for tally, _ in streams]
-    others, orders = rng.spawn(2)
-    pace, total = Pace(_QUERIES, context=context), len(streams) * options.people
-    while any(tally.people < options.people for tally in tallies):
-        for tally, blocks in streams:
-            rows, combination = next(blocks)
-            left = options.people - tally.people
+def _counted(decisions: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count ``(2, 2, n)`` decisions, query, row of the pair, pair, as of `_Tally`: ``(5,)``."""
+    (a, b), (again_a, again_b) = decisions
+    one = (a != b).astype(np.int64) * (again_a != again_b) * np.where(a == again_a, 1, -1)
+    other = (a != again_b).astype(np.int64) * (again_a != b) * np.where(a == again_a, 1, -1)
+    both = one + other
+    between = sum(int((x != y).sum()) for x in (a, again_a) for y in (b, again_b))
+    again = int((a != again_a).sum() + (b != again_b).sum())
+    counts = len(a), int((both > 0).sum()), int((both < 0).sum()), between, again
+    return np.array(counts, dtype=np.int64)
+
+
+class _Excess:
+    """The figures of both samples: a `Merging`.
+
+    Unit ``u`` is block ``u // 2`` of sample ``u % 2``.
+    """
+
+    most_pairs = None
+
+    def __init__(self, domain: Domain, options: RepeatsOptions) -> None:
+        names = tuple(domain.names[i] for i in domain.protected)
+        self._options = options
+        self._tallies = [_Tally("domain", names), _Tally("data", names)]
+        self._samples, self._next = len(self._tallies), 0
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The blocks after the last one."""
+        stop = 2 * -(-self._options.people // BLOCK)
+        return ShardRange(self._next, stop) if self._next < stop else None
+
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress with how many pairs were queried, of how many in all."""
+        done, total = sum(each.people for each in self._tallies), self._options.people
+        return msgspec.structs.replace(progress, done=done, total=self._samples * total)
+
+    def add(self, tallied: Tallied) -> bool:
+        """Count pairs of a sample; there is none of the data without rows."""
+        self._samples = 2 if tallied.arrays["rows"][0] else 1
+        self._tallies[tallied.unit % 2].counts += tallied.arrays["counts"]
+        if tallied.last:
+            self._next = tallied.unit + 1
+        return True
+
+    def measured(self) -> Measured | None:
+        """Return the figures of the samples that were begun."""
+        told = [each.figure(self._options.confidence) for each in self._tallies if each.people]
+        return Measured("random", tuple(told)) if told else None
+
+
+class _Sample:
+    """Queries pairs of two samples: the half that queries the model."""
+
+    def __init__(
+        self,
+        context: SearchContext,
+        people: Rows,
+        options: RepeatsOptions,
+        rng: np.random.Generator,
+    ) -> None:
+        self._context, self._options, self._rng = context, options, rng
+        self._real, _ = context.domain.admit(people)
+        fits = context.fits
+        self._near = self._real if fits is None else self._real[fits(self._real)]
+        self.pace = Pace(_QUERIES, context=context)
+
+    def count(self, wanted: ShardRange) -> Iterator[Event]:
+        """Query the pairs of blocks."""
+        context, rng = self._context, self._rng
+        blocks = of_domain(context, self._real, rng, -(-wanted.start // 2))
+        for unit in range(wanted.start, wanted.stop):
+            number, of_data = divmod(unit, 2)
+            rows, combination = self._of_data(number) if of_data else next(blocks)
+            left = self._options.people - number * BLOCK
             rows, combination = rows[:left], combination[:left]
+            others, orders = (stream(rng, kind, unit) for kind in (_OTHERS, _ORDERS))
             chosen = _counterfactuals(context, rows, combination, others)
-            for part in pace.parts(len(rows)):
-                tally.add(_queried(context, rows[part], chosen[part], orders))
+            for part, last in self.pace.of_unit(len(rows)):
+                decisions = _queried(context, rows[part], chosen[part], orders)
                 context.tried += len(rows[part])
-                if pace.due():
-                    yield _measured(tallies, options.confidence)
-                yield context.progress("random", sum(each.people for each in tallies), total)
-    yield _measured(tallies, options.confidence)
-    yield context.progress("random", total, total)
+                arrays = {"rows": np.array([len(self._near)]), "counts": _counted(decisions)}
+                yield Tallied("random", unit, last, arrays)
+                yield context.progress("random", 0, 0)
 
-
-def _measured(tallies: list[_Tally], confidence: float) -> Measured:
-    return Measured("random", tuple(each.figure(confidence) for each in tallies if each.people))
-
-
-def _with_replacement(
-    context: SearchContext, real: Rows, rng: np.random.Generator
-) -> Iterator[Block]:
-    """Draw rows of the data independently, without end."""
-    while True:
-        yield context.domain.snap(real[rng.integers(len(real), size=BLOCK)])
+    def _of_data(self, number: int) -> Block:
+        """Draw a block of rows of the data independently; an empty one where there are none."""
+        near = self._near
+        if not len(near):
+            return self._context.domain.snap(near)
+        own = stream(self._rng, _ROWS, number)
+        return self._context.domain.snap(near[own.integers(len(near), size=BLOCK)])
 
 
 def _counterfactuals(

@@ -9,13 +9,16 @@ Those of group scores hold for all sets of attributes together: the widest is wh
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
+from fairdesk.individual.engine.division import Counting, counted_here
 from fairdesk.individual.engine.sampling import (
     Block,
     Pace,
@@ -32,9 +35,10 @@ from fairdesk.individual.shares.enumeration import population
 from fairdesk.individual.shares.estimate import Tally
 from fairdesk.individual.shares.intervals import anytime
 from fairdesk.individual.shares.options import ThemisOptions
-from fairdesk.results.events import Event, Measured, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
+from fairdesk.results.shards import ShardRange, Tallied
 
 #: Whether to go on is asked each time the sample has grown by so much.
 _GROWTH = 1.1
@@ -42,6 +46,8 @@ _GROWTH = 1.1
 _MOST_COUNTED = 1_000_000
 #: Of so many groups each two are compared by the same people; of more by their rates.
 _MOST_PAIRED = 20
+#: The kinds of scores that are looked for, the other one is of groups.
+_CAUSAL = 0
 #: Once there were so many times as many draws as people, hardly anybody was never drawn.
 _MOST_REPEATED = 20
 
@@ -51,78 +57,87 @@ class Groups:
 
     Parameters
     ----------
-    context : SearchContext
-        Knows the domain and the favourable decision.
+    domain : Domain
+        Of the audit.
     subset : Subset
         The protected attributes whose values make the groups.
     confidence : float
         Of the interval.
-    total : int, optional
-        Of how many people in all the sample is drawn.
     sets : int
         As of `greatest_gap`.
+
+    Attributes
+    ----------
+    counts : NDArray[np.int64]
+        ``(c,)``; of each group who was met, then who of them gets the favourable decision, then,
+        where there are few groups, of each two who gets it in the first and not in the second.
     """
 
-    def __init__(
-        self,
-        context: SearchContext,
-        subset: Subset,
-        confidence: float,
-        total: int | None,
-        sets: int,
-    ) -> None:
-        domain = context.domain
-        self._favourable = context.favourable
-        self._names, self._confidence = names_of(domain, subset), confidence
+    def __init__(self, domain: Domain, subset: Subset, confidence: float, sets: int) -> None:
+        self._names, self._confidence, self._sets = names_of(domain, subset), confidence, sets
         self._fellows = SubsetMembers.of(domain, subset)
         self._values = domain.combinations[self._fellows.changes][:, list(subset)]
-        # where not every member of a similar set may be asked about, a person's similar set is no
-        # fair sample of the other groups: everybody then counts for their own
-        self._own_only = domain.has_constraints or context.fits is not None
-        self._total, self._sets = None if self._own_only else total, sets
         groups = len(self._values)
-        self._people = np.zeros(groups, dtype=np.int64)
-        self._favourable_counts = np.zeros(groups, dtype=np.int64)
-        paired = not self._own_only and groups <= _MOST_PAIRED
-        self._only = np.zeros((groups, groups), dtype=np.int64) if paired else None
+        self._paired = groups <= _MOST_PAIRED
+        self.counts = np.zeros(2 * groups + self._paired * groups**2, dtype=np.int64)
 
-    def add(self, block: Block, answers: CombinationScores) -> None:
-        """Count people, each as a member of every group they can be in."""
-        _, combination = block
-        if self._own_only:
-            group, groups = self._fellows.group[combination], len(self._values)
-            favourable = answers.of(combination) == self._favourable
-            self._people += np.bincount(group, minlength=groups)
-            self._favourable_counts += np.bincount(group[favourable], minlength=groups)
+    def count(
+        self,
+        combination: NDArray[np.intp],
+        answers: CombinationScores,
+        favourable: int,
+        *,
+        own_only: bool,
+    ) -> NDArray[np.int64]:
+        """Count people, each as a member of every group they can be in, or only of their own.
+
+        Returns
+        -------
+        NDArray[np.int64]
+            ``(c,)``; to be added to `counts`.
+        """
+        groups = len(self._values)
+        only = np.zeros((groups, groups) if self._paired else 0, dtype=np.int64)
+        if own_only:
+            group = self._fellows.group[combination]
+            good = answers.of(combination) == favourable
+            people = np.bincount(group, minlength=groups)
+            best = np.bincount(group[good], minlength=groups)
         else:
             members = self._fellows.members(combination)
-            favourable = np.take_along_axis(answers.labels, members, axis=1) == self._favourable
-            self._people += len(favourable)
-            self._favourable_counts += favourable.sum(axis=0)
-            if self._only is not None:
-                self._only += (favourable.T.astype(np.float64) @ ~favourable).astype(np.int64)
+            good = np.take_along_axis(answers.labels, members, axis=1) == favourable
+            people, best = np.full(groups, len(good)), good.sum(axis=0)
+            if self._paired:
+                only = (good.T.astype(np.float64) @ ~good).astype(np.int64)
+        return np.concatenate([people, best, only.ravel()])
 
-    def ends(self) -> tuple[float, float]:
-        """Return between what the gap is, surely enough."""
-        gap = self.gap()
-        return (gap.low, gap.high) if gap else (0.0, 1.0)
+    def gap(self, total: int | None, *, own_only: bool) -> GroupGap | None:
+        """Return the greatest difference of two groups' rates; ``None`` before two were met.
 
-    def gap(self) -> GroupGap | None:
-        """Return the greatest difference of two groups' rates; ``None`` before two were met."""
+        Parameters
+        ----------
+        total : int, optional
+            Of how many people in all the sample is drawn.
+        own_only : bool
+            Whether everybody was counted for their own group only.
+        """
+        groups = len(self._values)
+        people, favourable, only = np.split(self.counts, [groups, 2 * groups])
+        paired = self._paired and not own_only
         gap = greatest_gap(
             self._names,
             self._values,
-            self._people,
-            self._favourable_counts,
+            people,
+            favourable,
             self._confidence,
-            self._total,
+            None if own_only else total,
             sets=self._sets,
-            only=self._only,
+            only=only.reshape(groups, groups) if paired else None,
         )
-        if gap is None or self._own_only:
+        if gap is None or own_only:
             return gap
         # each was asked about as a member of every group, and is one of the people all the same
-        return msgspec.structs.replace(gap, n_samples=int(self._people[0]))
+        return msgspec.structs.replace(gap, n_samples=int(people[0]))
 
 
 def greatest_gap(
@@ -236,94 +251,209 @@ def search(
     SpecError
         When nearly nobody may be asked about.
     """
-    return timed(_Search(context, people, options, rng).run())
+    sample = _Sample(context, people, options, rng)
+    return timed(counted_here(merging(context.domain, options), sample.count, sample.pace))
 
 
-class _Search:
-    """One search: the scores that are still looked for."""
+def counting(
+    context: SearchContext, people: Rows, options: ThemisOptions, rng: np.random.Generator
+) -> Counting:
+    """Return the half that queries the model; parameters as of `search`."""
+    return _Sample(context, people, options, rng).count
+
+
+def merging(domain: Domain, options: ThemisOptions, favourable: int = 1) -> Scores:
+    """Return the half that adds up; what is favourable was looked at before."""
+    del favourable
+    return Scores(domain, options)
+
+
+class Scores:
+    """All scores, of which some are still looked for: a `Merging`.
+
+    A unit is a block of people. Its stage names the sets of attributes whose causal scores are
+    looked for, and those whose group scores are, by their places in `subsets`.
+    """
+
+    most_pairs = None
+
+    def __init__(self, domain: Domain, options: ThemisOptions) -> None:
+        self._domain, self._options = domain, options
+        self._every = subsets(domain, options.together)
+        self._causal: list[Tally] = []
+        self._groups = [
+            Groups(domain, subset, options.confidence, len(self._every)) for subset in self._every
+        ]
+        self._open = [list(range(len(self._every))) for _ in range(2)]
+        self._total: int | None = None
+        self._own_only = self._over = False
+        self._most = options.most
+        self._next, self._drawn, self._done, self._looked = 0, 0, 0, 1
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The blocks after the last one, for the scores that are still looked for."""
+        stage = ";".join(",".join(map(str, places)) for places in self._open)
+        return None if self._over else ShardRange(self._next, sys.maxsize, stage)
+
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress with how many people were asked about, of how many at most."""
+        total = self._done if self._over else self._most
+        return msgspec.structs.replace(progress, done=self._done, total=total)
+
+    def add(self, tallied: Tallied) -> bool:
+        """Count people for every score that is still looked for, unless that is over."""
+        if self._over:
+            return False
+        arrays = tallied.arrays
+        if not self._causal:
+            self._begin(*arrays["about"].tolist())
+        causal, groups = self._open
+        for place, hits in zip(arrays["causal"].tolist(), arrays["verdicts"].T, strict=True):
+            if place in causal:
+                self._causal[place].add(hits)
+        counts = arrays["counts"]
+        for place in arrays["groups"].tolist():
+            own, counts = np.split(counts, [len(self._groups[place].counts)])
+            if place in groups:
+                self._groups[place].counts += own
+        self._done += len(arrays["verdicts"])
+        if tallied.last:
+            self._next, self._drawn = tallied.unit + 1, self._drawn + int(arrays["drawn"][0])
+            over = self._done >= self._most or self._drawn >= _MOST_REPEATED * self._done
+            if over or self._done >= self._looked * _GROWTH:
+                self._looked = self._done
+                self._over = self._settled() or over
+        return True
+
+    def _begin(self, total: int, own_only: int) -> None:
+        """Learn of how many people in all the sample is drawn, -1 for no end of them."""
+        self._total, self._own_only = (None if total < 0 else total), bool(own_only)
+        self._most = min(self._most, self._total or self._most)
+        self._causal = [
+            Tally(
+                "domain",
+                names_of(self._domain, subset),
+                self._options.confidence,
+                self._most,
+                total=self._total,
+                adaptive=True,
+            )
+            for subset in self._every
+        ]
+
+    def _gap(self, place: int) -> GroupGap | None:
+        return self._groups[place].gap(self._total, own_only=self._own_only)
+
+    def _ends(self, kind: int, place: int) -> tuple[float, float]:
+        """Return between what a score is, surely enough."""
+        if kind == _CAUSAL:
+            return self._causal[place].ends()
+        gap = self._gap(place)
+        return (gap.low, gap.high) if gap else (0.0, 1.0)
+
+    def _settled(self) -> bool:
+        """Leave out what need not be looked for; tell whether the rest is known well enough."""
+        ends: list[tuple[float, float]] = []
+        for kind, places in enumerate(self._open):
+            known = {place: self._ends(kind, place) for place in places}
+            high_enough = [
+                set(self._every[place])
+                for place, (low, _) in known.items()
+                if low > self._options.threshold
+            ]
+            for place, each in known.items():
+                if any(part < set(self._every[place]) for part in high_enough):
+                    places.remove(place)
+                else:
+                    ends.append(each)
+        return all(high - low <= 2 * self._options.margin for low, high in ends)
+
+    def measured(self) -> Measured | None:
+        """Return all scores: of each set the causal one first."""
+        if not self._done:
+            return None
+        figures: list[Share | GroupGap] = []
+        causal, groups = self._open
+        for place in range(len(self._every)):
+            if place in causal:
+                figures.append(self._causal[place].share())
+            if place in groups and (gap := self._gap(place)):
+                figures.append(gap)
+        return Measured("random", tuple(figures))
+
+
+class _Sample:
+    """Asks about random people, none of them twice: the half that queries the model."""
 
     def __init__(
         self, context: SearchContext, people: Rows, options: ThemisOptions, rng: np.random.Generator
     ) -> None:
         domain = context.domain
-        self.context, self.options = context, options
-        real, _ = domain.admit(people)
-        self.blocks = of_domain(context, real, rng)
-        total = None if context.fits is not None else population(domain, real, _MOST_COUNTED)
-        self.most = min(options.most, total or options.most)
-        every = subsets(domain, options.together)
-        confidence = options.confidence
-        self.causal = {
-            subset: Tally(
-                "domain",
-                names_of(domain, subset),
-                confidence,
-                self.most,
-                total=total,
-                adaptive=True,
-            )
-            for subset in every
-        }
-        self.groups = {
-            subset: Groups(context, subset, confidence, total, len(every)) for subset in every
-        }
+        self._context, self._rng = context, rng
+        self._real, _ = domain.admit(people)
+        total = None if context.fits is not None else population(domain, self._real, _MOST_COUNTED)
+        # where not every member of a similar set may be asked about, a person's similar set is no
+        # fair sample of the other groups: everybody then counts for their own
+        self._own_only = domain.has_constraints or context.fits is not None
+        self._about = np.array([-1 if total is None else total, int(self._own_only)])
+        self._most = min(options.most, total or options.most)
+        self._every = subsets(domain, options.together)
+        self._groups = [
+            Groups(domain, each, options.confidence, len(self._every)) for each in self._every
+        ]
+        self.pace = Pace(
+            len(domain.combinations), context=context, extra=extra_rows(len(self._every))
+        )
+        self._begin()
 
-    def run(self) -> Iterator[Event]:
-        context, most = self.context, self.most
-        members = len(context.domain.combinations)
-        pace = Pace(members, context=context, extra=extra_rows(len(self.causal)))
-        seen = VisitedSet(np.arange(len(context.domain.attributes)))
-        drawn, done, checked = 0, 0, 1
-        for rows, combination in self.blocks:
-            drawn += len(rows)
-            new = seen.meet(seen.keys(rows))[: most - done]
-            fresh, own = rows[new], combination[new]
-            for part in pace.parts(len(fresh)):
-                self._count((fresh[part], own[part]))
-                done += len(fresh[part])
-                if found := context.take("random"):
+    def _begin(self) -> None:
+        self._blocks = of_domain(self._context, self._real, self._rng)
+        self._seen = VisitedSet(np.arange(len(self._context.domain.attributes)))
+        self._unit = self._met = 0
+
+    def count(self, wanted: ShardRange) -> Iterator[Event]:
+        """Ask about the people of blocks whom no block before had: all are drawn, to know these."""
+        if wanted.start < self._unit:
+            self._begin()
+        causal, groups = (
+            [int(place) for place in places.split(",") if place]
+            for places in wanted.stage.split(";")
+        )
+        while self._unit < wanted.stop:
+            rejected = self._context.rejected
+            rows, combination = next(self._blocks)
+            new = self._seen.meet(self._seen.keys(rows))[: self._most - self._met]
+            unit, self._unit, self._met = self._unit, self._unit + 1, self._met + len(new)
+            if unit < wanted.start:
+                # whoever counts that block counts these
+                self._context.rejected = rejected
+                continue
+            drawn = {"drawn": np.array([len(rows)]), "about": self._about}
+            for part, last in self.pace.of_unit(len(new)):
+                block = rows[new[part]], combination[new[part]]
+                counted = {**drawn, **self._counted(block, causal, groups)}
+                if found := self._context.take("random"):
                     yield found
-                if pace.due():
-                    yield self._measured()
-                yield context.progress("random", done, most)
-            yield context.progress("random", done, most)
-            over = done >= most or drawn >= _MOST_REPEATED * done
-            if over or done >= checked * _GROWTH:
-                checked = done
-                if self._settled() or over:
-                    break
-        yield self._measured()
-        yield context.progress("random", done, done)
+                yield Tallied("random", unit, last, counted)
+                yield self._context.progress("random", 0, 0)
 
-    def _count(self, block: Block) -> None:
-        """Check people and count them for every score that is still looked for."""
-        self.context.check(*block)
-        answers = self.context.ask(block[0])
-        hits = verdicts(self.context, block, answers, list(self.causal))
-        for place, tally in enumerate(self.causal.values()):
-            tally.add(hits[:, place])
-        for group in self.groups.values():
-            group.add(block, answers)
-
-    def _settled(self) -> bool:
-        """Leave out what need not be looked for; tell whether the rest is known well enough."""
-        ends: list[tuple[float, float]] = []
-        for scores in (self.causal, self.groups):
-            known = {subset: score.ends() for subset, score in scores.items()}
-            high_enough = [set(s) for s, (low, _) in known.items() if low > self.options.threshold]
-            for subset, each in known.items():
-                if any(part < set(subset) for part in high_enough):
-                    del scores[subset]
-                else:
-                    ends.append(each)
-        return all(high - low <= 2 * self.options.margin for low, high in ends)
-
-    def _measured(self) -> Measured:
-        """Return all scores: of each set the causal one first."""
-        figures: list[Share | GroupGap] = []
-        for subset in sorted({*self.causal, *self.groups}, key=lambda each: (len(each), each)):
-            if subset in self.causal and self.causal[subset].people:
-                figures.append(self.causal[subset].share())
-            if subset in self.groups and (gap := self.groups[subset].gap()):
-                figures.append(gap)
-        return Measured("random", tuple(figures))
+    def _counted(
+        self, block: Block, causal: list[int], groups: list[int]
+    ) -> dict[str, NDArray[np.int64] | NDArray[np.bool_]]:
+        """Ask about people, and count them for the scores that are looked for."""
+        context, (_, combination) = self._context, block
+        context.check(*block)
+        answers = context.ask(block[0])
+        counts = [
+            self._groups[place].count(
+                combination, answers, context.favourable, own_only=self._own_only
+            )
+            for place in groups
+        ]
+        return {
+            "causal": np.array(causal, dtype=np.int64),
+            "groups": np.array(groups, dtype=np.int64),
+            "verdicts": verdicts(context, block, answers, [self._every[place] for place in causal]),
+            "counts": np.concatenate([np.empty(0, dtype=np.int64), *counts]),
+        }

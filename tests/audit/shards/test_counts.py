@@ -25,6 +25,11 @@ RUNS = {
     "estimate near the data": RunSpec(
         "estimate", {"trials": 10, "people": 900}, seed=3, max_distance=0.05
     ),
+    "repeats": RunSpec("repeats", {"people": 9_000}, seed=4),
+    "themis": RunSpec("themis", {"margin": 0.008}, seed=5),
+    "themis near the data": RunSpec("themis", {"margin": 0.02}, seed=5, max_distance=0.05),
+    "themis-groups": RunSpec("themis-groups", {"margin": 0.01}, seed=6),
+    "themis-groups to the end": RunSpec("themis-groups", {"margin": 0.001, "most": 9_001}, seed=6),
 }
 
 
