@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+import msgspec
+
 from fairdesk.answers import pictures
 from fairdesk.answers.answer import ANSWERING, Answer, Drawable, Question
 from fairdesk.answers.observed import Observed
@@ -13,6 +15,7 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import ExcessChange, Share
@@ -44,6 +47,7 @@ def answers(
     seen: Sequence[Observed] = (),
     pair: Pair | None = None,
     value: Callable[[int, float], str] | None = None,
+    reference: Reference | None = None,
 ) -> tuple[Answer, ...]:
     """Answer every question that can be asked of an audit, in the order of `Question`.
 
@@ -59,11 +63,13 @@ def answers(
         The pair to show, see `fairdesk.answers.example.clearest`.
     value : callable, optional
         Writes a value of a pair, by the position of its attribute; in full if it is not given.
+    reference : Reference, optional
+        How plausible combinations of the input domain are, where that was computed.
     """
     found: dict[Question, Answer] = {Question.GROUPS: _groups(spec, runs, seen)}
     if not spec.predictions:
         found |= {
-            Question.SHARE: _share(spec, runs),
+            Question.SHARE: _share(spec, runs, reference),
             Question.EXAMPLE: _example(spec, runs, pair, value),
             Question.CERTAIN: _certain(spec, runs),
             Question.SUBGROUPS: _subgroups(spec, runs),
@@ -218,9 +224,14 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
         tables = group_words.of_main_kind(spec, _tables(rated[-1].figures))
         table = _lowest(tables)
         if table is not None:
-            details = [_of_intersection(tables, table)]
+            crossed = _of_intersection(tables, table)
+            details = [say(words.FOUR_FIFTHS), crossed]
             details += [_of_data(spec, each) for each in of_data if each.of != table.of]
             said = worst_statement(spec, table)
+            if crossed:
+                by = words.listed(table.attributes)
+                label = say("Lowest impact ratio of a single attribute: {by}", by=by)
+                said = msgspec.structs.replace(said, label=label)
             chart = pictures.ratios(table)
             return _answer(Question.GROUPS, said, details, rated[-1], rated, chart)
     if not of_data:
@@ -231,6 +242,7 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
     if not spec.predictions:
         more.append(say("The model’s own decisions are not measured yet."))
     said = worst_statement(spec, first)
+    more.insert(0, say(words.FOUR_FIFTHS))
     return Answer(Question.GROUPS, said, tuple(more), chart=pictures.ratios(first))
 
 
@@ -243,7 +255,7 @@ def _of_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
     worst = worst_of(lowest)
     return (
         say(
-            "Lowest of an intersection: {ratio}, {group} (n = {n}).",
+            "Lower at an intersection of attributes: {ratio} for {group} (n = {n}).",
             ratio=words.number(_worst_ratio(lowest), 2),
             group=group_text(lowest, worst),
             n=words.number(worst.n_samples),
@@ -285,15 +297,19 @@ def _lowest(tables: Sequence[GroupTable]) -> GroupTable | None:
     return group_words.lowest(compared) if compared else None
 
 
-def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
+def _share(spec: AuditSpec, runs: Sequence[Run], reference: Reference | None) -> Answer:
     """Say for which share the decision changes: of the rows of the data first, then the domain."""
     best = _shown_shares(runs)
     if best:
         (run, share), *rest = best
-        details = [figures.share_line(spec, each) for _, each in rest]
+        measured = [share, *(each for _, each in rest)]
+        details = [figures.quote_sentence(spec, measured)]
+        details += [figures.share_line(spec, each) for _, each in rest]
+        if any(each.whom == "domain" for each in measured):
+            details.append(figures.uniform_sentence(reference))
         telling = [each for each in runs if _of_kind(each, Share)]
         said = figures.share_statement(spec, share)
-        chart = pictures.shares(spec, [share, *(each for _, each in rest)])
+        chart = pictures.shares(spec, measured)
         return _answer(Question.SHARE, said, details, run, telling, chart)
     repeated = [(run, one) for run in runs for one in run.figures if isinstance(one, ExcessChange)]
     if not repeated:
@@ -316,19 +332,23 @@ def _example(
     most = best_run(Question.EXAMPLE, searched) or searched[-1]
     if pair is None:
         return _answer(Question.EXAMPLE, words.headline(spec, most), (), most, searched, None)
-    of = next((run for run in searched if run.id == pair.run), most)
+    # a run that estimates or certifies finds pairs too
+    of = next((run for run in runs if run.id == pair.run), most)
+    counted = of if of in searched else most
     names = words.protected_names(spec.domain)
-    chart = pictures.sufficient_alone(names, of) if of.found and len(names) > 1 else None
+    charted = counted.found > 0 and len(names) > 1
+    chart = pictures.sufficient_alone(names, counted) if charted else None
     said = pair_statement(spec, pair, value)
-    return _answer(Question.EXAMPLE, said, (_counted(of, runs),), of, searched, chart)
+    return _answer(Question.EXAMPLE, said, (_counted(counted, runs),), of, searched, chart)
 
 
 def _counted(of: Run, runs: Sequence[Run]) -> str:
     """Say how many pairs a run found, which the chart is of, and how many all found together."""
     found = say_many(
         of.found,
-        "Run {run} found {n} discriminatory pair. Examples, not a rate.",
-        "Run {run} found {n} discriminatory pairs. Examples, not a rate.",
+        "Run {run} found {n} discriminatory pair: an example, not a rate.",
+        "This is one pair; in others the decision may change in the opposite direction. Run {run} "
+        "found {n} discriminatory pairs: examples, not a rate.",
         run=str(of.id),
     )
     return f"{found} {pooled(runs)}".rstrip()
@@ -370,9 +390,14 @@ def pair_statement(
         run=str(pair.run),
     )
     label = say(
-        "Discriminatory pair: {names}", names=words.listed([name for name, _, _ in changed])
+        "One discriminatory pair: {names}", names=words.listed([name for name, _, _ in changed])
     )
-    return Statement("example", label, ", ".join(steps), sentence)
+    brief = say(
+        "With everything else equal, the decision changes from {before} to {after}.",
+        before=words.decision_word(spec, pair.row_class),
+        after=words.decision_word(spec, pair.partner_class),
+    )
+    return Statement("example", label, ", ".join(steps), sentence, brief)
 
 
 def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
@@ -411,7 +436,8 @@ def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     if not tried:
         return Answer(Question.SUBGROUPS, unmeasured(""))
     run = (ruled or tried)[-1]
-    said, chart = group_words.headline(spec, run.figures), pictures.gaps(spec, run.figures)
+    said = group_words.headline(spec, run.figures) or unmeasured(figures.no_result(run))
+    chart = pictures.gaps(spec, run.figures)
     return _answer(Question.SUBGROUPS, said, (), run, tried, chart)
 
 

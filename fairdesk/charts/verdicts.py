@@ -13,16 +13,26 @@ from fairdesk.wording.language import say
 #: The verdicts, in the order in which they are told; each is the name of a colour.
 MARKS: Final = {"consistent": "=", "discriminatory": "≠", "undecided": "?"}
 #: What they are called, and as a share; of what is not yet divided to the end at least.
-NAMES: Final = {"consistent": "certified", "discriminatory": "falsified", "undecided": "undecided"}
+NAMES: Final = {
+    "consistent": "certified (unchanged)",
+    "discriminatory": "falsified (changes)",
+    "undecided": "undecided",
+}
 _SHARES: Final = {
-    "consistent": "{share} certified",
-    "discriminatory": "{share} falsified",
+    "consistent": "{share} certified (unchanged)",
+    "discriminatory": "{share} falsified (changes)",
     "undecided": "{share} undecided",
 }
 _LEAST_SHARES: Final = {
-    "consistent": "at least {share} certified",
-    "discriminatory": "at least {share} falsified",
+    "consistent": "at least {share} certified (unchanged)",
+    "discriminatory": "at least {share} falsified (changes)",
     "undecided": "{share} undecided",
+}
+#: The same of rows that were counted, where nothing is proven.
+COUNTED: Final = {"consistent": "decision unchanged", "discriminatory": "decision changes"}
+_COUNTED_SHARES: Final = {
+    "consistent": "{share} decision unchanged",
+    "discriminatory": "{share} decision changes",
 }
 #: Decimals of a percentage at least, and at most.
 _LEAST, _MOST = 2, 6
@@ -50,8 +60,13 @@ def shown(verdict: str, share: Fraction, least: int = _LEAST) -> str:
     return rounded(share, digits)
 
 
-def sentence(verdict: str, share: str, *, least: bool = False) -> str:
-    """Say a share with its verdict: ``at least 70.95 % certified``."""
+def sentence(verdict: str, share: str, *, least: bool = False, counted: bool = False) -> str:
+    """Say a share with its verdict: ``at least 70.95 % certified (unchanged)``.
+
+    Of rows that were ``counted`` it says only whether the decision changes.
+    """
+    if counted:
+        return say(_COUNTED_SHARES[verdict], share=share)
     return say((_LEAST_SHARES if least else _SHARES)[verdict], share=share)
 
 

@@ -73,8 +73,9 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help=(
-            "JSON: input mapping, if it differs from the proposed one; in the form that “inspect "
-            "--json” prints as “mapping”"
+            "JSON: input mapping, if it differs from the proposed one, and names for classes that "
+            "the model only numbers (“classes”); in the form that “inspect --json” prints as "
+            "“mapping”"
         ),
     )
     add(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, List, Literal, Protocol
 
@@ -338,11 +339,19 @@ class Mapping(msgspec.Struct, frozen=True):
 
     def decisions(self, card: ModelCard) -> tuple[str, ...]:
         """Return the names of the decisions: two or more."""
+        if self.together and self.names:
+            return names_of_groups(self.names, self.together)
         return self.outcomes or self.names or card.classes
 
     def written(self, card: ModelCard) -> tuple[str, ...]:
         """Return the decisions as the model, and a column with its decisions, may write them."""
         return self.outcomes or card.classes
+
+
+def names_of_groups(classes: Sequence[str], together: Sequence[int]) -> tuple[str, str]:
+    """Return the names of the two decisions of several favourable classes: the others first."""
+    others = [name for i, name in enumerate(classes) if i not in together]
+    return " or ".join(others), " or ".join(classes[i] for i in together)
 
 
 class Model(Protocol):

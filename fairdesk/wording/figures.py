@@ -13,6 +13,7 @@ from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind, Repeats
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
@@ -24,6 +25,7 @@ from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups.subgroups import gap_statement
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.proofs import (
+    VERDICTS,
     estimated_sentence,
     least_percent,
     pair_sentence,
@@ -118,7 +120,7 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
     elif share.exhaustive:
         sentence = say(
             "The decision changes for {hits} of {counted} ({share}) {when}. Exhaustive: all of "
-            "them were tested.",
+            "them were tested, so nothing is estimated.",
             share=value,
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
@@ -146,7 +148,8 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
     evidence: Evidence = "estimated"
     if share.exact:
         evidence = "observed" if share.whom == "data" else "proven"
-    said = Statement(evidence, share_label(spec, share.whom), words.capital(value), sentence)
+    label, value = share_label(spec, share.whom), words.capital(value)
+    said = Statement(evidence, label, value, sentence, _basis(spec, share))
     if share.whom == "data" and share.exhaustive:
         return said.with_more(_untested(spec, share))
     if share.whom != "domain":
@@ -157,6 +160,24 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
             "The input domain consists of combinations of values, not of real {people}.",
             people=people,
         )
+    )
+
+
+def _basis(spec: AuditSpec, share: Share) -> str:
+    """Say in a few words on how many instances a share rests, and how they were chosen."""
+    if share.exact:
+        return say(
+            "{hits} of {counted}; all were tested.",
+            hits=words.number(share.hits),
+            counted=_counted(share, spec.person),
+        )
+    if share.exhaustive:
+        return ""
+    digits = digits_of(share.low, share.high)
+    return say(
+        "{interval}; from a random sample of {n}.",
+        interval=interval(share.low, share.high, share.confidence, digits),
+        n=words.number(share.n_samples),
     )
 
 
@@ -278,11 +299,54 @@ def anytime_sentence(share: Share) -> str:
     """Say the interval for who watches; empty where all were checked."""
     if share.exhaustive or not share.n_samples:
         return ""
+    if (share.low, share.high) == (share.anytime_low, share.anytime_high):
+        return say(
+            "The interval is anytime-valid: it remains valid when sampling is stopped early."
+        )
     digits = digits_of(share.anytime_low, share.anytime_high)
     held = interval(share.anytime_low, share.anytime_high, share.confidence, digits)
     return say(
         "Anytime-valid interval: {interval}. It remains valid when sampling is stopped early.",
         interval=held,
+    )
+
+
+def quote_sentence(spec: AuditSpec, shares: Iterable[Share]) -> str:
+    """Say which of several shares to quote, and why; empty where there is no choice.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit plan: its word for a person.
+    shares : iterable of Share
+        Those that are shown together.
+    """
+    held = [each for each in shares if each.n_samples]
+    people = plural(spec.person)
+    if len({each.whom for each in held}) < 2 or not any(each.whom == "data" for each in held):
+        return ""
+    return say(
+        "Quote the share of the {people} in the data: only it is about real {people}. The input "
+        "domain counts every combination of values equally, and perturbed data rows are synthetic.",
+        people=people,
+    )
+
+
+def uniform_sentence(reference: Reference | None) -> str:
+    """Say how few of the combinations that a share of the input domain counts are plausible.
+
+    Parameters
+    ----------
+    reference : Reference, optional
+        What the pairs' plausibility is compared with; empty where it was not computed.
+    """
+    if reference is None or reference.uniform is None:
+        return ""
+    return say(
+        "Of combinations drawn uniformly from the input domain, {uniform} are plausible; of data "
+        "rows held out, {held_out}.",
+        uniform=shown_percent(reference.uniform, 1),
+        held_out=shown_percent(reference.held_out, 1),
     )
 
 
@@ -343,6 +407,10 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
                 out.append(pair_sentence(spec, figure))
             case ProvenRates():
                 out.append(rates_sentence(spec, figure))
+    if any(isinstance(each, Proven) for each in figures):
+        out.append(say(VERDICTS))
+    shares = (each for each in figures if isinstance(each, Share))
+    out += filter(None, [quote_sentence(spec, shares)])
     out += group_words.sentences(spec, figures)
     out += mitigation_words.sentences(spec, figures)
     return tuple(out)
@@ -432,23 +500,23 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
     share = share_of_domain(run.figures)
     match method_named(run.method).answers:
         case QuestionKind.SHARE:
-            said = unmeasured(say("No result yet."))
+            said = unmeasured(no_result(run))
             if share is not None:
                 said = share_statement(spec, share)
             elif excess := [each for each in run.figures if isinstance(each, ExcessChange)]:
                 said = excess_statement(spec, excess[-1])
         case QuestionKind.PROOF:
             proven = proven_of(run.figures)
-            said = unmeasured(say("Nothing is certified or falsified yet."))
+            said = unmeasured(no_result(run))
             if share is not None:
                 said = share_statement(spec, share).with_more(uncertified(share))
             if proven is not None:
                 said = proven_statement(proven).with_more(estimated_sentence(proven))
         case QuestionKind.DIAGNOSIS:
             found = sentences(spec, run.figures)
-            said = unmeasured(found[0] if found else say("No result yet."))
+            said = unmeasured(found[0] if found else no_result(run))
         case QuestionKind.GROUPS | QuestionKind.RATES:
-            said = group_words.headline(spec, run.figures)
+            said = group_words.headline(spec, run.figures) or unmeasured(no_result(run))
         case QuestionKind.REPAIR:
             said = mitigation_words.headline(spec, run.figures)
         case QuestionKind.EXAMPLES:
@@ -456,6 +524,13 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
             if share is not None:
                 said = said.with_more(share_statement(spec, share).sentence)
     return said.with_more(near_sentence(spec, run), changed_answers(run), words.ending(run))
+
+
+def no_result(run: RunRecord | RunState) -> str:
+    """Say that a run has no result, or none so far."""
+    if run.state in ("running", "paused"):
+        return say("No result yet.")
+    return say("The run ended without a result.")
 
 
 def effort(run: RunRecord | RunState) -> str:

@@ -101,15 +101,17 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
     }
     told = [
         say(
-            "{plausible} of {n} pairs are plausible ({share}): neither instance is farther from "
-            "every data row than 95 % of the data rows held out. How typical they are was not "
+            "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
+            "instance is farther from every data row than 95 % of the data rows held out. How "
+            "typical they are was not "
             "estimated: the data have too few rows or too many attributes.",
             **values,
         )
         if reference.by_distance
         else say(
-            "{plausible} of {n} pairs are plausible ({share}): neither instance is rarer, or "
-            "farther from every data row, than 95 % of the data rows held out.",
+            "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
+            "instance is rarer, or farther from every data row, than 95 % of the data rows held "
+            "out.",
             **values,
         )
     ]
@@ -136,8 +138,9 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
     )
     told.append(
         say(
-            "Average trueness of naturalness (ATN) of the instances shown first, as a set: {atn} "
-            "of 100.",
+            "Average trueness of naturalness (ATN) of the instances shown first: {atn} of 100. It "
+            "compares their distributions and correlations, as a set, with those of the data (100: "
+            "the same) and says little about single instances.",
             atn=words.number(100 * share.atn, 1),
         )
     )

@@ -16,14 +16,29 @@ from fairdesk.wording.rules import combination_text, rule_text
 from fairdesk.wording.statements import Statement, unmeasured
 from fairdesk.wording.words import digits_of, interval, shown_percent
 
+#: The screening threshold of impact ratios.
+_FOUR_FIFTHS = 0.8
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
 #: The smallest percentage that these show.
 _SMALLEST = Fraction(1, 10**_MOST_DIGITS)
 #: What is proven, by whether it is that the decision does not change.
-_PROVEN = fixed({True: "Certified share", False: "Falsified share"})
+_PROVEN = fixed(
+    {True: "Certified share: decision unchanged", False: "Falsified share: decision changes"}
+)
 #: The same where combinations are counted.
-_COUNTED = fixed({True: "Certified combinations", False: "Falsified combinations"})
+_COUNTED = fixed(
+    {
+        True: "Certified combinations: decision unchanged",
+        False: "Falsified combinations: decision changes",
+    }
+)
+#: What the verdicts mean, for whoever reads them as a seal of approval, or as forgery.
+VERDICTS = fixed(
+    "Certified: proven that the decision is the same for every tested value of the protected "
+    "attributes. Falsified: proven that it changes. Undecided: neither is proven. The terms "
+    "describe a proof about decisions; they neither approve nor reject the model."
+)
 _AS_COMMON = fixed("the data-weighted input domain (attributes assumed independent)")
 _POPULATION = fixed("the population (a model of the data)")
 #: What a proven rate means, and what it does not.
@@ -85,7 +100,13 @@ def proven_statement(proven: Proven) -> Statement:
             unlike=_at_least(unlike, digits),
             **values,
         )
-    return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence)
+    brief = say(
+        "Of {people}. {falsified} is falsified (the decision changes); at most {left} is "
+        "undecided.",
+        falsified=words.capital(_at_least(unlike, digits)) if unlike else say("Nothing"),
+        **values,
+    )
+    return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence, brief)
 
 
 def estimated_sentence(proven: Proven) -> str:
@@ -227,31 +248,66 @@ def rates_sentence(spec: AuditSpec, rates: ProvenRates) -> str:
         )
         for each in rates.groups
     ]
-    return say(
-        "Selection rates in the population (a model of the data) are proven to be: {groups}. The "
-        "impact ratio (lowest over highest rate) is proven to be {ratio}.",
+    said = say(
+        "Selection rates in the population (a model of the data), proven bounds: {groups}.",
         groups="; ".join(groups),
-        ratio=ratio_ends(rates),
     )
+    return f"{said} {ratio_sentence(rates)}"
+
+
+def ratio_sentence(rates: ProvenRates) -> str:
+    """Say between which bounds the impact ratio is proven to be, and whether that concludes."""
+    values = {"name": words.quoted(rates.attribute), "ratio": ratio_ends(rates)}
+    if rates.ratio_high < _FOUR_FIFTHS:
+        return say(
+            "The impact ratio by {name} (lowest over highest rate) is proven to be {ratio}, below "
+            "the four-fifths threshold.",
+            **values,
+        )
+    if rates.ratio_low >= _FOUR_FIFTHS:
+        return say(
+            "The impact ratio by {name} (lowest over highest rate) is proven to be {ratio}, not "
+            "below the four-fifths threshold.",
+            **values,
+        )
+    return say(
+        "The bounds of the impact ratio by {name} (lowest over highest rate), {ratio}, are too "
+        "wide to conclude on which side of the four-fifths threshold it lies.",
+        **values,
+    )
+
+
+def is_too_wide(rates: ProvenRates) -> bool:
+    """Return whether an impact ratio may be on either side of the four-fifths threshold."""
+    return rates.ratio_low < _FOUR_FIFTHS <= rates.ratio_high
 
 
 def ratio_ends(rates: ProvenRates) -> str:
     """Write the ends of an impact ratio, rounded outwards: ``0.351 to 0.402``."""
-    return say(
-        "{low} to {high}",
-        low=words.plain(floor(1000 * rates.ratio_low) / 1000, 3),
-        high=words.plain(min(ceil(1000 * rates.ratio_high) / 1000, 1.0), 3),
+    return words.ends(*ratio_bounds(rates))
+
+
+def ratio_bounds(rates: ProvenRates) -> tuple[str, str]:
+    """Write both ends of an impact ratio, rounded outwards, each by itself."""
+    return (
+        words.plain(floor(1000 * rates.ratio_low) / 1000, 3),
+        words.plain(min(ceil(1000 * rates.ratio_high) / 1000, 1.0), 3),
     )
 
 
 def rate_ends(low: float, high: float) -> str:
     """Write two ends of a rate, rounded outwards: ``10.93 to 12.10 %``."""
-    ends = Fraction(str(low)), Fraction(str(high))
-    return say(
-        "{low} to {high}",
-        low=percent_down(ends[0], 2),
-        high=percent_up(min(ends[1], Fraction(1)), 2),
-    )
+    return say("{low} to {high}", low=least_rate(low), high=most_rate(high))
+
+
+def least_rate(low: float) -> str:
+    """Write the lower bound of a rate, rounded down."""
+    return percent_down(Fraction(str(low)), 2)
+
+
+def most_rate(high: float) -> str:
+    """Write the upper bound of a rate, rounded up; never above the whole."""
+    return percent_up(min(Fraction(str(high)), Fraction(1)), 2)
 
 
 def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
@@ -273,8 +329,11 @@ def digits_of_proof(alike: Fraction, unlike: Fraction, left: Fraction) -> int:
 
 
 def percent_down(share: Fraction, digits: int) -> str:
-    """Write a share from 0 to 1, rounded down: never 100 for less."""
-    return _decimal(share * 100 * 10**digits // 1, digits)
+    """Write a share from 0 to 1, rounded down: never 100 for less, nor 0 for more."""
+    down = share * 100 * 10**digits // 1
+    if share > 0 and not down:
+        return f"> {words.percent_of('0')}"
+    return _decimal(down, digits)
 
 
 def least_percent(share: float) -> str:
@@ -293,7 +352,7 @@ def standing_of(proven: Proven) -> str:
     alike, unlike, left = proven_fractions(proven)
     digits = digits_of_proof(alike, unlike, left)
     return say(
-        "{alike} certified, {unlike} falsified, {left} undecided",
+        "{alike} certified (unchanged), {unlike} falsified (changes), {left} undecided",
         alike=percent_down(alike, digits),
         unlike=percent_down(unlike, digits),
         left=percent_up(left, digits),

@@ -24,12 +24,20 @@ class Statement(msgspec.Struct, frozen=True):
         The figure as text, without its interval: ``14.12 %``; empty where there is none.
     sentence : str
         The whole sentence, or two; it can be read without the label and the value.
+    brief : str
+        A few words for below the label and the value where there is little room; may be empty.
     """
 
     evidence: Evidence
     label: str
     value: str
     sentence: str
+    brief: str = ""
+
+    @property
+    def shortest(self) -> str:
+        """The few words, or where there are none the sentence."""
+        return self.brief or self.sentence
 
     def with_more(self, *sentences: str) -> Statement:
         """Return it with more sentences after its own; empty ones are left out."""

@@ -11,8 +11,10 @@ from fairdesk.answers.observed import Observed
 from fairdesk.answers.selection import answers, best_run, pairs_found, pooled, searches
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
+from fairdesk.wording import figures
 from tests.plausible import scored
 from tests.report import repairs
 from tests.report.building import people_store
@@ -180,8 +182,13 @@ def test_the_domain_is_told_after_the_rows_of_the_data(spec):
         spec, Question.SHARE, run(1, "estimate", LARGER, BOTH, ROWS), run(2, "estimate", MOVED)
     )
     assert (answer.evidence, plain(answer.said.value)) == ("observed", "1.50 %")
-    (line,) = answer.details
+    quoted, line = answer.details
+    assert quoted == figures.quote_sentence(spec, (ROWS, LARGER))
     assert "4.00 % (95 % CI" in plain(line)
+    reference = Reference(0.926, 0.001, by_distance=False)
+    found = answers(spec, (run(1, "estimate", LARGER),), reference=reference)
+    (of_domain,) = [each for each in found if each.question is Question.SHARE]
+    assert any("0.1 % are plausible" in plain(each) for each in of_domain.details)
     # perturbed rows answer only where nothing else does
     only = answered(spec, Question.SHARE, run(2, "estimate", MOVED))
     assert only.run == 2
@@ -216,7 +223,7 @@ def test_groups_are_compared_by_the_models_decisions_before_the_recorded_outcome
     runs = (run(1, "groups", TABLE), run(2, "groups", TABLE, LABELS))
     answer = answered(spec, Question.GROUPS, *runs, seen=of_data)
     assert (answer.run, answer.others, answer.said.value) == (2, (1,), "0.67")
-    (line,) = answer.details
+    _, line = answer.details
     assert "recorded outcomes: 0.50" in line
     none = answered(spec, Question.GROUPS, seen=seen(replace(TABLE, lines=TABLE.lines[:1])))
     assert not none.said.value
@@ -228,7 +235,7 @@ def test_predictions_alone_have_the_question_of_groups_only(spec):
     (answer,) = answers(column, (shares,), seen(replace(TABLE, outcome="1"), column="decided"))
     assert (answer.question, answer.said.value) == (Question.GROUPS, "0.67")
     # there is no model of which anything could be measured
-    assert answer.details == ()
+    assert len(answer.details) == 1
 
 
 def test_certain_is_what_leaves_least_undecided(spec):
@@ -240,7 +247,7 @@ def test_certain_is_what_leaves_least_undecided(spec):
     assert (answer.run, answer.others, answer.evidence) == (1, (2,), "proven")
     assert plain(answer.said.value) == "At least 60.00 %"
     data, rest = map(plain, answer.details)
-    assert "20.00 % certified, 10.00 % falsified, 70.00 % undecided" in data
+    assert "20.00 % certified (unchanged), 10.00 % falsified (changes), 70.00 % undecided" in data
     assert "41.0 %" in rest
     # of equal ones the newer, and a certificate of all before any
     assert answered(spec, Question.CERTAIN, *runs, run(4, "certify", fine)).run == 4
@@ -364,7 +371,13 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
     assert "sex from female to male" in answer.said.sentence
     assert "pair 3" in answer.said.sentence
     assert answer.said.sentence.count("favourable") == 2
-    assert answer.details[0].startswith("Run 2 found 60 discriminatory pairs.")
+    assert answer.said.label.startswith("One ")
+    assert "This is one pair" in answer.details[0]
+    assert "Run 2 found 60 discriminatory pairs" in answer.details[0]
+    # the pair is of the run that found it, whatever that was run for
+    assert answer.run == pair.run == 1
+    estimated = (run(1, "estimate"), *runs[1:])
+    assert answered(store.spec, Question.EXAMPLE, *estimated, pair=pair).run == 1
 
 
 def test_a_lower_ratio_of_an_intersection_is_named_beside_that_of_one_attribute(spec):
@@ -383,6 +396,9 @@ def test_a_lower_ratio_of_an_intersection_is_named_beside_that_of_one_attribute(
         answer = answered(spec, Question.GROUPS, run(1, "groups", TABLE, crossed))
         assert answer.said.value == f"{worst.impact_ratio:.2f}"
         assert any("0.31" in each and "cook" in each for each in answer.details) is named
+        assert ("single attribute" in answer.said.label) is named
+        assert "screening rule" not in answer.said.sentence
+        assert sum("screening rule" in each for each in answer.details) == 1
 
 
 def test_pairs_of_several_runs_are_counted_together_and_apart(spec):

@@ -15,7 +15,12 @@ from pyarrow import parquet
 
 from fairdesk.data.columns import number_formats
 from fairdesk.data.columns.number_formats import format_of, mended, written_like
-from fairdesk.data.columns.rereading import check_reading, for_kind, with_reading
+from fairdesk.data.columns.rereading import (
+    check_reading,
+    for_kind,
+    garbled_words,
+    with_reading,
+)
 from fairdesk.data.columns.retyping import retype
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.profile import problems
@@ -360,3 +365,12 @@ def test_texts_that_begin_like_numbers_are_tried_in_no_format(monkeypatch):
     assert read.values[25:].tolist() == list(range(25))
     assert read.odd.tolist() == [True] * 25 + [False] * 25
     assert not set(tried) & set(streets)
+
+
+def test_of_long_texts_the_part_that_is_garbled_is_shown(table):
+    before = "a comment of more than forty letters that ends in "
+    column = table(f"a\n{before}KÃ¶ln\n{before}École\nnaïve\nŁódź\n").column("a")
+    assert column.garbled
+    shown = garbled_words(column, Dialect())
+    assert "KÃ¶ln” for “" in shown
+    assert "Köln” (" in shown

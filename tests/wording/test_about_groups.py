@@ -227,8 +227,8 @@ def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec)
 
 def test_what_was_examined_is_told(spec):
     assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
-        "1,590 subgroups defined by sex, job and age with at least 5 % of the data were tested, "
-        "of 2,340 counted. For this, 83,000 perturbed data rows were tested; the other queries of "
+        "Of 2,340 subgroups defined by sex, job and age, 1,590 contain at least 5 % of the data "
+        "and were tested. For this, 83,000 perturbed data rows were tested; the other queries of "
         "the run are for the original data rows and for a check beforehand that outputs repeat."
     )
     none = msgspec.structs.replace(MINED, rule_sets=0)
@@ -240,13 +240,13 @@ def test_what_was_examined_is_told(spec):
         subgroup_words.mined_sentence(spec, msgspec.structs.replace(MINED, rule_sets=1, samples=1))
     )
     assert one.startswith(
-        "1 subgroup defined by sex, job and age with at least 5 % of the data was"
+        "Of 2,340 subgroups defined by sex, job and age, 1 contains at least 5 % of the data and"
     )
     assert "For this, 1 perturbed data row was tested;" in one
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
     assert (
-        "subgroups defined by terms of gender and religion with at least 5 % of the texts with "
-        "an identity term (640 texts) were tested, of 2,340 counted. For this, 83,000 texts with a "
+        "subgroups defined by terms of gender and religion, 1,590 contain at least 5 % of the "
+        "texts with an identity term (640 texts) and were tested. For this, 83,000 texts with a "
         "term replaced were tested;"
     ) in plain(subgroup_words.mined_sentence(spec, texts))
 
@@ -258,9 +258,9 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     assert said == (
         "The largest estimated gap among 1,590 subgroups is 62.4 percentage points: 20.7 % for "
         "age 40 and over, sex = male, job = cook or none against 83.1 % for all others (selection "
-        "rates; corrected 95 % CI 58.0 to 66.1; corrected p below 0.0001). The subgroup contains "
-        "412 applicants, 6.7 % of the data. The gap is also seen in the original data rows (21.0 "
-        "% against 80.0 %)."
+        "rates among perturbed data rows; corrected 95 % CI 58.0 to 66.1; corrected p below "
+        "0.0001). The subgroup contains 412 applicants, 6.7 % of the data. The gap is also seen in "
+        "the original data rows (21.0 % against 80.0 %)."
     )
     other = [msgspec.structs.replace(each, outcome="0") for each in (MINED, RULE)]
     assert (
@@ -277,7 +277,7 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     assert "95 % CI 58.0 to 66.1; p = 0.400)" in one
     assert "corrected" not in one.lower().replace("correction", "")
     assert one.endswith(" This is not statistically significant.")
-    assert group_words.headline(spec, ()).sentence == "No group results yet."
+    assert group_words.headline(spec, ()) is None
     nobody = msgspec.structs.replace(MINED, rule_sets=0)
     found = group_words.headline(spec, (nobody,))
     assert (found.label, found.value) == ("Subgroups tested", "0")
@@ -368,8 +368,7 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     assert plain(worst.sentence) == (
         f"{lowest} in the model’s decision “yes” is 0.67 (95 % CI 0.55 to 0.81): 6.45 % for sex = "
         "female (n = 2,435) against 9.65 % for sex = male (n = 2,445, the reference); corrected p "
-        "below 0.0001. The ratio is below the four-fifths threshold, a screening rule and not a "
-        "legal conclusion."
+        "below 0.0001. The ratio is below the four-fifths threshold."
     )
     assert (worst.evidence, worst.label, worst.value) == (
         "observed",
@@ -406,8 +405,11 @@ def test_the_favourable_decision_is_named_by_the_label_and_not_by_its_number(spe
     assert table_words.table_title(column, numbered) == "Decision “1”, by sex"
 
 
-def test_who_scores_above_the_median_is_not_called_favourable():
+def test_who_scores_above_the_median_is_not_called_favourable(spec):
     scored = msgspec.structs.replace(TABLE, of="scores")
+    worst = table_words.worst_statement(spec, scored)
+    assert worst.label == "Lowest ratio of scoring rates by sex"
+    assert "a score above the median of all" in worst.sentence
     assert "Favourable" in group_columns.heads(TABLE)
     assert "Above" in group_columns.heads(scored)
     assert "Favourable" not in group_columns.heads(scored)
@@ -502,6 +504,11 @@ def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives(
     other = msgspec.structs.replace(JUDGED, lines=(white, equal))
     assert table_words.error_gap(other).what == "true"
     assert "true positive rates: 95.0 %" in plain(table_words.errors_statement(other).sentence)
+    # a group that is too small is shown with larger differences, and not compared
+    few = msgspec.structs.replace(black, values=("few",), excluded=True)
+    small = msgspec.structs.replace(JUDGED, lines=(white, black, few))
+    assert "compared" not in said.sentence
+    assert "1 group is too small" in table_words.errors_statement(small).sentence
     lines = tuple(
         msgspec.structs.replace(line, positives=None, negatives=None) for line in TABLE.lines
     )

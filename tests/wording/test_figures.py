@@ -8,10 +8,11 @@ import pytest
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
-from fairdesk.results.proofs import Estimated, PairShare, Proven, Region
+from fairdesk.results.proofs import Estimated, GroupRate, PairShare, Proven, ProvenRates, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
@@ -154,6 +155,57 @@ def test_a_change_of_probability_is_told_as_the_bound_that_it_is(spec, low, valu
 def test_the_interval_for_who_watches(spec):
     assert "95 % CI 3.59 to 4.02 %. It remains valid" in plain(figures.anytime_sentence(SHARE))
     assert not figures.anytime_sentence(msgspec.structs.replace(SHARE, exhaustive=True))
+    # one interval is not told twice
+    once = msgspec.structs.replace(SHARE, anytime_low=SHARE.low, anytime_high=SHARE.high)
+    assert "%" not in figures.anytime_sentence(once)
+
+
+def test_of_several_shares_that_of_the_data_is_the_one_to_quote(spec):
+    data = msgspec.structs.replace(SHARE, whom="data", exhaustive=True)
+    told = figures.quote_sentence(spec, (SHARE, data))
+    assert told.startswith("Quote the share of the applicants in the data: ")
+    assert told in figures.sentences(spec, (SHARE, data))
+    for alone in ((SHARE,), (data,), (SHARE, msgspec.structs.replace(SHARE, attributes=("age",)))):
+        assert figures.quote_sentence(spec, alone) == ""
+
+
+def test_beside_a_share_of_the_domain_stands_how_few_of_it_are_plausible():
+    told = plain(figures.uniform_sentence(Reference(0.926, 0.0, by_distance=False)))
+    assert "from the input domain, 0 % are plausible" in told
+    assert "held out, 92.6 %" in told
+    assert not figures.uniform_sentence(Reference(0.926, None, by_distance=False))
+    assert not figures.uniform_sentence(None)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "wide"),
+    [
+        (0.036, 1.0, "too wide to conclude", True),
+        (0.5, 0.8, "too wide to conclude", True),
+        (0.2, 0.79, "0.200 to 0.790, below the four-fifths threshold", False),
+        (0.8, 1.0, "0.800 to 1.000, not below", False),
+    ],
+)
+def test_bounds_of_a_ratio_say_what_they_leave_open(spec, low, high, said, wide):
+    groups = (GroupRate(0.0, 0.0374, 0.6743, 0.5), GroupRate(1.0, 0.136, 0.3322, 0.5))
+    rates = ProvenRates("sex", groups, low, high)
+    assert said in proof_words.ratio_sentence(rates)
+    assert proof_words.is_too_wide(rates) is wide
+    assert proof_words.ratio_sentence(rates) in proof_words.rates_sentence(spec, rates)
+
+
+def test_a_run_that_ended_without_a_result_is_not_said_to_have_none_yet(spec):
+    going = RunState(id=1, method="groups", state="running")
+    assert figures.headline(spec, going).sentence == phrases.NO_RESULT_YET
+    for method in ("groups", "estimate", "certify", "testsgd"):
+        ended = msgspec.structs.replace(going, method=method, state="done")
+        assert figures.headline(spec, ended).sentence == "The run ended without a result."
+
+
+def test_what_certified_and_falsified_mean_is_said_with_every_proof(spec):
+    told = figures.sentences(spec, (PROVEN,))
+    assert proof_words.VERDICTS in told
+    assert proof_words.VERDICTS not in figures.sentences(spec, (SHARE,))
 
 
 def test_the_share_of_all_attributes_is_the_one_to_tell():
@@ -344,7 +396,7 @@ def test_what_is_proven_is_rounded_down_and_what_is_left_up(changes, said):
                 "The decision changes when only age changes for exactly 17 of 624 combinations in "
                 "the input domain (2.72 %): every combination is decided."
             ),
-            ("Falsified combinations", "Exactly 17"),
+            ("Falsified combinations: decision changes", "Exactly 17"),
         ),
         (
             {"certified_people": "624", "falsified_people": "0"},
@@ -353,7 +405,7 @@ def test_what_is_proven_is_rounded_down_and_what_is_left_up(changes, said):
                 "for every tested value of age; every combination is decided. This covers this "
                 "model, these values and these constraints only."
             ),
-            ("Certified combinations", "All 624"),
+            (phrases.CERTIFIED_COMBINATIONS, "All 624"),
         ),
         (
             {"certified_people": "624", "falsified_people": "0", "boxes": 0},
@@ -362,7 +414,7 @@ def test_what_is_proven_is_rounded_down_and_what_is_left_up(changes, said):
                 "for every tested value of age; certified without examining any region. This "
                 "covers this model, these values and these constraints only."
             ),
-            ("Certified combinations", "All 624"),
+            (phrases.CERTIFIED_COMBINATIONS, "All 624"),
         ),
         (
             # where every attribute is protected
@@ -372,7 +424,7 @@ def test_what_is_proven_is_rounded_down_and_what_is_left_up(changes, said):
                 "for every tested value of age; every combination is decided. This covers this "
                 "model, these values and these constraints only."
             ),
-            ("Certified combinations", "All 1"),
+            (phrases.CERTIFIED_COMBINATIONS, "All 1"),
         ),
         (
             {"total": "1", "certified_people": "0", "falsified_people": "1"},
@@ -380,7 +432,7 @@ def test_what_is_proven_is_rounded_down_and_what_is_left_up(changes, said):
                 "The decision changes when only age changes for the only combination in the input "
                 "domain: every combination is decided."
             ),
-            ("Falsified combinations", "Exactly 1"),
+            ("Falsified combinations: decision changes", "Exactly 1"),
         ),
         (
             {"of": "population", "total": "", "certified": 0.9, "falsified": 0.1},
@@ -389,7 +441,7 @@ def test_what_is_proven_is_rounded_down_and_what_is_left_up(changes, said):
                 "data-weighted input domain (attributes assumed independent): every combination "
                 "is decided."
             ),
-            ("Falsified share", "Exactly 10.00 %"),
+            (phrases.FALSIFIED_SHARE, "Exactly 10.00 %"),
         ),
     ],
 )

@@ -17,6 +17,8 @@ def share(uniform=0.002, by_distance=False, compared=26_221):
 def test_it_is_said_beside_what_it_is_held_against():
     said = plausible_pairs(share())
     assert (said.evidence, said.value) == ("example", "4.7\u00a0%")
+    assert "of 26,221 pairs compared with the data" in said.sentence
+    assert "(100: the same)" in said.sentence
     for figure in ("1,240", "26,221", "4.7", "92.0", "92.6", "0.2\u00a0% of instances", "95.3"):
         assert figure in said.sentence
     short = plausible_in_short(share())

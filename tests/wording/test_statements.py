@@ -16,6 +16,7 @@ from tests.wording.test_figures import DOMAIN, EXACT, PROVEN, SHARE, plain
 
 ALIKE = {"certified_people": "624", "falsified_people": "0"}
 NONE = {"hits": 0, "estimate": 0.0, "low": 0.0, "high": 3.71e-5}
+UNCHANGED = "Certified share: decision unchanged"
 DRAWN = msgspec.structs.replace(PROVEN.estimated, discriminatory=0, low=0.0, high=0.00302)
 
 
@@ -52,10 +53,10 @@ def mitigated(measured):
             *("observed", "Applicants whose decision changes", "3.80 %"),
         ),
         (share(n_samples=0, hits=0), "", "", ""),
-        (proof(), "proven", "Certified share", "At least 89.93 %"),
-        (proof(certified=0.0), "proven", "Falsified share", "At least 6.90 %"),
+        (proof(), "proven", UNCHANGED, "At least 89.93 %"),
+        (proof(certified=0.0), "proven", phrases.FALSIFIED_SHARE, "At least 6.90 %"),
         (proof(certified=0.0, falsified=0.0), "", "", ""),
-        (proof(EXACT, **ALIKE), "proven", "Certified combinations", "All 624"),
+        (proof(EXACT, **ALIKE), "proven", phrases.CERTIFIED_COMBINATIONS, "All 624"),
         (rest(), "estimated", "Estimated in the undecided part", "41.0 %"),
         (
             rest(estimated=DRAWN),

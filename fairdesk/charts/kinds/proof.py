@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.kinds import bars
 from fairdesk.charts.shapes import Laid, Marked, Paper
-from fairdesk.charts.verdicts import MARKS, NAMES, is_too_small, sentence, shown
+from fairdesk.charts.verdicts import COUNTED, MARKS, NAMES, is_too_small, sentence, shown
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
@@ -55,6 +55,8 @@ class Space:
         How many there are; 0 where they are not counted.
     guess : Guess, optional
         What sampling says of the rest.
+    counted : bool
+        Rows of the data, counted one by one: observed, not proven.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Space:
     exact: bool
     n_samples: int = 0
     guess: Guess | None = None
+    counted: bool = False
 
     def parts(self) -> Iterator[tuple[str, Fraction]]:
         """Yield the verdicts with their shares, those of nobody left out."""
@@ -78,7 +81,7 @@ class Space:
     def text(self, verdict: str, share: Fraction) -> str:
         """Write a share with its verdict: what is proven is at least that."""
         least = not self.exact and not is_too_small(verdict, share)
-        return sentence(verdict, self.share(verdict, share), least=least)
+        return sentence(verdict, self.share(verdict, share), least=least, counted=self.counted)
 
     def count(self, share: Fraction) -> str:
         """Write how many people a share is; empty where they are not counted."""
@@ -96,11 +99,17 @@ class Space:
 
     def tip(self, verdict: str, share: Fraction) -> str:
         """Say one part of the bar in a sentence."""
-        many = f" ({self.count(share)} of {words.number(self.n_samples)})" if self.n_samples else ""
+        many = f", {self.count(share)} of {words.number(self.n_samples)}" if self.n_samples else ""
         said = f"{self.name}: {self.text(verdict, share)}{many}"
         if verdict != "undecided":
-            return f"{said}: proven"
+            return f"{said}: {self.evidence(verdict)}"
         return f"{said}; {self.guessed()}" if self.guess else said
+
+    def evidence(self, verdict: str) -> str:
+        """Say in a word on what a part rests."""
+        if verdict == "undecided":
+            return "not known"
+        return "counted" if self.counted else "proven"
 
     def bar(self) -> bars.Bar:
         """Return what is drawn."""
@@ -161,7 +170,14 @@ def _asked(name: str, share: Share) -> Space:
     """Tell of people who were asked about one by one, or of whom some were."""
     if share.exhaustive:
         falsified = Fraction(share.hits, share.n_samples)
-        return Space(name, 1 - falsified, falsified, exact=True, n_samples=share.n_samples)
+        return Space(
+            name if share.whom == "domain" else say("{name} (counted, not proven)", name=name),
+            1 - falsified,
+            falsified,
+            exact=True,
+            n_samples=share.n_samples,
+            counted=share.whom != "domain",
+        )
     guess = Guess(share.estimate, share.low, share.high, share.confidence)
     return Space(name, Fraction(0), Fraction(0), exact=False, guess=guess)
 
@@ -171,7 +187,7 @@ class Spaces:
     """All that the bars show."""
 
     bars: tuple[Space, ...] = ()
-    heading: str = "Share of"
+    heading: str = "Certified, falsified and undecided shares"
     title: str = "Certified, falsified and undecided shares"
 
     @property
@@ -201,9 +217,9 @@ class Spaces:
         rows: list[tuple[str, ...]] = []
         for bar in self.bars:
             for verdict, share in bar.parts():
-                known = "not known" if verdict == "undecided" else "proven"
-                text = bar.text(verdict, share).removesuffix(f" {NAMES[verdict]}")
-                rows.append((bar.name, NAMES[verdict], text, bar.count(share), known))
+                name = COUNTED[verdict] if bar.counted else NAMES[verdict]
+                text = bar.text(verdict, share).removesuffix(f" {name}")
+                rows.append((bar.name, name, text, bar.count(share), bar.evidence(verdict)))
                 if verdict == "undecided" and bar.guess is not None:
                     kind = f"estimated, {100 * bar.guess.confidence:g}{words.NBSP}%"
                     of = "of the undecided share: falsified"

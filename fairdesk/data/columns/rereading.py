@@ -24,6 +24,8 @@ from fairdesk.errors import DataError
 
 #: So many cells are named in a sentence, and so many lines of each.
 _NAMED, _LINES = 4, 3
+#: Letters of a text that are written.
+_LONGEST = 40
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -133,7 +135,22 @@ def _odd(cell: OddCell, dialect: Dialect) -> str:
 
 def _garbled(text: Garbled, dialect: Dialect) -> str:
     place = place_words(dialect, text.lines, text.rows)
-    return f"“{text.text[:40]}” for “{text.meant[:40]}” ({place})"
+    found, meant = (
+        differing_part(*both, _LONGEST)
+        for both in ((text.text, text.meant), (text.meant, text.text))
+    )
+    return f"“{found}” for “{meant}” ({place})"
+
+
+def differing_part(text: str, other: str, most: int) -> str:
+    """Return at most so many letters of a text, around the first that another text has not."""
+    if len(text) <= most:
+        return text
+    pairs = enumerate(zip(text, other, strict=False))
+    same = next((place for place, (own, its) in pairs if own != its), 0)
+    begin = max(0, min(same - most // 2, len(text) - most))
+    end = begin + most
+    return f"{'…' if begin else ''}{text[begin:end].strip()}{'…' if end < len(text) else ''}"
 
 
 def _joined(shown: Sequence[str]) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from fairdesk.data.profiling.outcomes import comparison, meaning, several, spelt_as
 from fairdesk.data.table import Table
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.rule import VALUES, names_around, names_of_groups
-from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.models.decisions.rule import VALUES, names_around
+from fairdesk.models.model import Mapping, ModelCard, names_of_groups
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -165,12 +165,6 @@ def names_around(threshold: float, *, beyond: bool = False) -> tuple[str, str]:
     return f"below {number}", f"{number} or more"
 
 
-def names_of_groups(classes: Sequence[str], together: Sequence[int]) -> tuple[str, str]:
-    """Return the names of the two decisions of several favourable classes: the others first."""
-    others = [name for i, name in enumerate(classes) if i not in together]
-    return " or ".join(others), " or ".join(classes[i] for i in together)
-
-
 #: The greatest share of `_squeezed` that float32 can hold below 1.
 _NEARLY_ONE = float(1 - 2 * np.finfo(np.float32).epsneg)
 

@@ -88,6 +88,8 @@ class MapFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     prepare : str
         A usual preparation that is fitted on the table at hand, as `fairdesk.models.inputs.usual`
         reads it: ``"standardise"``. Inputs with a ``then`` of their own are left as that says.
+    classes : tuple[str, ...]
+        What the model's classes are called for people, in the model's order: `Mapping.names`.
     """
 
     inputs: tuple[Entry, ...] = ()
@@ -96,6 +98,7 @@ class MapFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     spread: float | None = None
     matched: str = ""
     prepare: str = ""
+    classes: tuple[str, ...] = ()
 
 
 def read(path: Path) -> MapFile:
@@ -162,6 +165,8 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
     if mapping_file.inputs:
         matched = mapping_file.matched or "as the mapping file says"
         mapping = msgspec.structs.replace(mapping, matched=matched)
+    if mapping_file.classes:
+        mapping = msgspec.structs.replace(mapping, names=_names(mapping_file.classes, card))
     if (
         not mapping_file.favourable
         and mapping_file.threshold is None
@@ -177,6 +182,17 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
             remedy=error.remedy,
         ) from error
     return editing.answered(mapping, answer)
+
+
+def _names(names: tuple[str, ...], card: ModelCard) -> tuple[str, ...]:
+    """Return what the model's classes are called, if there is a name of its own for each."""
+    if len(names) != len(card.classes) or len(set(names)) != len(names) or not all(names):
+        raise SpecError(
+            f"The mapping file names {len(names)} classes; the model has {len(card.classes)}.",
+            why="Each class needs a name of its own, in the model’s order.",
+            remedy=f"The model’s classes are: {listing(card.classes, 40)}.",
+        )
+    return names
 
 
 def _refuse_gaps(mapping_file: MapFile, mapping: Mapping | Proposal, names: Sequence[str]) -> None:
@@ -220,6 +236,7 @@ def written(mapping: Mapping, card: ModelCard) -> dict[str, Any]:
         threshold=mapping.threshold,
         spread=mapping.spread if card.scores == VALUES else None,
         matched=mapping.matched,
+        classes=mapping.names,
     )
     plain: dict[str, Any] = msgspec.to_builtins(content)
     return plain

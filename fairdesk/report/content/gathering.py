@@ -18,6 +18,7 @@ from fairdesk.audit.store.records import SHOWN as SHOWN_ORDER
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.report.content.redaction import Shown
 
 #: So many pairs are shown in full, besides the flagged ones.
@@ -49,6 +50,8 @@ class Gathered:
         The one that the summary shows; the first of those to show.
     plausible : PlausibleShare, optional
         How many of all pairs are plausible; ``None`` where none was compared with the data.
+    reference : Reference, optional
+        What that is compared with.
     """
 
     changes: dict[int, list[Counter[tuple[float, float]]]] = field(default_factory=dict)
@@ -58,6 +61,7 @@ class Gathered:
     hidden: int = 0
     clearest: Pair | None = None
     plausible: PlausibleShare | None = None
+    reference: Reference | None = None
 
 
 def difference(pair: Pair) -> float:
@@ -106,7 +110,8 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
     held = {pair.id for pair in pool}
     pool += [pair for _, _, pair in sorted(widest, reverse=True) if pair.id not in held]
     _fill(found.shown, pool, domain)
-    if store.reference() is not None:
+    found.reference = store.reference()
+    if found.reference is not None:
         found.plausible = plausible_share(store, domain.people(store.table()))
     shown_ids = {pair.id for pair in found.shown}
     found.more = [pair for pair in pool if pair.id not in shown_ids][:MORE]

@@ -67,7 +67,7 @@ def certification(material: Material) -> Section:
     if not material.proofs:
         what = _NO_MODEL if material.spec.predictions else _NOT_PROVEN
         return Section("Certification", (not_run(what),))
-    blocks: list[Block] = []
+    blocks: list[Block] = [Text(say(proof_words.VERDICTS), lead=say("How to read it."))]
     for run in material.proofs:
         blocks += _run_blocks(material, run)
     blocks += [
@@ -262,8 +262,11 @@ def _facts(
     consistent, discriminatory, left = proof_words.proven_fractions(proven)
     digits = proof_words.digits_of_proof(consistent, discriminatory, left)
     counts = {
-        say("Certified"): (proven.certified_people, proof_words.percent_down(consistent, digits)),
-        say("Falsified"): (
+        say("Certified (unchanged)"): (
+            proven.certified_people,
+            proof_words.percent_down(consistent, digits),
+        ),
+        say("Falsified (changes)"): (
             proven.falsified_people,
             proof_words.percent_down(discriminatory, digits),
         ),
@@ -330,25 +333,27 @@ def _rates(spec: AuditSpec, run: RunRecord) -> list[Block]:
         rows = tuple(
             (
                 rule_words.combination_text(spec, (rates.attribute,), (each.code,)),
-                proof_words.rate_ends(each.low, each.high),
+                proof_words.least_rate(each.low),
+                proof_words.most_rate(each.high),
             )
             for each in rates.groups
         )
-        ratio = proof_words.ratio_ends(rates)
         blocks.append(
             Grid(
-                header=("Group", "Selection rate, proven"),
-                rows=(*rows, (say("Impact ratio (lowest over highest rate)"), ratio)),
-                widths=(2.0, 1.2),
-                right=(1,),
+                header=("Group", "Selection rate, at least", "Selection rate, at most"),
+                rows=rows,
+                widths=(2.0, 1.0, 1.0),
+                right=(1, 2),
                 caption=say(
-                    "Proven selection rates by {name} in the population (a model of the data)",
+                    "Bounds of the selection rates by {name} in the population (a model of the "
+                    "data)",
                     name=words.quoted(rates.attribute),
                 ),
                 key=f"rates-{place}-{run.id}",
                 evidence="proven",
             )
         )
+        blocks.append(Text(proof_words.ratio_sentence(rates)))
     return blocks
 
 
@@ -366,7 +371,12 @@ def _alone(run: RunRecord, proven: Proven) -> list[Block]:
     rows = tuple((words.listed(each.attributes), *_shares(each)) for each in alone)
     return [
         Grid(
-            header=("Changed alone", "Certified, at least", "Falsified, at least", "Undecided"),
+            header=(
+                "Changed alone",
+                "Certified (unchanged), at least",
+                "Falsified (changes), at least",
+                "Undecided",
+            ),
             rows=rows,
             widths=(1.6, 1, 1, 1),
             right=(1, 2, 3),

@@ -71,12 +71,16 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
         )
         details = (*figures.alone_sentences(spec, run), _most_often(spec, run))
         made.append(stated(said, details))
-    if share is not None:
-        said = figures.share_statement(spec, share).with_more(*(() if searched else also))
-        made.append(stated(said, (figures.anytime_sentence(share),)))
+    measured = [each for each in run.figures if isinstance(each, Share)]
+    quote = "" if searched else figures.quote_sentence(spec, measured)
+    # individuals before combinations
     if real is not None and real.n_samples:
         said = figures.share_statement(spec, real)
-        made.append(stated(said, (figures.anytime_sentence(real),)))
+        made.append(stated(said, (figures.anytime_sentence(real), quote)))
+    if share is not None:
+        said = figures.share_statement(spec, share).with_more(*(() if searched else also))
+        uniform = figures.uniform_sentence(material.gathered.reference)
+        made.append(stated(said, (figures.anytime_sentence(share), uniform)))
     return made
 
 
@@ -220,7 +224,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks.append(Text(figures.share_statement(spec, shares[0]).sentence))
     others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
-    return [*blocks, Facts(_facts(material, run), appended=True), *_phases(run)]
+    return [*blocks, Facts(_facts(run), appended=True), *_phases(run)]
 
 
 def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid:
@@ -234,7 +238,7 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
     for each in shares:
         digits = words.digits_of(each.low, each.high)
         exact = each.exhaustive or not each.n_samples
-        known = say("not exact") if each.wavered else say("exact")
+        known = say("not exact") if each.wavered else say("all tested")
         once = words.percent_ends(each.low, each.high, digits)
         anytime = words.percent_ends(each.anytime_low, each.anytime_high, digits)
         rows.append(
@@ -268,7 +272,8 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         right=(2, 3, 4, 5),
         caption=say(
             "Share whose decision changes when only these attributes change, from random "
-            "samples; “exact” where all were tested. The fixed-sample confidence interval "
+            "samples; “all tested” marks an exhaustive count, which has no interval. The "
+            "fixed-sample confidence interval "
             "({confidence}) is for a sample size chosen beforehand (“–” where there was none); the "
             "anytime-valid interval remains valid when sampling is stopped early",
             confidence=confidence,
@@ -278,7 +283,7 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
     )
 
 
-def _facts(material: Material, run: RunRecord) -> tuple[Fact, ...]:
+def _facts(run: RunRecord) -> tuple[Fact, ...]:
     """Say how a run's result was obtained."""
     alike = "; no two differ in protected attributes only, and each was re-queried"
     return (
@@ -286,11 +291,7 @@ def _facts(material: Material, run: RunRecord) -> tuple[Fact, ...]:
         Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else "")),
         Fact(
             "Instances tested",
-            say(
-                "{tried}, each once",
-                tried=words.number(run.tried),
-                people=material.people,
-            ),
+            say("{tried} different ones: {what}", tried=words.number(run.tried), what=_tried(run)),
         ),
         Fact("Discriminatory pairs found", words.number(run.found) + (alike if run.found else "")),
         Fact("Queries", words.number(run.queries)),
@@ -300,6 +301,13 @@ def _facts(material: Material, run: RunRecord) -> tuple[Fact, ...]:
         Fact("Random seed", str(run.spec.seed)),
         Fact("Started", evidence.date_text(evidence.moment(run.started))),
     )
+
+
+def _tried(run: RunRecord) -> str:
+    """Say which instances a run tested: of an estimate all its samples together."""
+    if any(isinstance(each, Share) for each in run.figures) and not figures.searches(run):
+        return say("those of all samples in the table, an instance of several samples counted once")
+    return say("those that the search met, each counted once")
 
 
 def _rates(run: RunRecord) -> tuple[Fact, ...]:

@@ -57,6 +57,8 @@ def blocks(material: Material) -> list[Block]:
             continue
         made.append(Heading(seen.title))
         made += _statements(material.spec, seen)
+        if any(worst_of(table) is not None for table in seen.outcomes):
+            made.append(Text(say(words.FOUR_FIFTHS)))
         made += [
             _grid(
                 found,

@@ -104,8 +104,10 @@ def outcomes(material: Material) -> Section:
         Text(
             say(
                 "Observed: {run_name} counted {rows} of the data. The rate of each group is "
-                "compared with that of the reference group, which has the highest rate of the "
-                "groups compared. Intervals of rates are Wilson confidence intervals ({percent}).",
+                "compared with that of the reference group: the group with the highest rate in the "
+                "same table, so tables can have different reference groups. Intervals of rates are "
+                "Wilson confidence intervals ({percent}). {threshold}",
+                threshold=say(words.FOUR_FIFTHS),
                 rows=words.counted(spec.data.rows, "row"),
                 run_name=material.run_name(run),
                 percent=words.percent_of("95"),
@@ -186,9 +188,10 @@ def _uncertain(table: GroupTable) -> Iterator[str]:
     ends = (words.signed(100 * end, 1) for end in (low, high))
     yield (
         say(
-            "These rates are of {widest} and {best} individuals. The {percent} confidence "
-            "interval of the difference is {ends} percentage points; it covers this "
-            "difference alone, although it is the largest of several.",
+            "These rates are of {widest} and {best} individuals, those with {outcome} recorded "
+            "outcome. The {percent} confidence interval of the difference is {ends} percentage "
+            "points; it covers this difference alone, although it is the largest of several.",
+            outcome=say("the favourable") if gap.what == "true" else say("another"),
             widest=words.number(gap.counts[1]),
             best=words.number(gap.reference[1]),
             ends=words.ends(*ends),
@@ -407,7 +410,7 @@ def _grid(
     return Grid(
         header=(words.listed(table.attributes), *(column.head for column in chosen)),
         rows=tuple(
-            (", ".join(line.values), *(_cell(column, table, line) for column in chosen))
+            (_name(line, keys), *(_cell(column, table, line) for column in chosen))
             for line in lines
         ),
         widths=widths,
@@ -417,6 +420,12 @@ def _grid(
         optional=optional,
         evidence="observed",
     )
+
+
+def _name(line: GroupLine, keys: Sequence[str]) -> str:
+    """Write a group, and where no other column says so, that it is too small to be compared."""
+    name = ", ".join(line.values)
+    return say("{name} (too few)", name=name) if line.excluded and "impact" not in keys else name
 
 
 def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:

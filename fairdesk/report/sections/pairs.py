@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.store.pair import Pair
 from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.report.blocks import (
@@ -61,7 +62,8 @@ def pair_blocks(material: Material) -> list[Block]:
         "are in the files findings.csv and findings.json, and in the audit file. The two instances "
         "of a pair are identical except for the lines marked “≠” and receive different decisions; "
         "“discriminatory pair” is a technical term, not a legal finding. Scores are those of the "
-        "favourable outcome.",
+        "favourable outcome. The Gower distance is the mean difference over all attributes (0: "
+        "identical; 1: different in every one).",
         shown=words.number(len(shown)),
         total=words.number(total),
         order=", then ".join(order),
@@ -124,7 +126,7 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     run = next(run for run in material.runs if run.id == pair.run)
     detail = [material.short_name(run)]
     if len(run.seconds) > 1:
-        detail.append(say("phase: {phase}", phase=pair.phase))
+        detail.append(say("found while {doing}", doing=say(stage(pair.phase))))
     if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row, everywhere(spec.domain))
         detail.append(

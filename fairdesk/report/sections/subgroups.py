@@ -26,13 +26,14 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import drawn
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate, Variant
-from fairdesk.wording import words
+from fairdesk.wording import figures, words
 from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.subgroups import by_category, linear_statement
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text, rule_phrase
+from fairdesk.wording.statements import unmeasured
 from fairdesk.wording.words import p_text
 
 #: Rule sets that are listed, and those of them that are drawn.
@@ -124,7 +125,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks: list[Block] = [Heading(material.run_name(run))]
     if ended := words.ending(run):
         blocks.append(Callout("Incomplete.", ended))
-    said = group_words.headline(spec, run.figures)
+    said = group_words.headline(spec, run.figures) or unmeasured(figures.no_result(run))
     blocks.append(stated(said))
     for place, (mined, sets) in enumerate(subgroup_words.mined_with(run.figures), start=1):
         blocks += _rules(spec, mined, sets, f"{run.id}-{place}", said.sentence)
@@ -364,7 +365,13 @@ def _lattice(spec: AuditSpec, first: RuleSet, key: str) -> list[Block]:
     )
     return [
         Grid(
-            header=("", "Subgroup", "Score", "Inside", "Support"),
+            header=(
+                "",
+                "Subgroup",
+                "Gap, percentage points" if first.outcome else "Gap",
+                "Inside",
+                "Support",
+            ),
             rows=tuple(rows),
             widths=(1.0, 3.0, 0.7, 0.7, 0.7),
             right=(2, 3, 4),
@@ -387,7 +394,12 @@ def _variant_cells(first: RuleSet, each: Variant) -> tuple[str, str, str]:
 def _sweep(spec: AuditSpec, mined: RuleSearchSummary, key: str) -> Grid:
     """List what another least support would give (TestSGD, Table 6)."""
     return Grid(
-        header=("Minimum support", "Subgroups", "Highest score", "Which"),
+        header=(
+            "Minimum support",
+            "Subgroups",
+            "Largest gap, percentage points" if mined.outcome else "Largest gap",
+            "Which",
+        ),
         rows=tuple(
             (
                 words.percent_of(f"{100 * each.theta:g}"),

@@ -63,8 +63,11 @@ def summary(material: Material) -> Section:
 
 def found(material: Material) -> tuple[Answer, ...]:
     """Return the answers to all questions, as far as the report may tell of single people."""
-    pair, value = material.gathered.clearest, material.shown.value
-    return answers(material.spec, material.runs, material.observed, pair, value)
+    gathered, value = material.gathered, material.shown.value
+    return answers(
+        *(material.spec, material.runs, material.observed),
+        *(gathered.clearest, value, gathered.reference),
+    )
 
 
 def statements(material: Material) -> tuple[Statement, ...]:

@@ -31,16 +31,15 @@ from fairdesk.wording.groups.tables import (
     worst_of,
     worst_statement,
 )
-from fairdesk.wording.language import fixed, say, say_many
-from fairdesk.wording.statements import Statement, unmeasured
+from fairdesk.wording.language import say, say_many
+from fairdesk.wording.statements import Statement
 
 #: So many rule sets are told in sentences.
 MOST_TOLD = 5
-_NOTHING = fixed("No group results yet.")
 
 
-def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement:
-    """Say what came of a run about groups.
+def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement | None:
+    """Say what came of a run about groups; ``None`` where nothing was measured.
 
     The widest difference that a search found; of tables of groups the lowest impact ratio, by
     the model's decisions where these are known.
@@ -82,7 +81,7 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement:
         return Statement("estimated", label, count, mined_sentence(spec, mined))
     others = [category_statement(spec, terms) for terms in by_category(figures)]
     others += [linear_statement(spec, each) for each in figures if isinstance(each, LinearGroup)]
-    return next(iter(others), unmeasured(say(_NOTHING)))
+    return next(iter(others), None)
 
 
 def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
@@ -109,7 +108,8 @@ def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
     shown = [each for each in tables if len(each.attributes) == 1]
     together = [each for each in of_main_kind(spec, tables) if len(each.attributes) > 1]
     shown += sorted(together, key=lambda each: -len(each.attributes))[:1]
-    return (*out, *(worst_statement(spec, each).sentence for each in shown))
+    out += [worst_statement(spec, each).sentence for each in shown]
+    return (*out, say(words.FOUR_FIFTHS)) if shown else tuple(out)
 
 
 def looked_at(figures: Iterable[Metric]) -> str:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.columns.rereading import differing_part
 from fairdesk.groups.tabular.results import MOST_TOLD, MOST_VARIANTS
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
@@ -160,10 +163,10 @@ def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
         )
     return say_many(
         mined.rule_sets,
-        "{n} subgroup defined by {about} with at least {least} of {data} was tested, of "
-        "{counted} counted{by}. {asked}",
-        "{n} subgroups defined by {about} with at least {least} of {data} were tested, of "
-        "{counted} counted{by}. {asked}",
+        "Of {counted} subgroups defined by {about}, {n} contains at least {least} of {data} and "
+        "was tested{by}. {asked}",
+        "Of {counted} subgroups defined by {about}, {n} contain at least {least} of {data} and "
+        "were tested{by}. {asked}",
         by=_counting(spec, mined.outcome),
         asked=asked,
         **values,
@@ -273,21 +276,26 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         untouched=_untouched(rule_set),
     )
     sentence = f"{sentence} {_rounding(rule_set)}".rstrip()
-    score, rates = words.number(rule_set.score, 3), bool(rule_set.outcome)
-    said = (
-        _gap(rule_set.score, sentence)
-        if rates
-        else Statement("estimated", say("Largest gap in mean score"), score, sentence)
+    brief = say(
+        "{inside} for {group} against {outside} for {others}.",
+        inside=_rate(rule_set, rule_set.phi_in),
+        group=rule_phrase(spec, rule_set.conditions),
+        outside=_rate(rule_set, rule_set.phi_out),
+        others=_others(rule_set),
     )
+    label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
+    said = Statement("estimated", label, value, sentence)
+    if rule_set.outcome:
+        said = _gap(rule_set.score, sentence)
+    said = msgspec.structs.replace(said, brief=brief)
     if rule_set.p <= CHANCE:
         return said
-    return said.with_more(
-        say_many(
-            mined.rule_sets,
-            "This is not statistically significant.",
-            "After correction for the number of subgroups, this is not statistically significant.",
-        )
+    doubt = say_many(
+        mined.rule_sets,
+        "This is not statistically significant.",
+        "After correction for the number of subgroups, this is not statistically significant.",
     )
+    return msgspec.structs.replace(said.with_more(doubt), brief=f"{brief} {doubt}")
 
 
 def _gap(value: float, sentence: str, digits: int = 1) -> Statement:
@@ -308,9 +316,13 @@ def _whole(rule_set: RuleSet) -> str:
 def _what(spec: AuditSpec, rule_set: RuleSet) -> str:
     if not rule_set.outcome:
         return say("mean scores of the favourable decision")
+    if _about_texts(rule_set):
+        if rule_set.outcome == favourable(spec):
+            return say("selection rates")
+        return say("rates of “{outcome}”", outcome=rule_set.outcome)
     if rule_set.outcome == favourable(spec):
-        return say("selection rates")
-    return say("rates of “{outcome}”", outcome=rule_set.outcome)
+        return say("selection rates among perturbed data rows")
+    return say("rates of “{outcome}” among perturbed data rows", outcome=rule_set.outcome)
 
 
 def _counting(spec: AuditSpec, outcome: str) -> str:
@@ -488,13 +500,7 @@ def flip_sentence(flip: Flip) -> str:
 def _around(flip: Flip) -> str:
     """Return the part of a sentence where it first differs from the other one."""
     text, other = (" ".join(each.split()) for each in (flip.text, flip.other))
-    if len(text) <= _LONGEST:
-        return text
-    pairs = enumerate(zip(text, other, strict=False))
-    same = next((place for place, (own, its) in pairs if own != its), 0)
-    begin = max(0, min(same - _LONGEST // 2, len(text) - _LONGEST))
-    end = begin + _LONGEST
-    return f"{'…' if begin else ''}{text[begin:end].strip()}{'…' if end < len(text) else ''}"
+    return differing_part(text, other, _LONGEST)
 
 
 # Subgroups by weights, and groups of invented people

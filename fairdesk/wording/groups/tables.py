@@ -18,21 +18,15 @@ from fairdesk.wording.words import UNDEFINED, p_is, signed
 #: or fewer would change that.
 _LINES = fixed(
     {
-        (True, False): (
-            "The ratio is below the four-fifths threshold, a screening rule and not a legal "
-            "conclusion."
-        ),
-        (False, False): (
-            "The ratio is not below the four-fifths threshold, a screening rule and not a legal "
-            "conclusion."
-        ),
+        (True, False): "The ratio is below the four-fifths threshold.",
+        (False, False): "The ratio is not below the four-fifths threshold.",
         (True, True): (
             "The ratio is below the four-fifths threshold, though one individual more or fewer "
-            "would change that; the threshold is a screening rule and not a legal conclusion."
+            "would change that."
         ),
         (False, True): (
             "The ratio is not below the four-fifths threshold, though one individual more or fewer "
-            "would change that; the threshold is a screening rule and not a legal conclusion."
+            "would change that."
         ),
     }
 )
@@ -151,8 +145,20 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
         **values,
     )
     said = f"{sentence} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
-    label = say("Lowest impact ratio by {by}", by=values["by"])
-    return Statement("observed", label, values["ratio"], said)
+    label = (
+        say("Lowest ratio of scoring rates by {by}", by=values["by"])
+        if table.of == "scores"
+        else say("Lowest impact ratio by {by}", by=values["by"])
+    )
+    brief = say(
+        "{rate} for {group} against {best_rate} for {best}, in {what}.",
+        rate=rate_of(table, worst),
+        group=group_text(table, worst),
+        best_rate=rate_of(table, best),
+        best=group_text(table, best),
+        **values,
+    )
+    return Statement("observed", label, values["ratio"], said, brief)
 
 
 def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:
@@ -195,7 +201,7 @@ def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
         case "decisions":
             return say("the model’s decision “{outcome}”", outcome=outcome)
         case "scores":
-            return say("scores above the median")
+            return say("scoring rates (shares with a score above the median of all)")
 
 
 def rate_of(table: GroupTable, line: GroupLine) -> str:
@@ -300,7 +306,7 @@ def errors_statement(table: GroupTable) -> Statement | None:
         return None
     said = say(
         "The largest difference in error rates is one of {rates}: {rate} for {group} against "
-        "{best_rate} for {best} ({points}). {meaning}",
+        "{best_rate} for {best}, the reference ({points}). {meaning}{excluded}",
         rates=say(_ERROR_RATES[gap.what]),
         points=points_of(gap.difference),
         rate=words.percent(*gap.counts),
@@ -308,9 +314,22 @@ def errors_statement(table: GroupTable) -> Statement | None:
         best_rate=words.percent(*gap.reference),
         best=group_text(table, best),
         meaning=say(_ERRORS_MEAN[gap.what]),
+        excluded=f" {_not_compared(table)}".rstrip(),
     )
     label = say("Largest difference in error rates, in percentage points")
     return Statement("observed", label, signed(100 * gap.difference, 1), said)
+
+
+def _not_compared(table: GroupTable) -> str:
+    """Say that groups are too small to be compared, whose rates are shown; empty without any."""
+    small = sum(line.excluded for line in table.lines)
+    if not small:
+        return ""
+    return say_many(
+        small,
+        "{n} group is too small to be compared: the table may show a larger difference for it.",
+        "{n} groups are too small to be compared: the table may show larger differences for them.",
+    )
 
 
 def accuracy_statement(value: str, people: str = "") -> Statement:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.inputs.mapping_file import apply, parse, read, written
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Step, Takes
+from fairdesk.models.model import Hints, How, Input, Mapping, ModelCard, Step, Takes
 from tests import phrases
 from tests.models.matching import match
 from tests.models.tables import names, number, table
@@ -182,3 +182,32 @@ def test_what_is_written_is_read_again(question):
     file = parse(msgspec.json.encode(written(mapping, model)))
     empty = Mapping(tuple(Input(name, "age", How.AS_IS) for name in model.inputs), "by name", 0)
     assert apply(file, empty, model, ROWS) == mapping
+
+
+def test_classes_are_named_by_the_file_or_by_what_came_with_the_model():
+    numbered = card("age", "sex", "job", classes=("0", "1", "2"))
+    proposal = propose(numbered, ROWS, "paid", "yes", "1 or 2")
+    assert proposal.mapping().decisions(numbered) == ("0", "1 or 2")
+    file = said('{"classes": ["bad", "fair", "good"]}')
+    mapping = apply(file, proposal, numbered, ROWS).mapping()
+    assert mapping.names == ("bad", "fair", "good")
+    assert mapping.decisions(numbered) == ("bad", "fair or good")
+    # the data, and a column of decisions, have the model's own
+    assert mapping.written(numbered) == ("0", "1 or 2")
+    assert written(mapping, numbered)["classes"] == ("bad", "fair", "good")
+    hinted = msgspec.structs.replace(numbered, hints=Hints(classes=("low", "mid", "high")))
+    assert propose(hinted, ROWS, "paid", "yes", "2").mapping().decisions(hinted)[2] == "high"
+    # names of its own are not replaced, and a list of another length is of something else
+    for other in (
+        msgspec.structs.replace(hinted, classes=("a", "b", "c")),
+        msgspec.structs.replace(hinted, hints=Hints(classes=("low", "high"))),
+    ):
+        assert propose(other, ROWS, "paid", "yes", other.classes[2]).names == ()
+
+
+@pytest.mark.parametrize("names", ['["bad"]', '["bad", "bad"]', '["bad", ""]'])
+def test_each_class_needs_a_name_of_its_own(names):
+    model = card("age", "sex", "job")
+    proposal = propose(model, ROWS, "paid", "yes")
+    with pytest.raises(SpecError, match="Each class needs"):
+        apply(said(f'{{"classes": {names}}}'), proposal, model, ROWS)

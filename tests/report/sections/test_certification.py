@@ -129,7 +129,7 @@ def text(tmp_path_factory):
         "Falsified 851,851,844,185,185,185 (6.90 %), at least",
         "Undecided 391,358,021,169,135,801 (3.17 %)",
         f"{phrases.DECISION_CHANGES_FOR} 41.0 % (95 % CI 40.0 to 42.0 %); {phrases.NOT_CERTIFIED}",
-        "95.10 % certified, 2.10 % falsified, 2.80 % undecided",
+        "95.10 % certified (unchanged), 2.10 % falsified (changes), 2.80 % undecided",
         "all 8 permitted combinations of values of sex and job (28 pairs in all)",
         "Regions examined 1,234,567",
         "Of the constraints one could not be decided on boxes.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
-from math import ceil, floor, log10
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
@@ -14,6 +13,7 @@ from fairdesk.answers.answer import Question
 from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.certify.proof.certificate import margin_sentence
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.charts.kinds.proof import Spaces, alone_of, spaces_of
@@ -40,9 +40,8 @@ _MORE = (60.0, 600.0, 3600.0)
 
 #: What a proof is, and what the marks mean.
 EXPLAINED = (
-    "A proof covers every combination in a region, not a sample (solid). Nothing is proven "
-    "about the undecided share; random samples give an estimate of it (hatched), which is "
-    "never added to what is proven."
+    f"{proof_words.VERDICTS} A proof covers every combination, not a sample (solid); what random "
+    "samples show of the undecided share is an estimate (hatched), never added to what is proven."
 )
 
 #: How to read the icicle, and how to walk in it.
@@ -104,23 +103,28 @@ def rate_rows(spec: AuditSpec, found: Iterable[ProvenRates]) -> list[tuple[Cell,
     for rates in found:
         for each in rates.groups:
             name = rule_words.combination_text(spec, (rates.attribute,), (each.code,))
-            low, high = Fraction(str(each.low)), Fraction(str(each.high))
             rows.append(
                 (
                     Cell(name, -len(rows)),
-                    Cell(proof_words.percent_down(low, 2), each.low),
-                    Cell(proof_words.percent_up(high, 2), each.high),
+                    Cell(proof_words.least_rate(each.low), each.low),
+                    Cell(proof_words.most_rate(each.high), each.high),
                 )
             )
-        ratio = rates.ratio_low, rates.ratio_high
+        low, high = proof_words.ratio_bounds(rates)
         rows.append(
             (
-                Cell(f"Impact ratio by {words.quoted(rates.attribute)}", -len(rows)),
-                Cell(f"{floor(1000 * ratio[0]) / 1000:.3f}", ratio[0]),
-                Cell(f"{ceil(1000 * ratio[1]) / 1000:.3f}", ratio[1]),
+                Cell(_ratio_name(rates), -len(rows)),
+                Cell(low, rates.ratio_low),
+                Cell(high, rates.ratio_high),
             )
         )
     return rows
+
+
+def _ratio_name(rates: ProvenRates) -> str:
+    """Name the impact ratio of an attribute, and whether its bounds allow a conclusion."""
+    name = f"Impact ratio by {words.quoted(rates.attribute)}"
+    return f"{name}: too wide to conclude" if proof_words.is_too_wide(rates) else name
 
 
 def _sentence_case(rule: str) -> str:
@@ -168,7 +172,13 @@ class ProofPage(RunPage):
         )
         self.pairs = RuleTable(
             "Pairs of protected values",
-            ("First value", "Second value", "Falsified", "Certified", "Undecided"),
+            (
+                "First value",
+                "Second value",
+                "Falsified (changes)",
+                "Certified (unchanged)",
+                "Undecided",
+            ),
             wide=2,
         )
         self._sections: dict[QWidget, tuple[QWidget, ...]] = {}
@@ -237,12 +247,12 @@ class ProofPage(RunPage):
             ),
             (
                 self.discriminatory,
-                f"{MARKS['discriminatory']} Largest falsified regions",
+                f"{MARKS['discriminatory']} Largest falsified regions: the decision changes",
                 f"Proven: for every combination in such a region the decision changes {when}.",
             ),
             (
                 self.consistent,
-                f"{MARKS['consistent']} Largest certified regions",
+                f"{MARKS['consistent']} Largest certified regions: the decision is unchanged",
                 f"Proven: for no combination in such a region does the decision change {when}.",
             ),
             (
@@ -389,15 +399,4 @@ class ProofPage(RunPage):
 
 def _rounding(proven: Proven) -> str:
     """Say what the proof allows for."""
-    if not proven.margin:
-        return ""
-    return (
-        "It covers the model as it is executed: its own rounding, which changes an output by at "
-        f"most {_at_most(proven.margin)} here, is taken into account."
-    )
-
-
-def _at_most(bound: float) -> str:
-    """Write a small number rounded up to one figure: ``0.000004``."""
-    digits = max(-floor(log10(bound)), 0)
-    return f"{ceil(bound * 10**digits) / 10**digits:.{digits}f}"
+    return margin_sentence(proven.margin) if proven.margin else ""

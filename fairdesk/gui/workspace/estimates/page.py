@@ -23,6 +23,7 @@ from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement, marked
 from fairdesk.gui.workspace.session.session import Session
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
@@ -33,8 +34,8 @@ _MOST_SETS = 60
 #: What an estimate is, and what the marks mean.
 EXPLAINED = (
     "An estimate is based on a random sample and has a confidence interval (hatched). Where "
-    "every instance was tested, the share is exact (solid). A search for discriminatory "
-    "pairs cannot give this share."
+    "every instance was tested, the share is counted, not estimated (solid). A search for "
+    "discriminatory pairs cannot give this share."
 )
 #: Of whom all possible people are a picture.
 POSSIBLE = (
@@ -65,7 +66,7 @@ def intervals(share: Share) -> str:
             "they were re-queried: the share is not exact and has no confidence interval."
         )
     if share.exhaustive:
-        return "Every instance was tested, so the share is exact and has no confidence interval."
+        return "Every instance was tested, so there is no confidence interval."
     digits = words.digits_of(share.low, share.high)
     once, anytime = (
         f"{100 * low:.{digits}f} to {100 * high:.{digits}f}{words.NBSP}%"
@@ -75,7 +76,8 @@ def intervals(share: Share) -> str:
     fixed = "" if once == anytime else f"Fixed-sample CI: {once}. "
     which = "each" if fixed else "this"
     return (
-        f"{fixed}Anytime-valid CI: {anytime}. The decision changed for "
+        f"{fixed}Anytime-valid CI: {anytime} (it remains valid when sampling is stopped early). "
+        f"The decision changed for "
         f"{words.number(share.hits)} of {words.number(share.n_samples)} tested; {which} interval "
         f"misses the share in at most {100 * (1 - share.confidence):g}{words.NBSP}% of such audits."
     )
@@ -91,8 +93,8 @@ def short(share: Share) -> str:
 
 
 def kind(share: Share) -> str:
-    """Name the kind of statement: ``exact`` or ``estimated``."""
-    return "exact" if share.exact else "estimated"
+    """Name the kind of statement: ``all tested`` or ``estimated``."""
+    return "all tested" if share.exact else "estimated"
 
 
 def whom(share: Share) -> str:
@@ -176,6 +178,7 @@ class SharePage(RunPage):
     def __init__(self, session: Session) -> None:
         super().__init__(session, measured, "Run whose estimates are shown", Question.SHARE)
         self._statements: list[Statement] = []
+        self._reference: Reference | None = None
         self._drawn: list[Share] = []
         self._bars = Picture(ShareBars())
         self.chart = LineChart()
@@ -200,7 +203,9 @@ class SharePage(RunPage):
             "may have other causes."
         )
         self._stack_up(self._make_empty(), self._make_full())
+        session.runs_changed.connect(self._ask)
         self.runs.take_runs()
+        self._ask()
 
     # Parts
 
@@ -246,6 +251,15 @@ class SharePage(RunPage):
 
     # What happens
 
+    def _ask(self) -> None:
+        """Read from the file how plausible combinations of the input domain are."""
+        self._session.store.ask(lambda store: store.reference(), self._take_reference, key="shares")
+
+    def _take_reference(self, reference: Reference | None) -> None:
+        if reference != self._reference:
+            self._reference = reference
+            self._show()
+
     def _show_run(self, run: Run) -> None:
         measured, grouped = shares(run), gaps(run)
         sent = f"{words.number(run.queries)} queries, "
@@ -270,8 +284,16 @@ class SharePage(RunPage):
         """Say each share in a sentence, and how sure it is; then what repeated queries came to."""
         spec = self._session.spec
         statements = [figures.share_statement(spec, share) for share in measured]
+        reasons = {
+            "data": figures.quote_sentence(spec, measured),
+            "domain": figures.uniform_sentence(self._reference),
+        }
         texts = [
-            (marked(statement.evidence), statement.sentence, intervals(share))
+            (
+                marked(statement.evidence),
+                statement.sentence,
+                f"{intervals(share)} {reasons.get(share.whom, '')}".rstrip(),
+            )
             for statement, share in zip(statements, measured, strict=True)
         ]
         texts += [

@@ -101,7 +101,7 @@ class GroupTables(RunPage):
         button.setEnabled(not reason)
         inside = QWidget()
         column = layouts.column(
-            parts.quiet(words.OBSERVED),
+            parts.quiet(f"{words.OBSERVED} {words.FOUR_FIFTHS}"),
             ObservedTables(session),
             layouts.gap(theme.NEAR),
             parts.heading("More metrics are available"),
@@ -123,7 +123,7 @@ class GroupTables(RunPage):
     def _make_full(self) -> QWidget:
         self._column = layouts.column(spacing=theme.PAGE)
         inside = layouts.panel(
-            parts.quiet(words.OBSERVED),
+            parts.quiet(f"{words.OBSERVED} {words.FOUR_FIFTHS}"),
             self._standing,
             self._banner,
             self._column,

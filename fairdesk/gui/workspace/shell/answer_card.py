@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 from fairdesk.answers.answer import Answer, Drawable
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.gui.charts.picture import Picture
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.workspace.common.statement import MARKS
 from fairdesk.wording.statements import Statement, unmeasured
 
@@ -101,7 +101,7 @@ class Tiles(QWidget):
 
 
 class AnswerCard(parts.Card):
-    """One question with its best answer.
+    """One question with its best answer in a few words; all that is said of it is the hint.
 
     Parameters
     ----------
@@ -129,8 +129,7 @@ class AnswerCard(parts.Card):
         self._number = parts.Words(size=1.6, strong=True)
         self._label = parts.Words(strong=True)
         self._sentence = parts.Words()
-        self._more = parts.quiet()
-        for words in (self._number, self._sentence, self._more):
+        for words in (self._number, self._sentence):
             words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._chart = Picture(_Shown(""))
         self._link = QPushButton(f"{page} →")
@@ -143,7 +142,6 @@ class AnswerCard(parts.Card):
             self._number,
             self._label,
             self._sentence,
-            self._more,
             self._chart,
         ):
             self.body.addWidget(widget)
@@ -158,12 +156,13 @@ class AnswerCard(parts.Card):
         for words, text in (
             (self._number, said.value),
             (self._label, said.label),
-            (self._sentence, said.sentence),
-            (self._more, "\n".join(answer.details)),
+            (self._sentence, said.shortest),
         ):
             words.setText(text)
             words.setVisible(bool(text))
         self._chart.draw(_Shown(answer.question.title, answer.chart))
         self._chart.setVisible(answer.chart is not None)
         self.setAccessibleName(f"{answer.question.title} {said.label} {said.value}".strip())
-        self.setAccessibleDescription(said.sentence)
+        whole = "\n".join((said.sentence, *answer.details))
+        self.setToolTip(tips.plain(whole))
+        self.setAccessibleDescription(whole)

@@ -31,6 +31,7 @@ from fairdesk.gui.workspace.shell.next_step import ESTIMATE, FIND_GROUPS, PROVE,
 from fairdesk.gui.workspace.shell.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.standings import EXAMPLES, GROUPS, PROOF, REPAIR, SHARE
 from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.wording import figures, words
 
 #: The page that says more of each answer.
@@ -49,6 +50,7 @@ class _Data(NamedTuple):
 
     seen: tuple[Observed, ...]
     pair: Pair | None
+    reference: Reference | None = None
 
 
 def question(spec: AuditSpec) -> str:
@@ -198,7 +200,7 @@ class OverviewPage(QWidget):
 
         def read(store: Store) -> _Data:
             shown = None if spec.predictions else clearest(store)
-            return _Data(seen or observed(spec, store.table()), shown)
+            return _Data(seen or observed(spec, store.table()), shown, store.reference())
 
         self._session.store.ask(read, self._take, key="overview")
 
@@ -216,7 +218,10 @@ class OverviewPage(QWidget):
         runs: list[Run] = [*session.runs, *live]
         found = {
             answer.question: answer
-            for answer in answers(session.spec, runs, self._data.seen, self._data.pair)
+            for answer in answers(
+                *(session.spec, runs, self._data.seen, self._data.pair),
+                reference=self._data.reference,
+            )
         }
         self.headline.show_statement(headline(session.spec, runs, tuple(found.values())))
         for asked, answer in found.items():

@@ -334,8 +334,11 @@ class RunBar(parts.Card):
         # there is no room for all of it in a small window, and boxes tell more of a proof
         self._queried = not proves
         self._offer_price()
+        proven = proof_words.proven_of(run.figures)
+        regions = run.tried if proven is None else proven.boxes
         self._tried.show_number(
-            words.number(run.tried), "regions" if proves else "instances tested"
+            words.number(regions if proves else run.tried),
+            "regions" if proves else "instances tested",
         )
         self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))
@@ -348,12 +351,14 @@ class RunBar(parts.Card):
                 reduction or "–", mitigation_words.effort_text(run.figures) or "models"
             )
             return
-        people = proof_words.proven_of(run.figures, "people")
-        if (proven := people or proof_words.proven_of(run.figures)) is not None:
+        proven = proof_words.proven_of(run.figures, "people") or proven
+        if proven is not None:
             consistent, discriminatory = (
                 f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
             )
-            self._share.show_number(f"{consistent}   {discriminatory}", "certified, falsified")
+            self._share.show_number(
+                f"{consistent}   {discriminatory}", "proven: unchanged, changes"
+            )
             return
         share = next(iter(main_shares(shares(run))), None)
         if share is None:

@@ -56,14 +56,12 @@ class Step:
 
 
 def change_text(spec: AuditSpec, old: Conditions, new: Conditions) -> str:
-    """Say what tells a rule from another: ``without age 40 and over``, ``race = Black``."""
-    before = {each.attribute: each for each in old}
-    after = {each.attribute: each for each in new}
-    gone = tuple(each for name, each in before.items() if name not in after)
-    other = tuple(each for name, each in after.items() if before.get(name) != each)
-    parts = [f"without {rule_phrase(spec, gone)}"] if gone else []
-    parts += [rule_phrase(spec, other)] if other else []
-    return "; ".join(parts) or rule_phrase(spec, new)
+    """Say which rule another is: ``without age 40 and over``, or the whole rule if one changed."""
+    after = {each.attribute for each in new}
+    gone = tuple(each for each in old if each.attribute not in after)
+    if gone and set(new) <= set(old):
+        return f"without {rule_phrase(spec, gone)}"
+    return rule_phrase(spec, new)
 
 
 def steps_of(spec: AuditSpec, rule_set: RuleSet) -> tuple[Step, ...]:

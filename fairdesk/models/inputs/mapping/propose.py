@@ -28,6 +28,8 @@ class Proposal(msgspec.Struct, frozen=True):
         Why ``answer`` is None.
     notes : tuple[str, ...]
         What was assumed and is to be checked, whole sentences.
+    names : tuple[str, ...]
+        What the model's classes are called for people, as in `Mapping`.
     """
 
     inputs: tuple[Input | None, ...]
@@ -36,6 +38,7 @@ class Proposal(msgspec.Struct, frozen=True):
     problems: tuple[str, ...] = ()
     unanswered: str = ""
     notes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def mapping(self) -> Mapping:
         """Return the mapping.
@@ -47,7 +50,7 @@ class Proposal(msgspec.Struct, frozen=True):
         """
         inputs = tuple(item for item in self.inputs if item is not None)
         if self.answer is not None and len(inputs) == len(self.inputs) and not self.problems:
-            return self.answer.onto(Mapping(inputs, self.matched, 0))
+            return self.answer.onto(Mapping(inputs, self.matched, 0, names=self.names))
         if self.unanswered and len(inputs) == len(self.inputs) and not self.problems:
             raise ModelError(self.unanswered, setting="model_favourable")
         open_ones = [*self.problems, *([self.unanswered] if self.answer is None else [])]
@@ -120,7 +123,15 @@ def propose(
         tuple(proposer.problems),
         unanswered,
         tuple(proposer.notes),
+        _names(card),
     )
+
+
+def _names(card: ModelCard) -> tuple[str, ...]:
+    """Return what a file beside the model calls its classes, where it only numbers them itself."""
+    called = card.hints.classes
+    numbered = all(name.isdigit() for name in card.classes)
+    return called if numbered and len(called) == len(card.classes) else ()
 
 
 def arrangements(

@@ -135,7 +135,7 @@ def test_every_bar_is_whole_and_of_whom_it_says(spec):
     names = [bar.name for bar in bars]
     assert names[0] == "Input domain"
     assert names[1].startswith("Data-weighted")
-    assert names[2] == "Applicants in the data"
+    assert names[2] == "Applicants in the data (counted, not proven)"
     for bar in bars:
         assert sum(share for _verdict, share in bar.parts()) == 1
     assert [verdict for verdict, _share in bars[2].parts()] == ["consistent", "discriminatory"]
@@ -145,11 +145,14 @@ def test_shares_are_proven_at_least_and_counts_exact(spec):
     domain, _population, data = spaces_of(spec, ALL)
     told = [plain(domain.tip(*part)) for part in domain.parts()]
     assert told[0] == (
-        "Input domain: at least 89.88 % certified (898,800,000,000 of 1,000,000,000,000): proven"
+        "Input domain: at least 89.88 % certified (unchanged), 898,800,000,000 of "
+        "1,000,000,000,000: proven"
     )
-    assert "3.22 % undecided (32,200,000,000 of" in told[2]
+    assert "3.22 % undecided, 32,200,000,000 of" in told[2]
     assert "41.0 % (39.6 to 42.4)" in told[2]
-    assert plain(data.tip(*next(data.parts()))).endswith("95.50 % certified (191 of 200): proven")
+    assert plain(data.tip(*next(data.parts()))).endswith(
+        "95.50 % decision unchanged, 191 of 200: counted"
+    )
 
 
 def test_an_estimate_is_never_part_of_what_is_proven(spec):
@@ -158,7 +161,7 @@ def test_an_estimate_is_never_part_of_what_is_proven(spec):
     assert bar.guess.share == 0.038
     (exact,) = spaces_of(spec, [EXACT])
     assert exact.guess is None
-    assert plain(exact.text(*next(exact.parts()))) == "97.50 % certified"
+    assert plain(exact.text(*next(exact.parts()))) == "97.50 % certified (unchanged)"
 
 
 def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
@@ -338,7 +341,7 @@ def test_a_part_is_told_with_an_example_inside(qtbot, opened, path):
     workspace.proof._take(msgspec.structs.replace(record, figures=ALL, spec=RunSpec("certify")))
     view.icicle.choose(1)
     assert view._rule.text() == "“job” = clerk"
-    assert plain(view._verdicts["discriminatory"].text()) == "27.60 % falsified: proven"
+    assert plain(view._verdicts["discriminatory"].text()) == "27.60 % falsified (changes): proven"
     qtbot.waitUntil(lambda: "Example, pair" in view._example.text(), timeout=10_000)
     view._show.click()
     assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)

@@ -218,7 +218,7 @@ def test_figures_are_shown_while_they_come(qtbot, opened, path):
     workspace = opened(path)
     workspace.show_page(SHARE)
     workspace.share.runs.follow(RunState(2, "estimate", "running"))
-    assert said(workspace) == ["… No result yet. "]
+    assert said(workspace) == [f"… {phrases.NO_RESULT_YET} "]
     workspace.share.runs.follow(RunState(2, "estimate", "running", figures=(DOMAIN,)))
     qtbot.waitUntil(lambda: said(workspace)[0].startswith("▨"), timeout=10_000)
     assert len(workspace.share._statements) == 1

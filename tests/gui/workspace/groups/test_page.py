@@ -231,7 +231,7 @@ def test_a_finding_is_looked_into(qtbot, found):
         "without sex = female",
         "without age 60 and over",
         "age 60 and over, sex = female",
-        "age 70 and over",
+        "age 70 and over, sex = female",
     ]
     assert detail.lattice.item(2, 2).text().startswith("62.4")
 
