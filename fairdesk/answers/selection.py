@@ -235,8 +235,9 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
             chart = pictures.ratios(table)
             return _answer(Question.GROUPS, said, details, rated[-1], rated, chart)
     if not of_data:
-        none = unmeasured(say("No two groups can be compared."))
-        return Answer(Question.GROUPS, none if seen else unmeasured(""))
+        grouped = seen and spec.domain.grouping
+        none = say("No two groups can be compared.") if grouped else ""
+        return Answer(Question.GROUPS, unmeasured(none))
     first, *rest = of_data
     more = [_of_data(spec, each) for each in rest]
     if not spec.predictions:

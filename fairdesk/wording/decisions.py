@@ -30,9 +30,12 @@ def good_answers(card: ModelCard, mapping: Mapping | Answer) -> tuple[str, ...]:
 def outcome_text(spec: AuditSpec, outcome: str) -> str:
     """Name what tables of groups count for people: the favourable class by its label value.
 
-    Nobody outside knows what “1” is. A column of decisions is read as it stands.
+    Nobody outside knows what “1” is, unless it was given a name. A column of decisions is read as
+    it stands.
     """
     favourable = spec.decisions[spec.mapping.favourable_class]
+    if spec.mapping.names:
+        return outcome
     if spec.predictions or outcome != favourable or spec.model.scores == VALUES:
         return outcome or spec.favourable
     return spec.favourable

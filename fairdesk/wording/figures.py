@@ -326,8 +326,8 @@ def quote_sentence(spec: AuditSpec, shares: Iterable[Share]) -> str:
     if len({each.whom for each in held}) < 2 or not any(each.whom == "data" for each in held):
         return ""
     return say(
-        "Quote the share of the {people} in the data: only it is about real {people}. The input "
-        "domain counts every combination of values equally, and perturbed data rows are synthetic.",
+        "Quote the share of the {people} in the data: only it is about real {people}; the others "
+        "count combinations of values that may not occur.",
         people=people,
     )
 

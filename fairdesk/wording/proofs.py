@@ -52,7 +52,8 @@ POPULATION = fixed(
     "The population is a statistical model of the data, in which each attribute depends on one "
     "other, so that combinations that the data do not suggest weigh little. The shares are proven "
     "for this model of the data; they are not shares of the real individuals that the data come "
-    "from."
+    "from. Of the proven shares quote this one: the others count combinations that hardly occur as "
+    "much as usual ones."
 )
 
 

@@ -33,7 +33,7 @@ OBSERVED = fixed(
     "individual."
 )
 #: What the threshold of impact ratios is: said once where they are shown.
-FOUR_FIFTHS = fixed("The four-fifths threshold (0.8) is a screening rule, not a legal conclusion.")
+FOUR_FIFTHS = fixed("The four-fifths threshold is a screening rule, not a legal conclusion.")
 #: What searches for groups show, and what not.
 ESTIMATED_GROUPS = fixed(
     "Figures of discovered subgroups are estimated from perturbed data rows, with the "

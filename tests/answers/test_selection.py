@@ -347,6 +347,12 @@ def test_the_clearest_pair_changes_one_attribute_and_never_is_dismissed_or_hidde
     assert clearest(store, hidden=lambda _: True) is None
 
 
+def test_an_audit_of_texts_protects_no_attribute_and_has_no_pairs(tmp_path):
+    with people_store(tmp_path, ()) as store:
+        assert not store.spec.domain.protected.size
+        assert clearest(store) is None
+
+
 def test_the_more_plausible_of_those_that_change_one_attribute_is_clearest(store):
     score_plausibility(store, 1.0, 0.9, 0.2, 1.0, 0.4, 1.0)
     assert clearest(store).id == 2

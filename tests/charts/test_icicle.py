@@ -58,7 +58,7 @@ def test_verdicts_of_a_part_make_the_whole_of_it():
 def test_what_is_proven_is_never_told_as_more():
     tree = tree_of(part(-1, "", 1.0, 0.999996, 0.0))
     told = tree.describe(0).replace("\u00a0", " ")
-    assert "99.99960 % certified" in told
+    assert "99.99960 % certified (unchanged)" in told
     assert "0.00040 % undecided" in told
 
 
@@ -89,7 +89,8 @@ def test_where_there_is_a_height_it_is_filled_with_words_that_are_never_too_wide
     on = replace(paper(700.0), height=400.0)
     drawn = TREE.lay_out(on, Marked(1))
     assert drawn.height == 400
-    assert {"everybody", "= 50.0 % certified", "≠ 100 % falsified"} <= set(texts(drawn))
+    shown = {"everybody", "= 50.0 % certified (unchanged)", "≠ 100 % falsified (changes)"}
+    assert shown <= set(texts(drawn))
     for each in shapes(drawn, Words, anchor="start"):
         assert each.x + on.extent(each.text, each.size) <= on.width
     (frame,) = shapes(drawn, Box, edge="ink")

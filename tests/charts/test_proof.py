@@ -18,7 +18,10 @@ def plain(text):
 
 
 def test_bars_say_what_is_certified_falsified_undecided_and_only_estimated():
-    shares = ["at least 89.93 % certified", "at least 3.12 % falsified", "6.95 % undecided"]
+    shares = [
+        *("at least 89.93 % certified (unchanged)", "at least 3.12 % falsified (changes)"),
+        "6.95 % undecided",
+    ]
     guess = f"{GUESSED} of the undecided share"
     spaces = Spaces((PART,))
     assert {"Applicants", "=", "≠", *shares, guess} <= set(texts(spaces.lay_out(PAPER)))
@@ -26,7 +29,8 @@ def test_bars_say_what_is_certified_falsified_undecided_and_only_estimated():
     assert plain(spaces.alt()) == f"Bars of the certified, falsified and undecided shares. {told}."
     assert all(f"Applicants: {share}" in plain(spaces.summary()) for share in shares)
     assert [row[1] for row in spaces.table()[1]] == [
-        *("certified", "falsified", "undecided", "of the undecided share: falsified")
+        *("certified (unchanged)", "falsified (changes)", "undecided"),
+        "of the undecided share: falsified",
     ]
     assert shares[0] in plain(drawn(spaces).svg)
 
@@ -34,7 +38,9 @@ def test_bars_say_what_is_certified_falsified_undecided_and_only_estimated():
 def test_what_is_proven_is_never_rounded_up():
     space = Space("", Fraction("0.999999"), Fraction("0.000001"), exact=False)
     said = plain(Spaces((space,)).alt())
-    assert said.endswith("at least 99.99990 % certified, at least 0.00010 % falsified.")
+    assert said.endswith(
+        "at least 99.99990 % certified (unchanged), at least 0.00010 % falsified (changes)."
+    )
     assert "estimated" not in said
 
 
@@ -47,6 +53,6 @@ def test_of_those_of_whom_nothing_is_proven_all_is_estimated():
 def test_what_is_proven_of_very_few_is_not_nought():
     space = Space("", Fraction("0.6"), Fraction(1, 10**9), exact=False)
     said = plain(Spaces((space,)).alt())
-    assert "at least 60.00 % certified, > 0 % falsified" in said
+    assert "at least 60.00 % certified (unchanged), > 0 % falsified (changes)" in said
     assert plain(verdicts.shown("discriminatory", Fraction(1, 10**9), 1)) == "> 0 %"
     assert plain(verdicts.shown("discriminatory", Fraction(0))) == "0 %"

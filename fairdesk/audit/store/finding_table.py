@@ -215,7 +215,9 @@ class FindingTable:
             return (f"id{direction}",)
         if order == "plausible":
             changed = " + ".join(f"(x{i} <> y{i})" for i in self._domain.protected.tolist())
-            return (f"plausible{direction}", f"({changed or '0'})", "repeats", "id")
+            # of texts no attribute is protected, and a number alone would be that of a column
+            fewest = (f"({changed})",) if changed else ()
+            return (f"plausible{direction}", *fewest, "repeats", "id")
         return f"{self.order_term(order)}{direction}", f"id{direction}"
 
     def order_term(self, order: str) -> str:

@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -52,6 +53,8 @@ from fairdesk.models.model import ModelCard
 from fairdesk.results.events import Certificate
 from fairdesk.results.proofs import ProvenRates
 
+#: Two figures of a bound, rounded up.
+_UPWARDS = Context(prec=2, rounding=ROUND_CEILING)
 Arrays = Mapping[str, NDArray[Any]]
 #: The version of the format that this FairDesk writes, and the only one that it reads.
 FORMAT = 2
@@ -354,7 +357,8 @@ def margin_sentence(margin: float) -> str:
             "No decision relies on a bound that rounding could change: each was obtained by "
             "querying the model itself, or nothing in the model is rounded."
         )
-    text = np.format_float_positional(margin, 2, fractional=False)
+    # “at most” is rounded up
+    text = format(_UPWARDS.create_decimal_from_float(margin), "f")
     return (
         "The proof is valid for the numbers as the model itself adds and rounds them, in any "
         "order: rounding changes its output, before it is converted to a probability, by at most "

@@ -135,11 +135,14 @@ def _odd(cell: OddCell, dialect: Dialect) -> str:
 
 def _garbled(text: Garbled, dialect: Dialect) -> str:
     place = place_words(dialect, text.lines, text.rows)
-    found, meant = (
-        differing_part(*both, _LONGEST)
-        for both in ((text.text, text.meant), (text.meant, text.text))
-    )
+    found, meant = garbled_parts(text)
     return f"“{found}” for “{meant}” ({place})"
+
+
+def garbled_parts(garbled: Garbled) -> tuple[str, str]:
+    """Return of a garbled text, and of what was meant, the part in which they differ."""
+    text, meant = (" ".join(each.split()) for each in (garbled.text, garbled.meant))
+    return differing_part(text, meant, _LONGEST), differing_part(meant, text, _LONGEST)
 
 
 def differing_part(text: str, other: str, most: int) -> str:

@@ -125,8 +125,8 @@ def text(tmp_path_factory):
     [
         "5 Certification",
         "Combinations in the input domain 12,345,678,901,234,567,890",
-        "Certified 11,102,469,035,880,246,904 (89.93 %), at least",
-        "Falsified 851,851,844,185,185,185 (6.90 %), at least",
+        "Certified (unchanged) 11,102,469,035,880,246,904 (89.93 %), at least",
+        "Falsified (changes) 851,851,844,185,185,185 (6.90 %), at least",
         "Undecided 391,358,021,169,135,801 (3.17 %)",
         f"{phrases.DECISION_CHANGES_FOR} 41.0 % (95 % CI 40.0 to 42.0 %); {phrases.NOT_CERTIFIED}",
         "95.10 % certified (unchanged), 2.10 % falsified (changes), 2.80 % undecided",
@@ -176,7 +176,8 @@ def test_what_is_proven_comes_first_and_how_it_was_obtained_last(tmp_path):
     report = made(tmp_path, (FIGURES, "done"))
     section = whole_section(report, "certification")
     kinds = [type(block).__name__ for block in section.blocks]
-    assert kinds[:2] == ["Heading", "Statement"]
+    # what the verdicts mean comes before the first of them
+    assert kinds[:3] == ["Text", "Heading", "Statement"]
     assert kinds.index("Statement") < kinds.index("Chart") < kinds.index("Grid")
     assert max(i for i, kind in enumerate(kinds) if kind == "Chart") < kinds.index("Facts")
     assert section.blocks[1].evidence == "proven"
@@ -305,6 +306,6 @@ def test_the_population_comes_before_the_combinations_with_the_rates_of_its_grou
     assert proof_words.POPULATION in text
     assert proof_words.RATES in text
     # rounded outwards
-    assert "sex = female 10.93 % to 12.10 %" in text
-    assert "sex = male 30.11 % to 31.02 %" in text
-    assert "Impact ratio (lowest over highest rate) 0.351 to 0.400" in text
+    assert "sex = female 10.93 % 12.10 %" in text
+    assert "sex = male 30.11 % 31.02 %" in text
+    assert proof_words.ratio_sentence(RATES).replace("\u00a0", " ") in text

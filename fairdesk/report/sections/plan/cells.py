@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdesk.data.columns.number_formats import written_like
+from fairdesk.data.columns.rereading import garbled_parts
 from fairdesk.data.table import Dialect, Kind, OddCell
 from fairdesk.report.blocks import Block, Grid, Heading, Text
 from fairdesk.report.content.material import Material
@@ -92,8 +93,7 @@ def garbled(material: Material) -> list[Block]:
     rows = [
         (
             column.name,
-            shown.words(words.in_quotes(words.shortened(each.text)), strict=True),
-            shown.words(words.in_quotes(words.shortened(each.meant)), strict=True),
+            *(shown.words(words.in_quotes(part), strict=True) for part in garbled_parts(each)),
             words.number(each.rows),
             _place(dialect, each.lines, each.rows),
         )

@@ -116,7 +116,7 @@ def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
         f"□ Observed {phrases.CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)"
     )
     assert "has no confidence interval" in exact
-    assert "1.50 %, exact" in standing(workspace, SHARE)
+    assert "1.50 %, all tested" in standing(workspace, SHARE)
     bars = workspace.share.findChild(Picture)
     assert [bar.exact for bar in bars.drawing.bars] == [True, False, False]
     assert "sex changes" in bars.accessibleDescription()
@@ -256,7 +256,7 @@ def test_the_run_that_knows_most_is_the_one_to_tell(opened, path):
     assert "4.40 %" in said
     assert "1.50 %" in said
     assert "4.20" not in said
-    assert "1.50 %, exact" in standing(workspace, SHARE)
+    assert "1.50 %, all tested" in standing(workspace, SHARE)
 
 
 def test_a_share_of_those_near_real_people_is_not_told_as_of_all(opened, path):

@@ -117,7 +117,7 @@ def test_findings_are_told_in_sentences_the_greatest_first(found):
     assert told[2].startswith("age 29 and under, sex = male: ")
     headline = plain(view._headline._sentence.text())
     assert headline.startswith("Largest gap, 62.4 percentage points: age 60 and over")
-    assert "1,590 subgroups" in plain(view._headline._more.text())
+    assert "1,590 contain" in plain(view._headline._more.text())
     mined = view._findings[0].mined
     examined = subgroup_words.mined_sentence(view._session.spec, mined)
     assert plain(examined) in plain(view._headline._more.text())
