@@ -340,7 +340,9 @@ def _example(
     charted = counted.found > 0 and len(names) > 1
     chart = pictures.sufficient_alone(names, counted) if charted else None
     said = pair_statement(spec, pair, value)
-    return _answer(Question.EXAMPLE, said, (_counted(counted, runs),), of, searched, chart)
+    bars = say("Bars: pairs in which changing this attribute alone is enough.") if charted else ""
+    said = msgspec.structs.replace(said, brief=f"{said.brief} {bars}".rstrip())
+    return _answer(Question.EXAMPLE, said, (_counted(counted, runs), bars), of, searched, chart)
 
 
 def _counted(of: Run, runs: Sequence[Run]) -> str:

@@ -62,8 +62,8 @@ def pair_blocks(material: Material) -> list[Block]:
         "are in the files findings.csv and findings.json, and in the audit file. The two instances "
         "of a pair are identical except for the lines marked “≠” and receive different decisions; "
         "“discriminatory pair” is a technical term, not a legal finding. Scores are those of the "
-        "favourable outcome. The Gower distance is the mean difference over the attributes that are "
-        "not protected (0: identical; 1: different in every one).",
+        "favourable outcome. The Gower distance is the mean difference over the attributes that "
+        "are not protected (0: identical; 1: different in every one).",
         shown=words.number(len(shown)),
         total=words.number(total),
         order=", then ".join(order),

@@ -253,7 +253,7 @@ def test_a_missing_file_is_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("margin", "said"), [(0.0, "nothing in the model is rounded"), (1.29e-5, "at most 0.000013,")]
+    ("margin", "said"), [(0.0, "nothing in the model is rounded"), (1.21e-5, "at most 0.000013,")]
 )
 def test_the_margin_is_told_in_words(margin, said):
     assert said in certificate.margin_sentence(margin)

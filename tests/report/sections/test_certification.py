@@ -180,7 +180,7 @@ def test_what_is_proven_comes_first_and_how_it_was_obtained_last(tmp_path):
     assert kinds[:3] == ["Text", "Heading", "Statement"]
     assert kinds.index("Statement") < kinds.index("Chart") < kinds.index("Grid")
     assert max(i for i, kind in enumerate(kinds) if kind == "Chart") < kinds.index("Facts")
-    assert section.blocks[1].evidence == "proven"
+    assert section.blocks[2].evidence == "proven"
     assert {block.evidence for block in blocks_of(section, "Chart")} == {"proven"}
 
 

@@ -224,7 +224,7 @@ def test_what_is_proven_and_what_is_estimated_are_said_apart(proof):
     assert proof._headline._kind.text() == "■ Proven"
     assert "89.88 %" in plain(proof._headline._sentence.text())
     assert "estimated" not in proof._headline._sentence.text()
-    assert "by at most 0.0000032, and" in proof._headline._more.text()
+    assert "by at most 0.0000031, and" in proof._headline._more.text()
     assert proof._estimate._kind.text().startswith("▨ Estimated")
     assert "41.0 %" in plain(proof._estimate._sentence.text())
     assert proof._notes.text() == DOMAIN.notes[0]

@@ -115,7 +115,7 @@ def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
     assert exact.startswith(
         f"□ Observed {phrases.CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)"
     )
-    assert "has no confidence interval" in exact
+    assert "there is no confidence interval. Quote the share" in exact
     assert "1.50 %, all tested" in standing(workspace, SHARE)
     bars = workspace.share.findChild(Picture)
     assert [bar.exact for bar in bars.drawing.bars] == [True, False, False]
