@@ -244,7 +244,8 @@ def test_the_keys_are_the_options_of_an_audit(plan, tmp_path):
         plan(
             'model = "one.txt"\nmethod = ["testsgd"]\nplausible = false\n'
             "bins = { age = [30, 50.5] }\n"
-            'option = { testsgd = { theta = 0.1 } }\nmodel-favourable = "1"\nrows = 500\nseed = 4',
+            'favourable = ["yes", "no"]\noption = { testsgd = { theta = 0.1 } }\n'
+            'model-favourable = "1"\nrows = 500\nseed = 4',
             'name = "two b"\nmodel = "two.txt"\nmethod = []\nplan = "quick"\ntime = 20',
         )
     ).entries
