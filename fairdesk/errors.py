@@ -65,6 +65,10 @@ class WorkerError(FairDeskError):
     """The process that holds the model died, hangs, or broke the protocol."""
 
 
+class ClusterError(FairDeskError):
+    """A cluster cannot be reached, or its workers cannot run the audit."""
+
+
 @contextmanager
 def concerning(setting: str) -> Iterator[None]:
     """Name the setting that errors raised inside are about, where they do not name one."""
@@ -107,5 +111,6 @@ ERRORS: dict[str, type[FairDeskError]] = {
         StoreError,
         ReportError,
         WorkerError,
+        ClusterError,
     )
 }

@@ -25,6 +25,7 @@ from fairdesk.audit.runs.run import run as run_audit
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
+from fairdesk.cluster.worker import in_parts
 from fairdesk.data.domain.feasibility import check_admits
 from fairdesk.data.profiling.profile import problems
 from fairdesk.errors import FairDeskError, SpecError, concerning
@@ -261,7 +262,7 @@ def states_of(
     worker: Worker, store: Store, run: RunSpec, stopped: Callable[[], bool]
 ) -> Iterator[RunState]:
     """Run a method, and stop it too where that was asked for before its search had begun."""
-    for state in run_audit(worker, store, run):
+    for state in run_audit(worker, store, in_parts(run, worker)):
         yield state
         if stopped() and state.state in ("running", "paused"):
             worker.stop()

@@ -18,7 +18,14 @@ from fairdesk.audit.plan.plan import Limits, read_limits, read_terms
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.runs.plausibility import PlausibleShare
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.cli.parsing import AddParser, add_json, option_names, options_by_method, whole_number
+from fairdesk.cli.parsing import (
+    AddParser,
+    add_cluster,
+    add_json,
+    option_names,
+    options_by_method,
+    whole_number,
+)
 from fairdesk.cli.subject import add_subject, subject_of
 from fairdesk.cli.terminal import (
     FAILED,
@@ -153,6 +160,17 @@ def add_audit(add_parser: AddParser) -> None:
             "as near to one of them (the default); --no-plausible for the figures of the papers"
         ),
     )
+    add(
+        "--shards",
+        metavar="N",
+        type=whole_number,
+        default=0,
+        help=(
+            "divide each search into N parts, each with random numbers of its own: the same "
+            "number gives the same pairs wherever the parts run (default: not divided; on a "
+            "cluster by the number of its cores)"
+        ),
+    )
     _add_common(parser)
     parser.set_defaults(perform=_audit)
 
@@ -192,6 +210,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     )
     add("--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)")
     add("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
+    add_cluster(parser)
     add_json(parser)
 
 
@@ -214,6 +233,7 @@ def check_audit(arguments: argparse.Namespace) -> None:
         "--rows": arguments.rows is not None,
         "--max-distance": arguments.max_distance is not None,
         "--plausible": arguments.plausible is not None,
+        "--shards": bool(arguments.shards),
     }
     other, needs = (
         (of_plans, "cannot be combined with --method")
@@ -292,6 +312,8 @@ def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
         run = RunSpec(method, options[method], arguments.seed, budget, arguments.max_distance)
         if METHODS[method].seeks and arguments.plausible is not False:
             run = msgspec.structs.replace(run, plausible=True)
+        if METHODS[method].division.searches:
+            run = msgspec.structs.replace(run, shards=arguments.shards)
         if METHODS[method].divides:
             run = msgspec.structs.replace(run, edges=edges)
         if METHODS[method].reads and arguments.text_column:
@@ -325,7 +347,8 @@ def _edges(texts: Sequence[str]) -> dict[str, tuple[float, ...]]:
 def _audit(arguments: argparse.Namespace) -> int:
     """Make the audit, and say what came of it; gives the exit code."""
     question = question_of(arguments)
-    with stoppable_worker() as (worker, stopped), progress_bar(question.limit) as bar:
+    workers = stoppable_worker(arguments.cluster)
+    with workers as (worker, stopped), progress_bar(question.limit) as bar:
         outcome = audit(worker, question, arguments.out, bar, stopped)
     # in ASCII, so that it is JSON whatever the encoding of the output
     print_lines(

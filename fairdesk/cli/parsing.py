@@ -141,6 +141,20 @@ def add_opening(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add ``--cluster``."""
+    parser.add_argument(
+        "--cluster",
+        metavar="WHERE",
+        default="",
+        help=(
+            "spread runs over the workers of a Dask cluster: local (a worker for each core of this "
+            "computer), local:N, the address of a scheduler (tls://host:8786, tcp://host:8786), or "
+            "a Dask scheduler file. Methods that cannot be divided run on this computer"
+        ),
+    )
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument(

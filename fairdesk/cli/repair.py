@@ -14,7 +14,7 @@ from fairdesk.audit.catalogue.method import REPAIR
 from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.catalogue.options import option_named, options_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.cli.parsing import AddParser, add_json, options_by_method, whole_number
+from fairdesk.cli.parsing import AddParser, add_cluster, add_json, options_by_method, whole_number
 from fairdesk.cli.terminal import (
     FAILED,
     INTERRUPTED,
@@ -58,6 +58,7 @@ def add_repair(add_parser: AddParser) -> None:
         allow_abbrev=False,
     )
     _add_repair(parser)
+    add_cluster(parser)
     add_json(parser)
     parser.set_defaults(perform=_repair)
 
@@ -204,7 +205,7 @@ def repair_of(arguments: argparse.Namespace) -> RepairQuestion:
 def _repair(arguments: argparse.Namespace) -> int:
     """Repair the model of an audit, and say what came of it; gives the exit code."""
     question = repair_of(arguments)
-    with stoppable_worker() as (worker, stopped), progress_bar() as bar:
+    with stoppable_worker(arguments.cluster) as (worker, stopped), progress_bar() as bar:
         outcome = repair(worker, question, bar, stopped)
     if arguments.json:
         print_lines(json.dumps(msgspec.to_builtins(_repair_figures(outcome))))

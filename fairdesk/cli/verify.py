@@ -19,7 +19,7 @@ from fairdesk.audit.verify.certificate import (
 from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.verify.reproducing import ReproduceRequest
 from fairdesk.certify.proof.certificate import SUFFIX
-from fairdesk.cli.parsing import AddParser, add_json, add_opening, whole_number
+from fairdesk.cli.parsing import AddParser, add_cluster, add_json, add_opening, whole_number
 from fairdesk.cli.terminal import FAILED, print_lines, progress_bar, spinner, stoppable_worker
 from fairdesk.report.verified import summary as verified
 from fairdesk.wording import words
@@ -180,6 +180,7 @@ def add_reproduce(add_parser: AddParser) -> None:
         allow_abbrev=False,
     )
     _add_reproduction(parser)
+    add_cluster(parser)
     add_json(parser)
     parser.set_defaults(perform=_reproduce)
 
@@ -302,7 +303,7 @@ def _verify_audit(arguments: argparse.Namespace) -> int:
 
 def _reproduce(arguments: argparse.Namespace) -> int:
     """Run an audit again, and tell what came of it; gives the exit code."""
-    with stoppable_worker() as (worker, stopped), progress_bar() as bar:
+    with stoppable_worker(arguments.cluster) as (worker, stopped), progress_bar() as bar:
 
         def watch(state: RunState) -> None:
             if stopped():

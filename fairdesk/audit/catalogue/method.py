@@ -159,6 +159,11 @@ class Division:
         """Whether shards count units, which are added up to the figures of one process."""
         return self.by in (Divides.DRAWS, Divides.RANGES)
 
+    @property
+    def searches(self) -> bool:
+        """Whether the number of parts, `RunSpec.shards`, is part of the question."""
+        return self.by in (Divides.ROWS, Divides.STREAMS)
+
 
 #: What is answered about groups of people, not about one person and who they could be.
 ABOUT_GROUPS = (QuestionKind.GROUPS, QuestionKind.RATES)

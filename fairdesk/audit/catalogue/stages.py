@@ -6,12 +6,15 @@ from __future__ import annotations
 COMPILING = "compiling"
 #: What a run does before its method has anything to report.
 LOADING, PREPARING = "starting", "preparing"
+#: What a run on a cluster does before its first part is dealt.
+ON_WORKERS = "workers"
 
 _STAGES = {
     "": "starting",
     LOADING: "loading the method",
     COMPILING: "compiling, once on this computer",
     PREPARING: "preparing the data",
+    ON_WORKERS: "opening the model on the workers",
     "preliminary": "checking the model on data rows",
     # searches for pairs
     "global": "searching from data rows",

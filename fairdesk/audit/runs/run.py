@@ -243,6 +243,9 @@ class _Keeper:
                         yield self._advance(event)
         finally:
             search.close()
+            with suppress(StoreError):
+                for remark in search.remarks:
+                    self._store.log(f"Run {self.state.id}: {remark}", "begun")
         if search.ending == "budget":
             self.end("done", _budget_message(self._spec.budget))
         elif search.ending == "idle":

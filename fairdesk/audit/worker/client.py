@@ -57,10 +57,13 @@ class Searching(Iterator[Event]):
     ending : str, optional
         Once there are no more events: ``"done"``, ``"stopped"`` (by the auditor) or
         ``"budget"`` (used up), ``"idle"`` (nothing new for as long as the budget allows).
+    remarks : sequence of str
+        What went wrong on the way and was mended, whole sentences; more may come.
     """
 
-    def __init__(self, events: Generator[Event, None, Ending]) -> None:
+    def __init__(self, events: Generator[Event, None, Ending], remarks: Sequence[str] = ()) -> None:
         self.ending: Ending | None = None
+        self.remarks = remarks
         self._events = events
 
     def __next__(self) -> Event:

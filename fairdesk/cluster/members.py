@@ -1,0 +1,199 @@
+"""The workers of a cluster during a run: who is ready, who is silent, who has which shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from fairdesk.cluster import messages, remote
+from fairdesk.cluster.connection import Connection, Member
+from fairdesk.errors import ClusterError
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+#: Shards that each worker has for each it runs at once: the next one need not wait for the network.
+_AHEAD = 2
+#: How often it is asked who works for the scheduler, in seconds.
+_LOOK_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class _State:
+    """What is known of one worker."""
+
+    member: Member
+    heard: float
+    check: Future[bytes] | None = None
+    ready: bool = False
+    trouble: str = ""
+    out: set[int] = field(default_factory=set)
+
+
+class Members:
+    """The workers, by their addresses.
+
+    Each opens the audit's model before it is given a shard, so that one that cannot is known before
+    the run begins.
+
+    Parameters
+    ----------
+    connection : Connection
+        To their scheduler.
+    opening : messages.Opening
+        What each has to open.
+    keep : callable
+        Has contents kept on the worker of an address; returns what is to wait for.
+    came : callable
+        Told, in another thread, of each future that is over.
+    silence : float
+        After so many seconds in which the scheduler has not heard of a worker it is given up.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        opening: messages.Opening,
+        keep: Callable[[str, tuple[str, ...]], list[Future[bytes]]],
+        came: Callable[[Future[bytes]], None],
+        silence: float,
+    ) -> None:
+        self._connection, self._opening, self._silence = connection, opening, silence
+        self._keep, self._came = keep, came
+        self._states: dict[str, _State] = {}
+        self._looked = 0.0
+
+    def look(self) -> dict[str, set[int]]:
+        """Ask the scheduler who works for it, now and then; new workers are checked.
+
+        Returns
+        -------
+        dict
+            The workers that are gone, each with the shards that it had.
+
+        Raises
+        ------
+        ClusterError
+            When the scheduler is gone.
+        """
+        now = monotonic()
+        if now - self._looked < _LOOK_SECONDS:
+            return {}
+        self._looked = now
+        members = self._connection.members()
+        gone = {each: self._states.pop(each) for each in self._states.keys() - members.keys()}
+        for address, member in members.items():
+            state = self._states.get(address)
+            if state is None:
+                state = self._states[address] = _State(member, now)
+                self._check(address, state)
+            elif member.seen != state.member.seen:
+                state.member, state.heard = member, now
+        return {address: state.out for address, state in gone.items()}
+
+    def _check(self, address: str, state: _State) -> None:
+        state.check = self._connection.submit(
+            remote.open_here,
+            messages.write_opening(self._opening),
+            *self._keep(address, messages.apart_of(self._opening)),
+            key=f"fairdesk-open-{uuid4().hex}",
+            worker=address,
+        )
+        state.check.add_done_callback(self._came)
+
+    def checked(self, future: Future[bytes]) -> bool:
+        """Note what a worker said of itself; returns whether the future was that."""
+        for address, state in self._states.items():
+            if state.check is not None and state.check.key == future.key:
+                if future.status == "finished":
+                    state.trouble = messages.read_about(future.result()).trouble
+                elif future.status == "error":
+                    state.trouble = cannot(future.exception())
+                else:
+                    self._check(address, state)
+                    return True
+                state.check, state.ready = None, not state.trouble
+                return True
+        return False
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many workers have been checked, and how many there are."""
+        done = sum(state.check is None for state in self._states.values())
+        return done, len(self._states)
+
+    def refuse_trouble(self) -> None:
+        """Refuse a cluster of which a worker cannot run the audit.
+
+        Raises
+        ------
+        ClusterError
+            With the first such worker, and how many there are.
+        """
+        troubled = [each for each in self._states.values() if each.trouble]
+        if not troubled:
+            return
+        first = troubled[0]
+        more = len(troubled) - 1
+        raise ClusterError(
+            f"Worker {first.member.address} cannot run this audit"
+            + (f", nor can {more:,} other{'' if more == 1 else 's'}." if more else "."),
+            why=first.trouble,
+            remedy="Set the worker up like this computer, or remove it from the cluster, and start "
+            "the run again.",
+        )
+
+    @property
+    def threads(self) -> int:
+        """How many shards the workers run at once."""
+        return sum(state.member.threads for state in self._states.values())
+
+    def freest(self, avoiding: frozenset[str] = frozenset()) -> str | None:
+        """Return the worker with the most room; ``None`` where none has any.
+
+        Those to be avoided are taken only where there are no others.
+        """
+        ready = [
+            state for state in self._states.values() if state.ready and not self._silent(state)
+        ]
+        others = [state for state in ready if state.member.address not in avoiding] or ready
+        room = [each for each in others if len(each.out) < _AHEAD * each.member.threads]
+        if not room:
+            return None
+        return min(room, key=lambda each: len(each.out) / each.member.threads).member.address
+
+    def _silent(self, state: _State) -> bool:
+        return monotonic() - state.heard > self._silence
+
+    @property
+    def silent(self) -> list[str]:
+        """Return the workers of which nothing was heard for too long."""
+        return [address for address, state in self._states.items() if self._silent(state)]
+
+    @property
+    def usable(self) -> bool:
+        """Whether any worker can run a shard, or may soon."""
+        return any(
+            not self._silent(each) and (each.ready or each.check is not None)
+            for each in self._states.values()
+        )
+
+    def give(self, address: str, index: int) -> None:
+        """Note that a worker has a shard."""
+        if address in self._states:
+            self._states[address].out.add(index)
+
+    def take_back(self, address: str, index: int) -> None:
+        """Note that it has it no longer."""
+        if address in self._states:
+            self._states[address].out.discard(index)
+
+
+def cannot(error: BaseException | None) -> str:
+    """Say why a worker did not even begin: most often FairDesk is not installed there."""
+    if isinstance(error, ImportError):
+        return f"It cannot load FairDesk: {error}."
+    return f"It failed with {type(error).__name__}: {error}."

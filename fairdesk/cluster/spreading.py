@@ -1,0 +1,443 @@
+"""One run on a cluster: shards are dealt to workers, and what comes of them is merged in order."""
+
+from __future__ import annotations
+
+import logging
+import queue
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import msgspec
+
+from fairdesk.audit.catalogue.stages import ON_WORKERS
+from fairdesk.audit.plan.spec import Budget
+from fairdesk.audit.shards.shard import Dealing, Outcome, Shard
+from fairdesk.audit.worker import wire
+from fairdesk.audit.worker.wire import Ending
+from fairdesk.cluster import messages, remote
+from fairdesk.cluster.connection import Connection, scheduler_gone
+from fairdesk.cluster.members import Members
+from fairdesk.errors import ClusterError, FairDeskError, ModelError, WorkerError
+from fairdesk.results.events import Event, Progress
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPatience:
+    """How long is waited for what on a cluster, in seconds.
+
+    Attributes
+    ----------
+    look : float
+        Between two looks at who works and what was told.
+    silence : float
+        Until a worker of which the scheduler hears nothing is given up, and its shards are dealt
+        again.
+    nobody : float
+        Until a run without any usable worker fails.
+    slow : float
+        A shard that takes so many times as long as the longest before is dealt again beside; the
+        first result counts.
+    least : float
+        But no shard is dealt again before so long.
+    stop : float
+        For shards that are stopped to hand over what they have.
+    losses : int
+        So many workers may be lost with the same shard, not seconds but a count.
+    """
+
+    look: float = 0.5
+    silence: float = 60.0
+    nobody: float = 180.0
+    slow: float = 10.0
+    least: float = 300.0
+    stop: float = 10.0
+    losses: int = 3
+
+
+#: On so many workers a shard is tried, besides those that died with it.
+_TRIES = 2
+#: Errors that another worker may not meet: those of the process or the computer.
+_OF_A_WORKER = (WorkerError, ModelError, ClusterError)
+
+
+@dataclass(slots=True)
+class _Out:
+    """A shard that was dealt."""
+
+    shard: Shard
+    payload: bytes
+    needs: tuple[str, ...]
+    futures: dict[str, tuple[Future[bytes], str]] = field(default_factory=dict)
+    since: float = 0.0
+    failed_on: frozenset[str] = frozenset()
+    failures: int = 0
+    losses: int = 0
+
+
+class Spreading:
+    """One run while it is spread over a cluster.
+
+    Parameters
+    ----------
+    connection : Connection
+        To the cluster.
+    dealing : Dealing
+        What divides and merges the run.
+    opening : messages.Opening
+        What workers open.
+    contents : messages.Contents
+        What lies apart.
+    seconds : float, optional
+        When the whole run ends, whatever is left of it.
+    check : callable
+        Returns an event of a shard, if it can be one; raises `WorkerError` where not.
+    patience : ClusterPatience
+        How long to wait for what.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        dealing: Dealing,
+        opening: messages.Opening,
+        contents: messages.Contents,
+        seconds: float | None,
+        check: Callable[[Event], Event],
+        patience: ClusterPatience,
+    ) -> None:
+        self._check = check
+        self._connection, self._dealing, self._patience = connection, dealing, patience
+        self._opening, self._contents = opening, contents
+        self._token = f"fairdesk-{uuid4().hex}"
+        self._items: queue.SimpleQueue[Future[bytes] | None] = queue.SimpleQueue()
+        #: What lies apart: as Dask holds it, and where it is kept.
+        self._apart: dict[str, Future[bytes]] = {}
+        self._kept: dict[tuple[str, str], Future[bytes]] = {}
+        self._members = Members(connection, opening, self._keep, self._items.put, patience.silence)
+        self._out: dict[int, _Out] = {}
+        self._ready: dict[int, Outcome] = {}
+        self._next = 0
+        self._longest = 0.0
+        self._looked = self._nobody_since = monotonic()
+        self._until = None if seconds is None else monotonic() + seconds
+        self._stopped: Ending | None = None
+        self.paused = False
+        self._last = Progress(ON_WORKERS, 0, 0, tried=0, found=0, queries=0)
+        #: What was lost and run again, a sentence each.
+        self.remarks: list[str] = []
+
+    def pause(self) -> None:
+        """Deal nothing more, and hold what runs."""
+        self.paused = True
+        self._connection.tell(remote.control_here, self._token, "pause")
+
+    def resume(self) -> None:
+        """Go on."""
+        self.paused = False
+        self._connection.tell(remote.control_here, self._token, "resume")
+
+    def stop(self) -> None:
+        """End it; what is done by then is merged."""
+        self._end("stopped")
+
+    def _end(self, ending: Ending) -> None:
+        if self._stopped is None:
+            self._stopped = ending
+            self._connection.tell(remote.control_here, self._token, "stop")
+            self._items.put(None)
+
+    def events(self) -> Iterator[Event]:
+        """Yield the merged events.
+
+        Raises
+        ------
+        FairDeskError
+            When the cluster is lost or cannot run the audit, or a shard fails on more than one
+            worker.
+        """
+        try:
+            yield from self._made_ready()
+            while not self._dealing.done and self._stopped is None:
+                self._look()
+                self._deal()
+                self._wait()
+                yield from self._merged()
+                yield self._last
+            if self._stopped is not None:
+                yield from self._rest()
+        finally:
+            self._drop()
+
+    @property
+    def ending(self) -> Ending:
+        """How it ended."""
+        return self._stopped or self._dealing.ending
+
+    def _made_ready(self) -> Iterator[Progress]:
+        """Wait until the workers have opened the model; refuse the cluster where one cannot."""
+        self._members.look()
+        while self._stopped is None:
+            done, count = self._members.counts
+            if count and done == count:
+                break
+            yield msgspec.structs.replace(self._last, done=done, total=count)
+            self._look()
+            self._wait()
+        self._members.refuse_trouble()
+
+    def _look(self) -> None:
+        """See who works, what is lost, and whether the time is up."""
+        if self._connection.lost:
+            raise scheduler_gone(self._connection.where)
+        for address, had in self._members.look().items():
+            self._lost(address, [self._out[index] for index in sorted(had & self._out.keys())])
+        now = monotonic()
+        if self.paused:
+            # no time of the run, nor of its shards
+            since, self._looked = self._looked, now
+            for out in self._out.values():
+                out.since += now - since
+            if self._until is not None:
+                self._until += now - since
+            return
+        self._looked = now
+        if self._until is not None and now > self._until:
+            self._end("budget")
+        if not self._members.usable:
+            if now - self._nobody_since > self._patience.nobody:
+                raise ClusterError(
+                    f"No worker of the cluster has answered for {self._patience.nobody:g} seconds.",
+                    why="They were ended, or the network to them was interrupted.",
+                    remedy="Results so far are kept. Start workers again, and continue the run.",
+                )
+        else:
+            self._nobody_since = now
+        self._deal_again(now)
+
+    def _deal_again(self, now: float) -> None:
+        """Deal shards again that no worker has any more, or that a silent or slow one has."""
+        silent = frozenset(self._members.silent)
+        slow = max(self._patience.least, self._patience.slow * self._longest)
+        for index, out in self._out.items():
+            holders = {address for _, address in out.futures.values()}
+            if not holders:
+                free = self._members.freest(out.failed_on)
+                if free is not None:
+                    self._submit(out, free)
+            elif holders <= silent:
+                self._again(index, silent, "stopped responding")
+            elif len(holders) == 1 and now - out.since > slow:
+                self._again(index, holders, "took much longer than the others")
+
+    def _lost(self, address: str, had: Sequence[_Out]) -> None:
+        """Take shards back from a worker that is gone; they are dealt again."""
+        for out in had:
+            for key, (future, holder) in list(out.futures.items()):
+                if holder == address:
+                    del out.futures[key]
+                    future.cancel()
+            out.losses += 1
+            if out.losses > self._patience.losses:
+                raise WorkerError(
+                    f"Part {out.shard.index + 1} of the run was lost {out.losses} times, because "
+                    "its worker ended unexpectedly.",
+                    why="Most often their memory ran out.",
+                    remedy="Give workers more memory, or fewer threads each. Results so far are "
+                    "kept.",
+                )
+        if had:
+            parts = "1 part" if len(had) == 1 else f"{len(had)} parts"
+            self._remark(f"Worker {address} was lost; {parts} of the run that it had ran again.")
+
+    def _again(self, index: int, avoiding: frozenset[str] | set[str], why: str) -> None:
+        """Deal a shard once more, beside the worker that has it; the first result counts."""
+        out = self._out[index]
+        address = self._members.freest(frozenset(avoiding))
+        if address is None or address in avoiding:
+            return
+        holders = ", ".join(sorted({holder for _, holder in out.futures.values()}))
+        self._remark(f"Worker {holders} {why}: part {index + 1} was run again on another worker.")
+        self._submit(out, address)
+
+    def _remark(self, sentence: str) -> None:
+        log.warning("%s", sentence)
+        self.remarks.append(sentence)
+
+    def _deal(self) -> None:
+        """Deal shards while workers have room."""
+        while not self.paused and self._stopped is None:
+            if (address := self._members.freest()) is None:
+                return
+            if (shard := self._dealing.deal()) is None:
+                return
+            run = shard.run
+            if self._until is not None and run.budget.seconds is not None:
+                left = max(self._until - monotonic(), 0.1)
+                limit = min(run.budget.seconds, left)
+                budget: Budget = msgspec.structs.replace(run.budget, seconds=limit)
+                run = msgspec.structs.replace(run, budget=budget)
+            payload, needs = messages.write_job(
+                self._token, shard.index, self._opening, run, shard.inputs, self._contents
+            )
+            out = self._out[shard.index] = _Out(shard, payload, needs)
+            self._submit(out, address)
+
+    def _submit(self, out: _Out, address: str) -> None:
+        future = self._connection.submit(
+            remote.shard_here,
+            out.payload,
+            *self._keep(address, out.needs),
+            key=f"{self._token}-{out.shard.index}-{uuid4().hex[:8]}",
+            worker=address,
+        )
+        out.futures[str(future.key)] = future, address
+        out.since = monotonic()
+        self._members.give(address, out.shard.index)
+        future.add_done_callback(self._items.put)
+
+    def _keep(self, address: str, digests: Sequence[str]) -> list[Future[bytes]]:
+        """Have contents kept on a worker's disk; returns what a task there is to wait for.
+
+        A shard that needed what Dask holds would wait for another worker that may hang.
+        """
+        for digest in digests:
+            if (address, digest) in self._kept:
+                continue
+            if digest not in self._apart:
+                self._apart[digest] = self._connection.submit(
+                    remote.content_here,
+                    self._contents.kept[digest],
+                    key=f"fairdesk-content-{digest}",
+                )
+            self._kept[address, digest] = self._connection.submit(
+                remote.keep_here,
+                digest,
+                self._apart[digest],
+                key=f"fairdesk-keep-{uuid4().hex}",
+                worker=address,
+            )
+        return [self._kept[address, digest] for digest in digests]
+
+    def _wait(self) -> None:
+        """Take what has come, or wait for it a moment."""
+        try:
+            item = self._items.get(timeout=self._patience.look)
+            while True:
+                if item is not None and not self._members.checked(item):
+                    self._came(item)
+                item = self._items.get_nowait()
+        except queue.Empty:
+            return
+
+    def _came(self, future: Future[bytes]) -> None:
+        """Take a shard that is over, unless it was taken already."""
+        out = next((each for each in self._out.values() if future.key in each.futures), None)
+        if out is None:
+            return
+        _, address = out.futures.pop(str(future.key))
+        index = out.shard.index
+        self._members.take_back(address, index)
+        if future.status == "finished":
+            try:
+                outcome = self._outcome(future)
+            except _OF_A_WORKER as error:
+                self._failed(out, address, error)
+                return
+            except TimeoutError:
+                self._failed(out, address, WorkerError("Its result was lost on its way."))
+                return
+            self._longest = max(self._longest, monotonic() - out.since)
+            self._ready[index] = outcome
+            self._retire(out)
+        elif future.status == "error":
+            self._failed(out, address, _defect(future.exception()))
+        elif self._connection.lost or future.cancelled():
+            raise scheduler_gone(self._connection.where)
+        else:
+            self._failed(out, address, WorkerError("Its result was lost on its way."))
+
+    def _outcome(self, future: Future[bytes]) -> Outcome:
+        """Read the result of a shard: all of it, or nothing."""
+        events: list[Event] = []
+        ending: Ending | None = None
+        for event in messages.read_events(future.result(timeout=self._patience.silence)):
+            if isinstance(event, wire.SearchEnded):
+                ending = event.ending
+            else:
+                events.append(self._check(event))
+        if ending is None:
+            raise WorkerError("A worker returned a part of a run without its end.")
+        return Outcome(events, ending)
+
+    def _failed(self, out: _Out, address: str, error: FairDeskError) -> None:
+        """Deal a shard that failed once more, elsewhere; fail the run when it fails there, too."""
+        out.failures += 1
+        out.failed_on |= {address}
+        if out.failures >= _TRIES:
+            raise type(error)(
+                f"Part {out.shard.index + 1} of the run failed on "
+                f"{'two workers' if len(out.failed_on) > 1 else f'worker {address}, twice'}: "
+                f"{error.what}",
+                why=error.why,
+                remedy=error.remedy,
+            )
+        if not out.futures and self._stopped is None:
+            self._remark(
+                f"Part {out.shard.index + 1} of the run failed on worker {address} and was run "
+                f"again: {error.what}"
+            )
+
+    def _retire(self, out: _Out) -> None:
+        """Forget a shard that is done, and what still runs of it elsewhere."""
+        del self._out[out.shard.index]
+        for future, address in out.futures.values():
+            self._members.take_back(address, out.shard.index)
+            future.cancel()
+
+    def _merged(self) -> Iterator[Event]:
+        """Hand over what came, in the order of the shards."""
+        while self._next in self._ready and not self._dealing.done:
+            yield from self._taken()
+
+    def _taken(self) -> Iterator[Event]:
+        for event in self._dealing.take(self._next, self._ready.pop(self._next)):
+            if isinstance(event, Progress):
+                self._last = event
+            yield event
+        self._next += 1
+
+    def _rest(self) -> Iterator[Event]:
+        """After a stop, take what shards have, in their order up to the first that is missing."""
+        until = monotonic() + self._patience.stop
+        while self._out and monotonic() < until and not self._connection.lost:
+            self._wait()
+        while self._next in self._ready:
+            yield from self._taken()
+
+    def _drop(self) -> None:
+        """Leave nothing running."""
+        futures = [future for out in self._out.values() for future, _ in out.futures.values()]
+        if futures or self._stopped is None:
+            self._connection.tell(remote.control_here, self._token, "stop")
+        if not self._connection.lost:
+            for future in futures:
+                future.cancel()
+        self._out.clear()
+        self._apart.clear()
+        self._kept.clear()
+
+
+def _defect(error: BaseException | None) -> WorkerError:
+    """Return what Dask raised, which nobody has foreseen."""
+    return WorkerError(
+        f"It failed unexpectedly ({type(error).__name__}: {error}).",
+        remedy="Results so far are kept.",
+    )

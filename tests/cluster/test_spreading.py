@@ -1,0 +1,285 @@
+"""Runs on a cluster of two workers: merged in their order, whatever happens to the workers."""
+
+import dataclasses
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import msgspec
+import pytest
+
+from fairdesk.audit.catalogue.method import Divides, Division
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.runs.run import run
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.cluster.place import Place
+from fairdesk.cluster.worker import ClusterWorker
+from fairdesk.errors import ClusterError, WorkerError
+from fairdesk.results.events import Found, Progress
+from tests import phrases
+from tests.audit import fake_guest, making
+from tests.cluster import standing_in
+from tests.cluster.standing_in import FOUND_BY_EACH, Parts, count_running, signalled, spreading
+
+SLOW = "time.sleep(0.03)"
+#: At the age of `standing_in.bad_people` the process of the model ends.
+DEADLY = "if (rows[:, 0] == 66).all(): os.kill(os.getpid(), 9)"
+
+
+def until(condition, seconds=30.0):
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_shards_are_merged_in_their_order(connection, audited):
+    audit, model, people = audited()
+    parts = Parts(people)
+    spread = spreading(connection, audit, model, parts)
+    events = list(spread.events())
+    assert parts.taken == [FOUND_BY_EACH] * parts.count
+    assert spread.ending == "done"
+    assert not spread.remarks
+    assert isinstance(events[-1], Progress)
+    assert sum(len(each.rows) for each in events if isinstance(each, Found)) == sum(parts.taken)
+
+
+def test_a_large_array_crosses_once(connection, audited):
+    audit, model, people = audited()
+    many = people.repeat(1 + (2 << 20) // people.nbytes, axis=0)
+    parts = Parts(many, count=3)
+    spread = spreading(connection, audit, model, parts)
+    sent = spread._contents.kept
+    list(spread.events())
+    assert parts.taken == [FOUND_BY_EACH] * 3
+    assert sum(content == many.tobytes() for content in sent.values()) == 1
+
+
+def test_a_killed_worker_costs_and_doubles_nothing(connection, audited):
+    audit, model, people = audited(SLOW)
+    parts = Parts(people, count=10)
+    spread = spreading(connection, audit, model, parts)
+    victim = next(iter(standing_in.pids(connection).values()))
+    for event in spread.events():
+        if isinstance(event, Found) and victim:
+            signalled(victim, signal.SIGKILL)
+            victim = 0
+    assert parts.taken == [FOUND_BY_EACH] * parts.count
+    assert spread.remarks
+    until(lambda: len(connection.members()) == 2)
+
+
+def test_the_shard_of_a_silent_worker_is_run_elsewhere(connection, audited):
+    audit, model, people = audited(SLOW)
+    parts = Parts(people, count=10)
+    spread = spreading(connection, audit, model, parts)
+    address, hanging = next(iter(standing_in.pids(connection).items()))
+    stopped = False
+    try:
+        for event in spread.events():
+            if isinstance(event, Found) and not stopped:
+                signalled(hanging, signal.SIGSTOP)
+                stopped = True
+    finally:
+        signalled(hanging, signal.SIGCONT)
+    assert parts.taken == [FOUND_BY_EACH] * parts.count
+    assert any(address in remark for remark in spread.remarks)
+    until(lambda: sum(connection.client.run(count_running).values()) == 0)
+
+
+def test_a_shard_that_fails_everywhere_fails_the_run(connection, audited):
+    audit, model, people = audited(DEADLY)
+    bad = standing_in.bad_people(people)
+    parts = Parts(people, count=6, others={3: bad})
+    spread = spreading(connection, audit, model, parts)
+    with pytest.raises(WorkerError) as failed:
+        list(spread.events())
+    # what came before was taken, and what it failed of is said
+    assert parts.taken == [FOUND_BY_EACH] * 3
+    assert failed.value.what.startswith("Part 4 ")
+    assert failed.value.why
+    assert len(spread.remarks) == 1
+
+
+def test_a_shard_that_ends_workers_fails_the_run(connection, audited):
+    audit, model, people = audited(SLOW)
+    parts = Parts(people, count=4, steps=200)
+    impatient = dataclasses.replace(standing_in.QUICK, losses=0)
+    spread = spreading(connection, audit, model, parts, patience=impatient)
+    victims = list(standing_in.pids(connection).values())
+
+    def kill():
+        for _ in spread.events():
+            if spread._out and victims:
+                time.sleep(1.0)
+                signalled(victims.pop(), signal.SIGKILL)
+
+    with pytest.raises(WorkerError, match="ended unexpectedly"):
+        kill()
+    assert not parts.taken
+    until(lambda: len(connection.members()) == 2)
+
+
+def test_a_run_is_paused_and_stopped(connection, audited):
+    audit, model, people = audited(SLOW)
+    parts = Parts(people, count=40, steps=20)
+    spread = spreading(connection, audit, model, parts)
+    events = spread.events()
+    for event in events:
+        if isinstance(event, Found):
+            break
+    spread.pause()
+    assert spread.paused
+    end = time.monotonic() + 3.0
+    while time.monotonic() < end:
+        next(events)
+    out, taken = parts.dealt, len(parts.taken)
+    end = time.monotonic() + 2.0
+    while time.monotonic() < end:
+        next(events)
+    assert (parts.dealt, len(parts.taken)) == (out, taken)
+    spread.resume()
+    while len(parts.taken) <= taken:
+        next(events)
+    spread.stop()
+    list(events)
+    assert spread.ending == "stopped"
+    assert len(parts.taken) < parts.count
+    # a part that was stopped in the middle gives what it has
+    assert parts.endings[-1] == "stopped"
+    until(lambda: sum(connection.client.run(count_running).values()) == 0)
+
+
+def test_time_ends_the_whole_run(connection, audited):
+    audit, model, people = audited(SLOW)
+    parts = Parts(people, count=1000, steps=20)
+    spread = spreading(connection, audit, model, parts, seconds=3.0)
+    list(spread.events())
+    assert spread.ending == "budget"
+    assert 0 < len(parts.taken) < parts.count
+
+
+def test_a_worker_that_cannot_open_the_model_is_told_before_the_run(connection, audited):
+    audit, model, people = audited("pass")
+    model.write_text("another file")
+    parts = Parts(people)
+    with pytest.raises(ClusterError) as refused:
+        list(spreading(connection, audit, model, parts).events())
+    assert parts.dealt == 0
+    assert refused.value.why
+
+
+def test_a_worker_of_another_version_is_told_before_the_run(connection, audited):
+    audit, model, people = audited()
+    other = msgspec.structs.replace(audit, versions={**audit.versions, "numpy": "1.0"})
+    parts = Parts(people)
+    with pytest.raises(ClusterError, match=r"numpy .* instead of 1\.0"):
+        list(spreading(connection, other, model, parts).events())
+    assert parts.dealt == 0
+
+
+@pytest.fixture
+def kept(tmp_path, audited, table, monkeypatch):
+    """Make audits of a model, and let “steps” be a search that is divided."""
+    divided = Division(Divides.STREAMS, ("steps",))
+    steps = dataclasses.replace(fake_guest.STEPS, division=divided)
+    monkeypatch.setitem(METHODS, "steps", steps)
+
+    def make(worker, name, misbehaviour="pass"):
+        worker._default = standing_in.FAKE
+        path = fake_guest.write_source(tmp_path / "model.txt", misbehaviour)
+        spec = making.spec_of(table, worker.open_model(path))
+        return Store.create(tmp_path / name, spec, table)
+
+    return make
+
+
+DIVIDED = RunSpec("steps", {"steps": 36}, shards=6)
+
+
+def _pairs(store, number):
+    return [pair.row.tolist() for pair in store.each_pair(PairQuery(run=number))]
+
+
+def test_a_search_finds_the_same_here_and_there(connection, kept):
+    here, there = Worker(), ClusterWorker(connection.place)
+    there._connection = connection
+    try:
+        with kept(here, "a.fairdesk") as one, kept(there, "b.fairdesk") as other:
+            last_here = list(run(here, one, DIVIDED))[-1]
+            last_there = list(run(there, other, DIVIDED))[-1]
+            assert last_here.state == last_there.state == "done", last_there.message
+            assert _pairs(one, 1) == _pairs(other, 1)
+            assert last_here.found == last_there.found > 0
+            assert last_here.queries == last_there.queries
+            # what is not divided runs here
+            whole = list(run(there, other, RunSpec("steps", {"steps": 5})))[-1]
+            assert (whole.state, whole.found) == ("done", 15)
+    finally:
+        here.close()
+        there._connection = None
+        there.close()
+
+
+def test_a_full_disk_ends_the_run_on_the_cluster(connection, kept):
+    there = ClusterWorker(connection.place)
+    there._connection = connection
+    try:
+        with kept(there, "audit.fairdesk", SLOW) as store:
+            many = RunSpec("steps", {"steps": 4_000}, shards=400)
+            full = False
+            for last in run(there, store, many):
+                if last.found and not full:
+                    pages = store._one("PRAGMA page_count")[0]
+                    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+                    full = True
+            assert last.state == "failed"
+            assert phrases.DISK_FULL in last.message
+            assert last.found == store.count(PairQuery(run=1)) > 0
+        until(lambda: sum(connection.client.run(count_running).values()) == 0)
+    finally:
+        there._connection = None
+        there.close()
+
+
+def test_the_scheduler_goes_and_the_run_is_continued_here(tmp_path, kept):
+    file = tmp_path / "scheduler.json"
+    program = (sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0")
+    scheduler = subprocess.Popen(
+        (*program, "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file))
+    )
+    processes = [scheduler]
+    there, here = ClusterWorker(Place("file", at=str(file))), Worker()
+    try:
+        until(file.exists, 120)
+        address = json.loads(file.read_text())["address"]
+        program = (sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard")
+        # two threads, and nobody who starts it again
+        shape = ("--nthreads", "2", "--no-nanny", "--preload", "tests.cluster.standing_in")
+        processes.append(subprocess.Popen((*program, *shape, "--local-directory", str(tmp_path))))
+        with kept(there, "audit.fairdesk", SLOW) as store:
+            many = RunSpec("steps", {"steps": 4_000}, shards=400)
+            for last in run(there, store, many):
+                if last.found and scheduler.poll() is None:
+                    scheduler.kill()
+                    scheduler.wait()
+            assert last.state == "failed"
+            assert str(file) in last.message
+            assert last.found == store.count(PairQuery(run=1)) > 0
+            here._default = standing_in.FAKE
+            here.open_model(tmp_path / "model.txt")
+            more = msgspec.structs.replace(DIVIDED, continues=1)
+            assert list(run(here, store, more))[-1].state == "done"
+    finally:
+        there.close()
+        here.close()
+        for process in processes:
+            process.kill()
+            process.wait()
