@@ -257,7 +257,7 @@ class MainWindow(QMainWindow):
         self._export_menu = audit.addMenu("&Export")
         self._export_menu.aboutToShow.connect(self._offer_exports)
         self._check = action(self, "&Verify this audit…", self._check_audit)
-        audit.addAction(self._check)
+        audit.addActions((self._check, action(self, "&Where to run…", self.choose_where)))
         audit.addSeparator()
         audit.addAction(action(self, "&Quit", self.close, "Ctrl+Q"))
         self._edit_menu = bar.addMenu("&Edit")
@@ -293,6 +293,23 @@ class MainWindow(QMainWindow):
         about_menu.addAction(action(self, "Open &log folder", about.open_log_folder))
         about_menu.addSeparator()
         about_menu.addAction(action(self, "&About FairDesk", lambda: about.show_about(self)))
+
+    def choose_where(self) -> None:
+        """Ask where runs are made; the open audit begins its next one there."""
+        from fairdesk.gui.forms.where_dialog import WhereDialog  # noqa: PLC0415
+
+        dialog = WhereDialog(self.settings.cluster, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(lambda: self._run_at(dialog.cluster()))
+        dialog.open()
+
+    def _run_at(self, cluster: str) -> None:
+        if cluster == self.settings.cluster:
+            return
+        self.settings.cluster = cluster
+        self.settings.save()
+        if self.workspace is not None:
+            self.workspace.change_worker()
 
     def _offer_sample_report(self) -> None:
         self._sample_report.setEnabled(self.start.report is not None)
@@ -391,9 +408,10 @@ class MainWindow(QMainWindow):
             return None
         # these bring the numeric libraries with them
         from fairdesk.audit.worker.client import Worker  # noqa: PLC0415
+        from fairdesk.cluster.worker import worker_for  # noqa: PLC0415
         from fairdesk.gui.wizard.dialog import Wizard  # noqa: PLC0415
 
-        model, self._clerk = Worker(), Worker()
+        model, self._clerk = worker_for(self.settings.cluster), Worker()
         wizard = self.wizard = Wizard(model, self._clerk, self.settings, self)
         wizard.created.connect(lambda plan: self._begin(plan, model))
         before = self.focusWidget()
@@ -428,12 +446,15 @@ class MainWindow(QMainWindow):
 
     def _show_audit(self, store: Store) -> None:
         # loaded in the background by now, or else here
+        from fairdesk.cluster.worker import worker_for  # noqa: PLC0415
         from fairdesk.gui.workspace.shell.workspace import Workspace  # noqa: PLC0415
 
         self.start.banner.clear()
         self.settings.opened(store.path)
         self.settings.used("audit", store.path)
-        workspace = self.workspace = Workspace(store, self)
+        workspace = self.workspace = Workspace(
+            store, self, lambda: worker_for(self.settings.cluster)
+        )
         workspace.said.connect(lambda text: self.statusBar().showMessage(text, 8000))
         self._stack.addWidget(workspace)
         self._stack.setCurrentWidget(workspace)

@@ -24,6 +24,7 @@ CONTENTS = (
             "how-to/old-models.md": "Open older models",
             "how-to/command-line.md": "Use the command line",
             "how-to/many-audits.md": "Audit many models",
+            "how-to/cluster.md": "Run on a cluster",
             "how-to/mitigation.md": "Mitigate what was found",
             "how-to/report.md": "Write the report",
             "how-to/signing.md": "Sign a report",

@@ -39,6 +39,7 @@ TOPICS = {
     "RowsDialog": "tutorial.md#compare-groups",
     "Shortcuts": FIRST,
     "SignDialog": "how-to/signing.md",
+    "WhereDialog": "how-to/cluster.md",
     "ValuesDialog": "how-to/own-data.md#limit-the-input-domain",
 }
 

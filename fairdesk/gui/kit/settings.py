@@ -33,6 +33,9 @@ class Settings(msgspec.Struct):
         The folder last used, per purpose.
     maximised : bool
         Whether the window filled the screen when it was closed.
+    cluster : str
+        Where runs are made, as `fairdesk.cluster.place.read_place` reads it; empty for this
+        computer.
     """
 
     scheme: Literal["system", "light", "dark"] = "system"
@@ -40,6 +43,7 @@ class Settings(msgspec.Struct):
     trusted: list[str] = msgspec.field(default_factory=list)
     folders: dict[str, str] = msgspec.field(default_factory=dict)
     maximised: bool = False
+    cluster: str = ""
 
     def opened(self, path: Path) -> None:
         """Put an audit at the top of the recents."""

@@ -19,6 +19,7 @@ from fairdesk.audit.runs.run import run as run_audit
 from fairdesk.audit.runs.store_beside import StoreBeside
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker
+from fairdesk.cluster.worker import in_parts
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.threads.background import unexpected
 
@@ -159,7 +160,7 @@ class RunDriver(QObject):
     def _work(self, worker: Worker, path: Path, run: RunSpec) -> None:
         try:
             with StoreBeside.open(path) as store:
-                for state in run_audit(worker, store, run):
+                for state in run_audit(worker, store, in_parts(run, worker)):
                     self._leave(state)
         except FairDeskError as error:
             self._leave(self._failed(run, error))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -88,8 +88,16 @@ class Workspace(QWidget):
     run_started = Signal()
     run_finished = Signal()
 
-    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        parent: QWidget | None = None,
+        make_worker: Callable[[], Worker] = Worker,
+    ) -> None:
         super().__init__(parent)
+        self._make_worker = make_worker
+        #: Whether the next run is made by another worker.
+        self._replaces = False
         # before a run can begin: what is “running” in the file was cut off when the app ended
         store.close_interrupted_runs()
         self._store = store
@@ -323,7 +331,8 @@ class Workspace(QWidget):
     def measure_groups(self) -> None:
         """Count how groups fare; no model is needed for that."""
         if self.asks_nobody and self._worker is None:
-            self._worker = Worker()
+            self._worker = self._make_worker()
+            self._replaces = False
         self._ask((self._anew("groups", None),))
 
     def diagnose(self) -> None:
@@ -414,6 +423,10 @@ class Workspace(QWidget):
         self.show_page(REPORT)
         self.report.show_place(*places)
 
+    def change_worker(self) -> None:
+        """Have the next run made by another worker: where runs are made was changed."""
+        self._replaces = True
+
     def close_audit(self) -> None:
         """Stop what runs, write what waits, close the model and the file."""
         self.report.keep()
@@ -488,6 +501,10 @@ class Workspace(QWidget):
         """Begin the next run with the model that is open, else open it again first."""
         if self.busy or self._opening is not None or self._closing or not self.queue.waiting:
             return
+        if self._replaces and self._worker is not None:
+            self._worker.close()
+            self._worker = self._make_worker() if self.asks_nobody else None
+        self._replaces = False
         if self._worker is None:
             self._open_model()
             return
@@ -501,7 +518,7 @@ class Workspace(QWidget):
         spec, places = self._session.spec, dict(self._places)
         self._banner.clear()
         self.bar.show_opening("Opening the model")
-        worker = self._opening = Worker()
+        worker = self._opening = self._make_worker()
         in_background(
             self,
             lambda: reopen(spec, places, worker),
