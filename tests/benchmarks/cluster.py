@@ -1,0 +1,214 @@
+"""Runs on two local workers against one process, and a simulation of up to 1,000 workers.
+
+    python -m tests.benchmarks.cluster [--method KEY ...] [--shards 8] [--simulate]
+
+For every method that is divided: the same run in one process and on two workers, whether the
+results are equal, wall and processor seconds, and the memory of the processes. On a busy machine
+the wall seconds say little; “shared” is the processor time of one process divided by that of the
+busier of the two workers: what two free cores would gain.
+
+The simulation is of discrete events. A client cuts, sends and merges shards, a scheduler passes
+messages on, and workers compute; what each takes was measured above, or is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter, process_time
+
+import msgspec
+import psutil
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.runs.run import run
+from fairdesk.audit.store.records import PairQuery, RunRecord
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.cluster.place import Place
+from fairdesk.cluster.worker import ClusterWorker
+from tests.gui.test_responsiveness import sample_audit
+
+WORKERS = 2
+RUNS = {
+    "maft": RunSpec("maft", {"global_num": 400, "local_num": 400}),
+    "eidig": RunSpec("eidig", {"global_num": 400, "local_num": 400}),
+    "adf": RunSpec("adf", {"global_num": 400, "local_num": 400}),
+    "aequitas-random": RunSpec("aequitas-random", {"global_iteration_limit": 4_000}),
+    "sg": RunSpec("sg", {"global_num": 100, "max_iter": 2_000}),
+    "uniform": RunSpec("uniform", {"samples": 400_000}),
+    "estimate": RunSpec("estimate", {"samples": 400_000}),
+    "themis": RunSpec("themis"),
+    "enumerate": RunSpec("enumerate"),
+    "testsgd": RunSpec("testsgd"),
+    "groups": RunSpec("groups"),
+}
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a run took, and what came of it."""
+
+    wall: float
+    processors: tuple[float, ...]
+    memory: int
+    client: float
+    result: object
+
+
+def family(pid: int | None = None) -> tuple[float, int]:
+    """Return the processor seconds and the memory, in bytes, of the processes below one."""
+    seconds, memory = 0.0, 0
+    for each in psutil.Process(pid).children(recursive=True):
+        try:
+            times, held = each.cpu_times(), each.memory_info().rss
+        except psutil.NoSuchProcess:
+            continue
+        seconds, memory = seconds + times.user + times.system, memory + held
+    return seconds, memory
+
+
+def families(worker: Worker) -> dict[str, tuple[float, int]]:
+    """Return the same of each worker of a cluster, or of the one process here."""
+    if isinstance(worker, ClusterWorker):
+        return worker.connect().client.run(family)
+    return {"": family()}
+
+
+def result(store: Store, record: RunRecord) -> object:
+    """Return what must be equal: the figures, the pairs and the queries."""
+    pairs = sorted(pair.row.tolist() for pair in store.each_pair(PairQuery(run=record.id)))
+    return msgspec.to_builtins(record.figures), pairs, record.found
+
+
+def measured(worker: Worker, store: Store, spec: RunSpec) -> Taken:
+    """Run, and measure."""
+    before = families(worker)
+    wall, client = perf_counter(), process_time()
+    *_, last = run(worker, store, spec)
+    wall, client = perf_counter() - wall, process_time() - client
+    if last.state != "done":
+        raise SystemExit(f"{spec.method} {last.state}: {last.message}")
+    after = families(worker)
+    processors = tuple(after[each][0] - before.get(each, (0.0, 0))[0] for each in after)
+    memory = max(each[1] for each in after.values())
+    return Taken(wall, processors, memory, client, result(store, store.runs()[-1]))
+
+
+def compare(methods: list[str], shards: int) -> Iterator[tuple[str, Taken, Taken]]:
+    """Yield of each method what it took in one process, and on two workers."""
+    here, there = Worker(), ClusterWorker(Place("local", workers=WORKERS))
+    with tempfile.TemporaryDirectory() as folder, closing(here), closing(there):
+        there.connect()
+        with (
+            sample_audit(here, Path(folder) / "here.fairdesk") as one,
+            sample_audit(there, Path(folder) / "there.fairdesk") as two,
+        ):
+            warm = RunSpec("uniform", {"samples": 1_000}, shards=2 * WORKERS)
+            measured(here, one, warm)
+            measured(there, two, warm)
+            for name in methods:
+                spec = msgspec.structs.replace(RUNS[name], shards=shards)
+                yield name, measured(here, one, spec), measured(there, two, spec)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What things take, in seconds."""
+
+    shard: float
+    send: float = 0.002
+    schedule: float = 0.001
+    network: float = 0.001
+    merge: float = 0.005
+    opening: float = 2.0
+
+
+def simulated(workers: int, shards: int, costs: Costs, ahead: int = 2) -> tuple[float, float]:
+    """Return how long a run takes, and which share of it the client is busy.
+
+    The client is one thread: it sends a shard, or merges one, at a time. Each worker has so many
+    shards ahead. Every message passes the scheduler, which is one thread, too.
+    """
+    client = scheduler = costs.opening
+    free = [costs.opening] * workers
+    busy = 0.0
+    dealt = min(ahead * workers, shards)
+    # when what comes to whom: a shard or its result to the scheduler, a result to the client
+    coming: list[tuple[float, str, int]] = []
+    for number in range(dealt):
+        client += costs.send
+        busy += costs.send
+        heapq.heappush(coming, (client + costs.network, "shard", number % workers))
+    while coming:
+        at, what, worker = heapq.heappop(coming)
+        if what == "merge":
+            client = max(client, at) + costs.merge
+            busy += costs.merge
+            if dealt < shards:
+                dealt += 1
+                client += costs.send
+                busy += costs.send
+                heapq.heappush(coming, (client + costs.network, "shard", worker))
+            continue
+        scheduler = max(scheduler, at) + costs.schedule
+        if what == "result":
+            heapq.heappush(coming, (scheduler + costs.network, "merge", worker))
+        else:
+            free[worker] = max(free[worker], scheduler + costs.network) + costs.shard
+            heapq.heappush(coming, (free[worker] + costs.network, "result", worker))
+    return client, busy / client
+
+
+def simulate(costs: Costs, work: float) -> None:
+    """Print how a run of so many seconds of work scales."""
+    print(
+        f"\n{work:,.0f} s of work; a shard {costs.shard:g} s, sent in {1000 * costs.send:.1f} ms,"
+    )
+    print(f"merged in {1000 * costs.merge:.1f} ms, the model opened in {costs.opening:g} s\n")
+    print(f"{'workers':>8} {'seconds':>9} {'speed-up':>9} {'efficiency':>11} {'client busy':>12}")
+    shards = max(int(work / costs.shard), 1)
+    for workers in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
+        seconds, busy = simulated(workers, shards, costs)
+        gain = work / seconds
+        print(f"{workers:>8,} {seconds:>9,.1f} {gain:>9,.1f} {gain / workers:>10.0%} {busy:>11.0%}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--method", action="append", choices=RUNS, default=[])
+    parser.add_argument("--shards", type=int, default=8)
+    parser.add_argument("--simulate", action="store_true", help="measure nothing")
+    arguments = parser.parse_args()
+    costs = [Costs(2.0), Costs(20.0)]
+    if not arguments.simulate:
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {WORKERS} workers")
+        print(
+            f"{'method':<16} {'equal':>5} {'one s':>7} {'two s':>7} {'gain':>5} {'one cpu':>8} "
+            f"{'two cpu':>8} {'shared':>6} {'client':>7} {'MB':>6}"
+        )
+        for name, one, two in compare(arguments.method or list(RUNS), arguments.shards):
+            alone, together = sum(one.processors), sum(two.processors)
+            shared = alone / max(*two.processors, 1e-9)
+            print(
+                f"{name:<16} {'yes' if one.result == two.result else 'NO':>5} {one.wall:>7.1f} "
+                f"{two.wall:>7.1f} {one.wall / two.wall:>5.2f} {alone:>8.1f} {together:>8.1f} "
+                f"{shared:>6.2f} {two.client:>7.2f} {two.memory >> 20:>6,}",
+                flush=True,
+            )
+            # cut, sent and merged by the client
+            each = max(two.client / arguments.shards, 1e-4)
+            costs.append(Costs(max(together / arguments.shards, 0.01), merge=each))
+    for each in costs[:2] if arguments.simulate else costs[2:5]:
+        simulate(each, work=20_000.0)
+
+
+if __name__ == "__main__":
+    main()
