@@ -240,10 +240,8 @@ def read_events(result: bytes) -> Iterator[Event | wire.SearchEnded]:
             raise ERRORS.get(message.kind, WorkerError)(
                 message.what, why=message.why, remedy=message.remedy
             )
-        if not isinstance(message, wire.UNDERWAY | wire.SearchEnded):
-            raise frames.malformed(f"{type(message).__name__} is no event")
-        if isinstance(message, wire.TableProgress):
-            raise frames.malformed("TableProgress is no event")
+        if not isinstance(message, Event | wire.SearchEnded):
+            raise frames.malformed(f"{type(message).__name__} is not an event")
         yield message
 
 
