@@ -146,6 +146,15 @@ class Connection:
 
         threading.Thread(target=run, daemon=True).start()
 
+    def listen(self, topic: str, heard: Callable[[dict[str, Any]], None]) -> None:
+        """Hear, in another thread, what workers say on a topic: each time with their address."""
+        self.client.subscribe_topic(topic, lambda event: heard(event[1]))
+
+    def forget(self, topic: str) -> None:
+        """Hear no more of a topic."""
+        with suppress(Exception):
+            self.client.unsubscribe_topic(topic)
+
     def close(self) -> None:
         """End the connection, and workers that were started for it. May be repeated."""
         with suppress(Exception):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import queue
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
@@ -19,7 +20,9 @@ from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.cluster import messages, remote
 from fairdesk.cluster.connection import Connection, scheduler_gone
+from fairdesk.cluster.keeping import Keeping
 from fairdesk.cluster.members import Members
+from fairdesk.cluster.patience import ClusterPatience
 from fairdesk.errors import ClusterError, FairDeskError, ModelError, WorkerError
 from fairdesk.results.events import Event, Progress
 
@@ -27,39 +30,6 @@ if TYPE_CHECKING:
     from distributed import Future
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterPatience:
-    """How long is waited for what on a cluster, in seconds.
-
-    Attributes
-    ----------
-    look : float
-        Between two looks at who works and what was told.
-    silence : float
-        Until a worker of which the scheduler hears nothing is given up, and its shards are dealt
-        again.
-    nobody : float
-        Until a run without any usable worker fails.
-    slow : float
-        A shard that takes so many times as long as the longest before is dealt again beside; the
-        first result counts.
-    least : float
-        But no shard is dealt again before so long.
-    stop : float
-        For shards that are stopped to hand over what they have.
-    losses : int
-        So many workers may be lost with the same shard, not seconds but a count.
-    """
-
-    look: float = 0.5
-    silence: float = 60.0
-    nobody: float = 180.0
-    slow: float = 10.0
-    least: float = 300.0
-    stop: float = 10.0
-    losses: int = 3
 
 
 #: On so many workers a shard is tried, besides those that died with it.
@@ -118,10 +88,10 @@ class Spreading:
         self._opening, self._contents = opening, contents
         self._token = f"fairdesk-{uuid4().hex}"
         self._items: queue.SimpleQueue[Future[bytes] | None] = queue.SimpleQueue()
-        #: What lies apart: as Dask holds it, and where it is kept.
-        self._apart: dict[str, Future[bytes]] = {}
-        self._kept: dict[tuple[str, str], Future[bytes]] = {}
-        self._members = Members(connection, opening, self._keep, self._items.put, patience.silence)
+        self._keeping = Keeping(connection, contents)
+        self._members = Members(
+            connection, opening, self._keeping.on, self._items.put, patience.silence
+        )
         self._out: dict[int, _Out] = {}
         self._ready: dict[int, Outcome] = {}
         self._next = 0
@@ -130,6 +100,8 @@ class Spreading:
         self._until = None if seconds is None else monotonic() + seconds
         self._stopped: Ending | None = None
         self.paused = False
+        #: What each worker said last, by its address: which shard it runs, and how far that is.
+        self.running: dict[str, tuple[int, Progress]] = {}
         self._last = Progress(ON_WORKERS, 0, 0, tried=0, found=0, queries=0)
         #: What was lost and run again, a sentence each.
         self.remarks: list[str] = []
@@ -163,6 +135,7 @@ class Spreading:
             When the cluster is lost or cannot run the audit, or a shard fails on more than one
             worker.
         """
+        self._connection.listen(self._token, self._hear)
         try:
             yield from self._made_ready()
             while not self._dealing.done and self._stopped is None:
@@ -170,11 +143,22 @@ class Spreading:
                 self._deal()
                 self._wait()
                 yield from self._merged()
-                yield self._last
+                yield self._standing()
             if self._stopped is not None:
                 yield from self._rest()
         finally:
             self._drop()
+
+    def _hear(self, said: dict[str, Any]) -> None:
+        """Note how far a worker is."""
+        with suppress(msgspec.MsgspecError, KeyError):
+            progress = msgspec.json.decode(said["progress"], type=Progress)
+            self.running[said["worker"]] = said["index"], progress
+
+    def _standing(self) -> Progress:
+        """Return how far the run is, with what its shards are doing; counts are of merged ones."""
+        doing = [each for index, each in list(self.running.values()) if index in self._out]
+        return msgspec.structs.replace(self._last, phase=doing[-1].phase) if doing else self._last
 
     @property
     def ending(self) -> Ending:
@@ -294,7 +278,7 @@ class Spreading:
         future = self._connection.submit(
             remote.shard_here,
             out.payload,
-            *self._keep(address, out.needs),
+            *self._keeping.on(address, out.needs),
             key=f"{self._token}-{out.shard.index}-{uuid4().hex[:8]}",
             worker=address,
         )
@@ -302,29 +286,6 @@ class Spreading:
         out.since = monotonic()
         self._members.give(address, out.shard.index)
         future.add_done_callback(self._items.put)
-
-    def _keep(self, address: str, digests: Sequence[str]) -> list[Future[bytes]]:
-        """Have contents kept on a worker's disk; returns what a task there is to wait for.
-
-        A shard that needed what Dask holds would wait for another worker that may hang.
-        """
-        for digest in digests:
-            if (address, digest) in self._kept:
-                continue
-            if digest not in self._apart:
-                self._apart[digest] = self._connection.submit(
-                    remote.content_here,
-                    self._contents.kept[digest],
-                    key=f"fairdesk-content-{digest}",
-                )
-            self._kept[address, digest] = self._connection.submit(
-                remote.keep_here,
-                digest,
-                self._apart[digest],
-                key=f"fairdesk-keep-{uuid4().hex}",
-                worker=address,
-            )
-        return [self._kept[address, digest] for digest in digests]
 
     def _wait(self) -> None:
         """Take what has come, or wait for it a moment."""
@@ -424,6 +385,7 @@ class Spreading:
 
     def _drop(self) -> None:
         """Leave nothing running."""
+        self._connection.forget(self._token)
         futures = [future for out in self._out.values() for future, _ in out.futures.values()]
         if futures or self._stopped is None:
             self._connection.tell(remote.control_here, self._token, "stop")
@@ -431,8 +393,6 @@ class Spreading:
             for future in futures:
                 future.cancel()
         self._out.clear()
-        self._apart.clear()
-        self._kept.clear()
 
 
 def _defect(error: BaseException | None) -> WorkerError:

@@ -18,8 +18,9 @@ from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.cluster.connection import Connection
 from fairdesk.cluster.messages import Contents, opening_of
+from fairdesk.cluster.patience import ClusterPatience
 from fairdesk.cluster.place import Place, read_place
-from fairdesk.cluster.spreading import ClusterPatience, Spreading
+from fairdesk.cluster.spreading import Spreading
 from fairdesk.results.events import Event
 
 #: A search is divided into so many parts for each shard that the cluster runs at once: what is
@@ -58,9 +59,17 @@ class ClusterWorker(Worker):
             As `Connection`.
         """
         with self._connecting:
-            if self._connection is None or self._connection.lost:
+            if self._connection is not None and self._connection.lost:
+                self._end_connection()
+            if self._connection is None:
                 self._connection = Connection(self._place)
             return self._connection
+
+    def _end_connection(self) -> None:
+        """Let go of the connection; to end processes takes seconds, and nobody waits for it."""
+        if self._connection is not None:
+            threading.Thread(target=self._connection.close).start()
+            self._connection = None
 
     @property
     def threads(self) -> int:
@@ -156,9 +165,7 @@ class ClusterWorker(Worker):
         spreading = self._spreading
         if spreading is not None:
             spreading.stop()
-        if self._connection is not None:
-            # ends processes, one after the other
-            threading.Thread(target=self._connection.close).start()
+        self._end_connection()
         super().close()
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from fairdesk.audit.catalogue.method import Divides, Division
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.stages import ON_WORKERS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import PairQuery
@@ -129,12 +130,18 @@ def test_a_shard_that_ends_workers_fails_the_run(connection, audited):
 
 def test_a_run_is_paused_and_stopped(connection, audited):
     audit, model, people = audited(SLOW)
-    parts = Parts(people, count=40, steps=20)
+    parts = Parts(people, count=40, steps=40)
     spread = spreading(connection, audit, model, parts)
     events = spread.events()
+    phases = []
     for event in events:
         if isinstance(event, Found):
             break
+        phases.append(event.phase)
+    # how far a worker is, is known before the first shard is done
+    assert phases[0] == ON_WORKERS
+    assert phases[-1] == "global"
+    assert spread.running.keys() <= connection.members().keys()
     spread.pause()
     assert spread.paused
     end = time.monotonic() + 3.0
