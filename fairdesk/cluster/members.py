@@ -121,9 +121,9 @@ class Members:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many workers have been checked, and how many there are."""
-        done = sum(state.check is None for state in self._states.values())
-        return done, len(self._states)
+        """How many workers have been checked, and how many there are that are not silent."""
+        heard = [each for each in self._states.values() if not self._silent(each)]
+        return sum(each.check is None for each in heard), len(heard)
 
     def refuse_trouble(self) -> None:
         """Refuse a cluster of which a worker cannot run the audit.

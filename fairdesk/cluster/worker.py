@@ -21,6 +21,7 @@ from fairdesk.cluster.messages import Contents, opening_of
 from fairdesk.cluster.patience import ClusterPatience
 from fairdesk.cluster.place import Place, read_place
 from fairdesk.cluster.spreading import Spreading
+from fairdesk.errors import ClusterError
 from fairdesk.results.events import Event
 
 #: A search is divided into so many parts for each shard that the cluster runs at once: what is
@@ -183,12 +184,12 @@ def worker_for(cluster: str) -> Worker:
 def in_parts(run: RunSpec, worker: Worker) -> RunSpec:
     """Return a search with the number of parts that suits a worker, where none was chosen.
 
-    Raises
-    ------
-    ClusterError
-        When the cluster cannot be reached.
+    Where the cluster cannot be reached it is not divided: the run itself then says why it failed.
     """
     searches = method_named(run.method).division.searches
     if run.shards or not searches or not isinstance(worker, ClusterWorker):
         return run
-    return msgspec.structs.replace(run, shards=_PARTS_EACH * worker.threads)
+    try:
+        return msgspec.structs.replace(run, shards=_PARTS_EACH * worker.threads)
+    except ClusterError:
+        return run

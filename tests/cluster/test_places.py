@@ -113,6 +113,7 @@ def test_workers_tell_what_they_are(connection, monkeypatch):
 
 def test_a_search_is_divided_by_the_workers_unless_it_says_how(connection):
     there, here = ClusterWorker(connection.place), Worker()
+    lost = ClusterWorker(Place("file", at="/nowhere/scheduler.json"))
     there._connection = connection
     try:
         search = RunSpec("uniform")
@@ -120,7 +121,10 @@ def test_a_search_is_divided_by_the_workers_unless_it_says_how(connection):
         assert in_parts(search, there).shards == 8
         assert in_parts(RunSpec("uniform", shards=3), there).shards == 3
         assert in_parts(RunSpec("groups"), there).shards == 0
+        # then the run says what is wrong
+        assert in_parts(search, lost) == search
     finally:
         there._connection = None
         there.close()
         here.close()
+        lost.close()

@@ -95,6 +95,18 @@ def test_the_shard_of_a_silent_worker_is_run_elsewhere(connection, audited):
     until(lambda: sum(connection.client.run(count_running).values()) == 0)
 
 
+def test_a_worker_that_hangs_before_the_run_is_not_waited_for(connection, audited):
+    audit, model, people = audited()
+    parts = Parts(people)
+    hanging = next(iter(standing_in.pids(connection).values()))
+    signalled(hanging, signal.SIGSTOP)
+    try:
+        list(spreading(connection, audit, model, parts).events())
+    finally:
+        signalled(hanging, signal.SIGCONT)
+    assert parts.taken == [FOUND_BY_EACH] * parts.count
+
+
 def test_a_shard_that_fails_everywhere_fails_the_run(connection, audited):
     audit, model, people = audited(DEADLY)
     bad = standing_in.bad_people(people)
