@@ -80,7 +80,7 @@ class Spreading:
         opening: messages.Opening,
         contents: messages.Contents,
         seconds: float | None,
-        check: Callable[[Event], Event],
+        check: Callable[[Event, Shard], Event],
         patience: ClusterPatience,
     ) -> None:
         self._check = check
@@ -308,7 +308,7 @@ class Spreading:
         self._members.take_back(address, index)
         if future.status == "finished":
             try:
-                outcome = self._outcome(future)
+                outcome = self._outcome(future, out.shard)
             except _OF_A_WORKER as error:
                 self._failed(out, address, error)
                 return
@@ -325,7 +325,7 @@ class Spreading:
         else:
             self._failed(out, address, WorkerError("Its result was lost on its way."))
 
-    def _outcome(self, future: Future[bytes]) -> Outcome:
+    def _outcome(self, future: Future[bytes], shard: Shard) -> Outcome:
         """Read the result of a shard: all of it, or nothing."""
         events: list[Event] = []
         ending: Ending | None = None
@@ -333,7 +333,7 @@ class Spreading:
             if isinstance(event, wire.SearchEnded):
                 ending = event.ending
             else:
-                events.append(self._check(event))
+                events.append(self._check(event, shard))
         if ending is None:
             raise WorkerError("A worker returned a part of a run without its end.")
         return Outcome(events, ending)

@@ -12,6 +12,7 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.inputs import RunInputs
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.shards.dealing import dealing
+from fairdesk.audit.shards.shard import Shard
 from fairdesk.audit.shards.whole import Whole
 from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.client import Searching, Worker
@@ -93,14 +94,18 @@ class ClusterWorker(Worker):
         opening = opening_of(
             self._as_opened(audit), self._files(audit), self.confinement(), contents
         )
-        request = wire.Search(audit.mapping, audit.domain, run, inputs)
+
+        def check(event: Event, shard: Shard) -> Event:
+            request = wire.Search(audit.mapping, audit.domain, shard.run, shard.inputs)
+            return self._checked(event, request)
+
         self._spreading = Spreading(
             connection,
             divided,
             opening,
             contents,
             run.budget.seconds,
-            lambda event: self._checked(event, request),
+            check,
             self._cluster_patience,
         )
         return Searching(self._spread(self._spreading), self._spreading.remarks)

@@ -43,7 +43,7 @@ RUNS = {
     "aequitas-random": RunSpec("aequitas-random", {"global_iteration_limit": 4_000}),
     "sg": RunSpec("sg", {"global_num": 100, "max_iter": 2_000}),
     "uniform": RunSpec("uniform", {"samples": 400_000}),
-    "estimate": RunSpec("estimate", {"trials": 400}),
+    "estimate": RunSpec("estimate", {"trials": 200, "people": 4_000}),
     "themis": RunSpec("themis"),
     "enumerate": RunSpec("enumerate"),
     "testsgd": RunSpec("testsgd"),

@@ -86,7 +86,9 @@ def spreading(connection, audit, model, dealing, seconds=None, patience=QUICK):
     """Return a run of a stand-in on a cluster."""
     contents = messages.Contents()
     opening = messages.opening_of(audit, [model], remote.unknown(), contents)
-    return Spreading(connection, dealing, opening, contents, seconds, lambda e: e, patience)
+    return Spreading(
+        connection, dealing, opening, contents, seconds, lambda event, shard: event, patience
+    )
 
 
 def pids(connection):
