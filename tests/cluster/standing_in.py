@@ -57,6 +57,8 @@ class Parts:
         self.others = others or {}
         self.dealt, self.taken, self.endings = 0, [], []
         self.ending = "done"
+        #: What was checked, against which shard.
+        self.checked = set()
 
     def deal(self):
         if self.dealt == self.count:
@@ -86,9 +88,12 @@ def spreading(connection, audit, model, dealing, seconds=None, patience=QUICK):
     """Return a run of a stand-in on a cluster."""
     contents = messages.Contents()
     opening = messages.opening_of(audit, [model], remote.unknown(), contents)
-    return Spreading(
-        connection, dealing, opening, contents, seconds, lambda event, shard: event, patience
-    )
+
+    def check(event, shard):
+        dealing.checked.add((shard.index, type(event)))
+        return event
+
+    return Spreading(connection, dealing, opening, contents, seconds, check, patience)
 
 
 def pids(connection):

@@ -48,6 +48,7 @@ def test_shards_are_merged_in_their_order(connection, audited):
     assert parts.taken == [FOUND_BY_EACH] * parts.count
     assert spread.ending == "done"
     assert not spread.remarks
+    assert parts.checked == {(i, kind) for i in range(parts.count) for kind in (Found, Progress)}
     assert isinstance(events[-1], Progress)
     assert sum(len(each.rows) for each in events if isinstance(each, Found)) == sum(parts.taken)
 

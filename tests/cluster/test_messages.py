@@ -1,0 +1,70 @@
+"""What crosses between this computer and workers: read as it was written, and nothing else."""
+
+import hashlib
+import io
+
+import numpy as np
+import pytest
+
+from fairdesk.audit.plan.inputs import SearchInputs
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.worker import frames, wire
+from fairdesk.cluster import messages
+from fairdesk.cluster.messages import Contents, Opening
+from fairdesk.errors import ModelError, WorkerError
+from fairdesk.results.events import Progress
+
+OPENING = Opening("ab" * 32, (), {"numpy": "2.0"}, ("network",))
+PROGRESS = Progress("global", 1, 2, tried=3, found=0, queries=6)
+
+
+def test_large_arrays_lie_apart_and_come_back(tmp_path):
+    large, small = np.arange(400_000.0).reshape(-1, 4), np.arange(8.0).reshape(-1, 4)
+    contents = Contents()
+    run, inputs = RunSpec("maft", seed=3), SearchInputs(large, small)
+    payload, needs = messages.write_job("token", 5, OPENING, run, inputs, contents)
+    same = messages.write_job("token", 6, OPENING, run, inputs, contents)[1]
+    assert len(payload) < small.nbytes + 2_000
+    assert needs == same == (OPENING.audit, hashlib.sha256(large.tobytes()).hexdigest())
+    assert len(contents.kept) == 1
+    for digest, content in contents.kept.items():
+        (tmp_path / digest).write_bytes(content)
+    job = messages.read_job(payload, lambda digest: tmp_path / digest)
+    assert (job.index, job.run, job.opening) == (5, run, OPENING)
+    assert np.array_equal(job.inputs.people, large)
+    assert np.array_equal(job.inputs.known, small)
+
+
+def test_a_folder_is_sent_with_all_that_is_in_it(tmp_path):
+    folder = tmp_path / "model"
+    (folder / "variables").mkdir(parents=True)
+    (folder / "variables" / "data").write_bytes(b"weights")
+    contents = Contents()
+    file = contents.keep_file(folder)
+    assert (file.name, file.folder) == ("model", True)
+    assert b"weights" in contents.kept[file.content]
+    with pytest.raises(ModelError, match="none"):
+        contents.keep_file(tmp_path / "none")
+
+
+def test_events_come_with_their_end():
+    *events, end = messages.read_events(messages.write_events(4, [PROGRESS], "budget"))
+    assert events == [PROGRESS]
+    assert end == wire.SearchEnded("budget")
+
+
+def test_a_failure_is_raised_in_its_own_words():
+    failed = messages.write_failure(4, ModelError("It broke.", why="So.", remedy="Mend it."))
+    with pytest.raises(ModelError) as raised:
+        list(messages.read_events(failed))
+    assert str(raised.value) == "It broke. So. Mend it."
+
+
+@pytest.mark.parametrize("message", [wire.TableProgress(0.5), wire.Packed(np.zeros(1, np.int8))])
+def test_what_is_no_event_is_refused(message):
+    stream = io.BytesIO()
+    frames.write(stream, 1, message)
+    with pytest.raises(WorkerError, match=type(message).__name__):
+        list(messages.read_events(stream.getvalue()))
+    with pytest.raises(WorkerError):
+        list(messages.read_events(b"no frame at all"))
