@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.counting.remainder import remainder, rows_asked
 from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
-from fairdesk.certify.layout import Layout, everyone_for, lay_out, rates_for
+from fairdesk.certify.layout import (
+    Layout,
+    everyone_for,
+    lay_out,
+    lay_out_queried,
+    rates_for,
+)
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.pairwise import look_aside, pairs_counted
 from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
@@ -33,6 +39,7 @@ from fairdesk.certify.results import (
     refinement,
     regions,
 )
+from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import enumeration, estimate
 from fairdesk.individual.shares.finite import obstacle
@@ -134,13 +141,38 @@ def _search(
     try:
         anatomy = structure_of(fed.opened)
     except OpaqueError as error:
-        for event in _without(context, people, rng):
-            yield _because(event, str(error)) if isinstance(event, Measured) else event
-            if context.over and isinstance(event, Progress):
-                return
+        yield from _queried(context, people, options, rng, str(error))
         return
     layout = lay_out(context.domain, people, anatomy, fed, weighed=True, first=options.first)
     yield from _Proof(context, people, options, rng, layout).run()
+
+
+def _queried(
+    context: SearchContext,
+    people: Rows,
+    options: CertifyOptions,
+    rng: np.random.Generator,
+    opaque: str,
+) -> Iterator[Event]:
+    """Yield shares of a model that can only be queried, and what counting then proves."""
+    figures: tuple[Metric, ...] = ()
+    for event in _without(context, people, rng):
+        told = _because(event, opaque) if isinstance(event, Measured) else event
+        yield told
+        if isinstance(told, Measured):
+            figures = told.figures
+        if context.over and isinstance(event, Progress):
+            return
+    if any(isinstance(each, Share) and each.whom == "domain" and each.exact for each in figures):
+        return
+    fed = cast("FedModel", context.cached_model.model)
+    try:
+        layout = lay_out_queried(context.domain, people, fed)
+    except SpecError:
+        # of so many combinations no share can be told
+        return
+    if layout is not None and options.first == "people":
+        yield from _Proof(context, people, options, rng, layout, beside=figures).run()
 
 
 def _without(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
@@ -173,6 +205,7 @@ class _Proof:
         options: CertifyOptions,
         rng: np.random.Generator,
         layout: Layout,
+        beside: tuple[Metric, ...] = (),
     ) -> None:
         self._started = perf_counter()
         #: What is done just now.
@@ -184,7 +217,7 @@ class _Proof:
         self._counter = everyone_for(layout)
         self._reported = self._measured = 0.0
         self._kept = 0
-        self._course, self._aside = Course(), list[Metric]()
+        self._course, self._aside = Course(), list(beside)
         self._of_people = Course()
         self._rates: tuple[ProvenRates, ...] = ()
         self._rows: tuple[Share, ...] = ()
@@ -192,14 +225,16 @@ class _Proof:
             *(layout.space, layout.examiner, self._previous_tree()),
             at_once=False,
             first=options.first,
+            counter=self._counter,
         )
 
     def run(self) -> Iterator[Event]:
         """Prove, and tell."""
         self._phase = "rows"
-        for figure in rows_asked(self._context, self._people):
-            self._rows = () if figure is None else (figure,)
-            yield self._progress()
+        if not self._aside:
+            for figure in rows_asked(self._context, self._people):
+                self._rows = () if figure is None else (figure,)
+                yield self._progress()
         self._phase = "certify"
         yield from self._look()
         yield from self._tell(force=True)

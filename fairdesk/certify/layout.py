@@ -9,8 +9,9 @@ import numpy as np
 from fairdesk.certify.bounds.forest import ForestExaminer, arranged
 from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
-from fairdesk.certify.bounds.rates import ForestRates, LinearRates, NetworkRates
+from fairdesk.certify.bounds.rates import CountedRates, ForestRates, LinearRates, NetworkRates
 from fairdesk.certify.counting.exhaustive import PointCounter
+from fairdesk.certify.counting.queried import QueriedExaminer
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.encoded import Encoded, encode
 from fairdesk.certify.domain.population import Population, fitted
@@ -33,8 +34,8 @@ class Layout:
         Divided by the constraints.
     fed : FedModel
         The model.
-    anatomy : ModelStructure
-        What is inside it.
+    anatomy : ModelStructure, optional
+        What is inside it; ``None`` where that is not known, and it is only queried.
     encoded : Encoded, optional
         Of a network: its layers over the space.
     examiner : Examiner
@@ -45,7 +46,7 @@ class Layout:
 
     space: Space
     fed: FedModel
-    anatomy: ModelStructure
+    anatomy: ModelStructure | None
     encoded: Encoded | None
     examiner: Examiner
     unused: bool
@@ -55,6 +56,8 @@ class Layout:
         only = np.zeros(self.space.may_be.shape[1], dtype=np.bool_)
         only[[first, second]] = True
         space = replace(self.space, may_be=self.space.may_be & only, people=None)
+        if self.anatomy is None:
+            return replace(self, space=space)
         if self.encoded is None:
             examiner: Examiner = ForestExaminer(space, self.anatomy, self.fed)
             return replace(self, space=space, examiner=examiner)
@@ -120,6 +123,26 @@ def lay_out(
     return Layout(space, fed, anatomy, encoded, examiner, unused)
 
 
+def lay_out_queried(domain: Domain, people: Rows, fed: FedModel) -> Layout | None:
+    """Lay a domain out for a model that can only be queried; ``None`` without data in it.
+
+    Parameters
+    ----------
+    domain, people, fed
+        As of `lay_out`.
+
+    Raises
+    ------
+    SpecError
+        When there are more combinations than can be counted.
+    """
+    real, _ = domain.admit(people)
+    if not len(real):
+        return None
+    space = _peopled(partitioned(space_of(domain, real)), people)
+    return Layout(space, fed, None, None, QueriedExaminer(), unused=False)
+
+
 def network_over(domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel) -> Encoded:
     """Write a network over the space of a domain, divided by its constraints.
 
@@ -164,11 +187,13 @@ def rates_for(layout: Layout) -> RateExaminer | None:
         return None
     if combinations * len(space.low) > MOST_RATED:
         return None
+    if layout.anatomy is None:
+        return CountedRates(space, layout.fed, None)
     if encoded is None:
-        return ForestRates(space, layout.anatomy, layout.fed)
+        return CountedRates(space, layout.fed, ForestRates(space, layout.anatomy, layout.fed))
     if isinstance(layout.examiner, LinearExaminer):
         return LinearRates(layout.examiner, encoded, layout.fed)
-    return NetworkRates(encoded, layout.fed)
+    return CountedRates(space, layout.fed, NetworkRates(encoded, layout.fed))
 
 
 def everyone_for(layout: Layout) -> PointCounter:

@@ -57,6 +57,8 @@ def look_aside(
         Each when it is done, and ``None`` in between, often. Nothing is told of those that there
         was no time for, nor where nothing was proven.
     """
+    if layout.anatomy is None:
+        return
     domain = layout.space.domain
     alone = domain.protected.tolist() if len(domain.protected) > 1 else []
     pairs &= 2 < len(domain.combinations) <= _MOST_COMBINATIONS

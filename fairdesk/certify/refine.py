@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.domain.boxes import Tree, Verdict, at_least
 from fairdesk.certify.domain.space import Places, Space, sizes
+from fairdesk.certify.pace import Pace, seconds_now
+from fairdesk.certify.queue import Queue
 
 Float64 = NDArray[np.float64]
 
@@ -99,12 +101,14 @@ _BESIDE = 0.02
 MOST_NODES = 12_000_000
 #: Leaves whose boxes are made at once.
 _MOST_AT_ONCE = 4_096
-#: Boxes within so many octaves of undecided points are as good as each other.
-_PER_OCTAVE = 4
 
 
 class Counter(Protocol):
     """Asks the model about every single point of boxes."""
+
+    @property
+    def speed(self) -> float:
+        """How many points it counts in a second."""
 
     def count(self, low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
         """Count the points of boxes that are discriminatory.
@@ -144,6 +148,12 @@ class Counted:
 
 #: People are counted in boxes of at most so many points, and about so many at a time.
 _MOST_COUNTED = 1 << 21
+#: A box is halved where its people are concentrated, if that lets the logarithm of their density
+#: grow by so much; else where its bounds gain most, and then counting it may pay.
+_DENSER = 0.3
+#: Boxes are counted for so many seconds at a time, as far as that is known, each of at most so many
+#: points, and so many together.
+_MOST_SECONDS, _MOST_DENSE, _TOGETHER = 0.1, 1 << 16, 64
 
 
 class Refinery:
@@ -162,6 +172,9 @@ class Refinery:
     first : str
         Whether boxes come first that hold the most undecided ``"people"``, of the space's
         population, or the most undecided ``"combinations"``.
+    counter : Counter, optional
+        Where people come first, it counts the boxes in which that decides more of them in a second
+        than dividing does.
 
     Attributes
     ----------
@@ -190,15 +203,18 @@ class Refinery:
         *,
         at_once: bool = True,
         first: First = "combinations",
+        counter: Counter | None = None,
     ) -> None:
-        self.space, self._examiner = space, examiner
+        self.space, self._examiner, self._counter = space, examiner, counter
         self._people_first = first == "people" and space.people is not None
         self.consistent = self.discriminatory = self.boxes = self.queries = 0
         self.population_consistent = self.population_discriminatory = 0.0
         self.people_consistent = self.people_discriminatory = self.people_off = 0.0
         self.examples: list[Places] = []
         self._changes = 0
-        self._queue, self._unseen = Queue(), np.empty(0, dtype=np.int64)
+        self._queue, self._dense = Queue(), Queue()
+        self._unseen = np.empty(0, dtype=np.int64)
+        self._pace = Pace()
         if tree is None:
             self.tree = Tree(space)
             self._begin()
@@ -244,13 +260,42 @@ class Refinery:
             return
         if self.tree.count > MOST_NODES:
             self._make_room()
-        chosen = self._queue.take(max(1, (most or self._examiner.batch) // 2))
+        if (counter := self._counter) is not None:
+            least = self._pace.least_density(counter.speed)
+            if self._dense.heaviest >= least:
+                self._count_densest(counter, least)
+                return
+        chosen = self._open(self._queue.take(max(1, (most or self._examiner.batch) // 2)))
         if not chosen.size:
             return
+        started, before = seconds_now(), self.people_consistent + self.people_discriminatory
         self._forget(chosen)
         tree = self.tree
         first = tree.split(chosen, tree.axis[chosen].astype(np.int64), tree.cut[chosen])
         self._examine(np.concatenate([first, first + 1]))
+        decided = self.people_consistent + self.people_discriminatory - before
+        self._pace.divided(decided, seconds_now() - started)
+
+    def _open(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return those of some leaves that are neither divided nor counted by now."""
+        tree = self.tree
+        is_open = (tree.first[nodes] < 0) & (tree.verdict[nodes] == Verdict.UNDECIDED)
+        return np.asarray(nodes[is_open])
+
+    def _count_densest(self, counter: Counter, least: float) -> None:
+        """Count boxes with at least so many undecided people for each of their points."""
+        started = seconds_now()
+        chosen = self._open(self._dense.take(_TOGETHER))
+        density = self._density(chosen)
+        low, high = self.tree.boxes(chosen)
+        points = np.cumsum((high - low + 1).astype(np.float64).prod(axis=1))
+        affordable = points <= max(counter.speed * _MOST_SECONDS, points[0] if chosen.size else 0.0)
+        now = affordable & (density >= least)
+        self._dense.put(chosen[~now], density[~now])
+        if now.any():
+            self._forget(chosen[now])
+            self._write_down(chosen[now], counter)
+            self._pace.counted(self.points(chosen[now]), seconds_now() - started)
 
     def count(self, counter: Counter) -> Iterator[None]:
         """Count everybody who is left, one by one; stop where the generator is left.
@@ -265,7 +310,7 @@ class Refinery:
         if self._people_first:
             known = -self._density(left)
         left = left[np.argsort(-known, kind="stable")]  # taken from the end
-        self._queue, self._unseen = Queue(), left[:0]
+        self._queue, self._dense, self._unseen = Queue(), Queue(), left[:0]
         while left.size:
             low, high = self.tree.boxes(left[-_MOST_AT_ONCE:])
             points = (high - low + 1).astype(np.float64).prod(axis=1)[::-1]
@@ -474,51 +519,30 @@ class Refinery:
         if self._people_first and people is not None:
             left = 1.0 - tree.people_consistent[nodes] - tree.people_discriminatory[nodes]
             weights *= _BESIDE / max(self.space.total, 1)
-            weights += people.masses(low, high) * left / people.total
+            undecided = people.masses(low, high) * left
+            weights += undecided / people.total
+            self._concentrate(nodes, low, high, undecided / points, points)
         self._queue.put(nodes, weights)
+
+    def _concentrate(
+        self, nodes: NDArray[np.int64], low: Places, high: Places, density: Float64, points: Float64
+    ) -> None:
+        """Have boxes halved where their people are concentrated; others may be counted."""
+        if self._counter is None or self.space.people is None:
+            return
+        axis, cut, gain = self.space.people.densest(low, high)
+        denser = gain > _DENSER
+        self.tree.axis[nodes[denser]], self.tree.cut[nodes[denser]] = axis[denser], cut[denser]
+        most = min(max(self._counter.speed * _MOST_SECONDS, 1.0), _MOST_DENSE)
+        few = ~denser & (points <= most)
+        self._dense.put(nodes[few], density[few])
 
     def _make_room(self) -> None:
         """Make the tree smaller; what it proves is then counted anew."""
         self.tree.compact()
         self.tree.fold(MOST_NODES // 2)
-        self._queue = Queue()
+        self._queue, self._dense = Queue(), Queue()
         self.consistent = self.discriminatory = self._changes = 0
         self.population_consistent = self.population_discriminatory = 0.0
         self.people_consistent = self.people_discriminatory = self.people_off = 0.0
         self._resume()
-
-
-class Queue:
-    """Undecided leaves, those with the most undecided points first, about."""
-
-    def __init__(self) -> None:
-        self._buckets: dict[int, list[NDArray[np.int64]]] = {}
-
-    def __len__(self) -> int:
-        return sum(len(part) for parts in self._buckets.values() for part in parts)
-
-    def __bool__(self) -> bool:
-        return bool(self._buckets)
-
-    def put(self, nodes: NDArray[np.int64], weights: Float64) -> None:
-        """Put leaves in."""
-        # what rounding leaves of nothing is nothing much
-        weight = np.floor(_PER_OCTAVE * np.log2(np.maximum(weights, 1e-300))).astype(np.int64)
-        for bucket in np.unique(weight).tolist():
-            self._buckets.setdefault(bucket, []).append(nodes[weight == bucket])
-
-    def take(self, most: int) -> NDArray[np.int64]:
-        """Take out at most so many of the heaviest."""
-        taken: list[NDArray[np.int64]] = []
-        while most > 0 and self._buckets:
-            heaviest = max(self._buckets)
-            parts = self._buckets[heaviest]
-            part = parts.pop()
-            if len(part) > most:
-                parts.append(part[most:])
-                part = part[:most]
-            if not parts:
-                del self._buckets[heaviest]
-            taken.append(part)
-            most -= len(part)
-        return np.concatenate([np.empty(0, dtype=np.int64), *taken])

@@ -71,11 +71,15 @@ class Network:
     published: Published | None = None
     goal: tuple[float, float] | None = None
 
-    def opened(self) -> Case:
-        """Open it with its data, over the domain that belongs to them."""
-        folder = DATA / "encoded"
-        table = read_table(folder / f"{self.data}.csv")
-        opened = open_model(DATA / "models" / f"{self.model}.h5")
+    @property
+    def table(self) -> Path:
+        """The file of its data."""
+        return DATA / "encoded" / f"{self.data}.csv"
+
+    def opened(self, model: Path | None = None) -> Case:
+        """Open it, or another model, with its data, over the domain that belongs to them."""
+        folder, table = self.table.parent, read_table(self.table)
+        opened = open_model(model or DATA / "models" / f"{self.model}.h5")
         mapping = match(opened.card, table, self.label, "1")
         domain = domain_of(table, mapping, self.label, [self.protected], self._limits(folder))
         fed = FedModel(opened, mapping, domain.attributes)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from unittest.mock import patch
 
 import msgspec
 import numpy as np
@@ -10,11 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from fairdesk.certify import certify
 from fairdesk.certify.certify import search
+from fairdesk.certify.counting.queried import QueriedExaminer
+from fairdesk.certify.domain.boxes import Tree
 from fairdesk.certify.domain.population import Population
-from fairdesk.certify.layout import lay_out
+from fairdesk.certify.layout import everyone_for, lay_out, lay_out_queried
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, UNDECIDED, decoded
 from fairdesk.certify.proof.verify.population import People, population_checks
@@ -25,6 +31,7 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import labels
 from fairdesk.models.structure.types import structure_of
 from fairdesk.results.events import Certificate, Measured
+from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
 from tests import phrases
 from tests.certify.networks import Small, drawn
@@ -85,6 +92,95 @@ def test_no_share_of_a_population_is_above_the_truth(seed, steps, first, rules) 
         assert certified <= consistent
         assert falsified <= discriminatory
         assert undecided == pytest.approx(1 - certified - falsified)
+
+
+class Dice:
+    """Counts or divides by chance, whatever pays."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def least_density(self, speed: float) -> float:
+        return 1e-300 if self._rng.random() < 0.5 else np.inf
+
+    def divided(self, mass: float, seconds: float) -> None:
+        """Forget it."""
+
+    def counted(self, points: float, seconds: float) -> None:
+        """Forget it."""
+
+
+@given(SEEDS, RULES)
+@settings(max_examples=40, deadline=None)
+def test_dense_boxes_are_counted_once_whenever_that_is(seed, rules) -> None:
+    case = case_of(seed, rules)
+    anatomy = structure_of(case.fed.opened)
+    layout = lay_out(case.domain, case.people, anatomy, case.fed, weighed=True, first="people")
+    # the network is never bounded: small as it is, that would leave nothing to count
+    layout = replace(layout, examiner=QueriedExaminer())
+    consistent, discriminatory = truth(case, layout.space)
+    counter = everyone_for(layout)
+    refinery = Refinery(
+        *(layout.space, layout.examiner), at_once=False, first="people", counter=counter
+    )
+    refinery._pace = Dice(seed)
+    steps = 0
+    while not refinery.over and steps < 1_000:
+        refinery.step(4)
+        steps += 1
+        certified, falsified, _ = people_shares(refinery)
+        assert certified <= consistent
+        assert falsified <= discriminatory
+    tree = Tree.of(layout.space, refinery.tree.arrays())
+    again = Refinery(layout.space, layout.examiner, tree, first="people")
+    assert again.consistent == refinery.consistent
+    assert again.discriminatory == refinery.discriminatory
+    # a box of one point is not halved: it waits to be counted
+    for _ in refinery.count(counter):
+        pass
+    assert refinery.undecided == refinery.points(np.flatnonzero(layout.space.unclear))
+    assert (
+        sum(people_shares(refinery)[:2])
+        == pytest.approx(0.0 if layout.space.unclear.all() else 1.0, abs=1e-6)
+        or layout.space.unclear.any()
+    )
+
+
+def queried(seed: int) -> tuple[Small, list]:
+    """Certify a model that can only be queried."""
+    rng = np.random.default_rng(seed)
+    frame, label = people(rng)
+    model = fed(behind_one_hot(KNeighborsClassifier()).fit(frame, label))
+    domain = domain_of()
+    case = Small(model, domain, domain.sample(rng, 60))
+    options = CertifyOptions(seconds=0)
+    with patch.object(certify, "_MOST_ASKED", 10), patch.object(certify, "_FEW", 0):
+        return case, [*search(case.context, case.people, options, np.random.default_rng(0))]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_model_that_can_only_be_queried_is_counted_where_most_people_are(seed: int) -> None:
+    case, events = queried(seed)
+    figures = [each for each in events if isinstance(each, Measured)][-1].figures
+    (told,) = (each for each in figures if isinstance(each, Proven) and each.of == "people")
+    layout = lay_out_queried(case.domain, case.people, case.fed)
+    assert layout is not None
+    consistent, discriminatory = truth(case, layout.space)
+    assert told.certified <= consistent
+    assert told.falsified <= discriminatory
+    assert told.certified + told.falsified == pytest.approx(1.0, abs=1e-6)
+    # the most likely combinations come first
+    counter = everyone_for(layout)
+    refinery = Refinery(*(layout.space, layout.examiner), first="people", counter=counter)
+    refinery._pace = Dice(seed)
+    for _ in range(20):
+        refinery.step(8)
+    decided = 1.0 - refinery.undecided / layout.space.total
+    assert sum(people_shares(refinery)[:2]) > 2.0 * decided > 0.0
+    assert {each.opaque for each in figures if isinstance(each, Share)} != {""}
+    (certificate,) = (each for each in events if isinstance(each, Certificate))
+    header = decoded(certificate.header)
+    assert not checks_of(case, header, certificate.arrays)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdesk.certify.bounds import rates as bounds
+from fairdesk.certify.bounds.rates import CountedRates
 from fairdesk.certify.layout import Layout, lay_out, rates_for
 from fairdesk.certify.rates import RateProver
 from fairdesk.models.model import labels
@@ -67,6 +70,21 @@ def test_the_ends_of_rates_always_hold_the_truth(seed: int, steps: int, rules) -
     for _ in range(steps):
         prover.step()
     held(case, layout, prover)
+
+
+@given(SEEDS, st.integers(0, 6), RULES, st.sampled_from([1.0, 4.0, 16.0]))
+@settings(max_examples=25, deadline=None)
+def test_counted_boxes_of_rates_hold_the_truth(seed: int, steps: int, rules, few: float) -> None:
+    case = case_of(seed, rules)
+    layout = laid_out(case)
+    with patch.object(bounds, "_FEW", few):
+        prover = RateProver(layout.space, CountedRates(layout.space, case.fed, None))
+        for _ in range(steps):
+            prover.step()
+        held(case, layout, prover)
+        while not prover.over:
+            prover.step()
+        assert held(case, layout, prover) < 1e-3
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -36,6 +36,7 @@ MODULES = (
     "fairdesk.individual.surrogates.tree_kernels",
     "fairdesk.certify.domain.box_kernels",
     "fairdesk.certify.domain.population_kernels",
+    "fairdesk.certify.domain.density_kernels",
     "fairdesk.certify.bounds.count_kernels",
     "fairdesk.certify.bounds.tree_kernels",
     "fairdesk.certify.bounds.dense.state",

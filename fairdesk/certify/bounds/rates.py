@@ -14,9 +14,10 @@ from fairdesk.certify.bounds.forest_encoding import encode_forest
 from fairdesk.certify.bounds.forest_encoding import room as forest_room
 from fairdesk.certify.bounds.linear import LinearExaminer
 from fairdesk.certify.bounds.network import packed, room
+from fairdesk.certify.counting.exhaustive import points_of, shares_of_people
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import People, Places, Space
-from fairdesk.certify.rates import Rated
+from fairdesk.certify.rates import Rated, RateExaminer
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
 from fairdesk.models.structure.types import ModelStructure
@@ -28,12 +29,87 @@ if TYPE_CHECKING:
 _CHUNK = 16
 #: What a difference of two shares can be off by.
 _ROUNDED = 2.0**-50
+#: Boxes of at most so many points are counted.
+_FEW = 64.0
+#: As of `fairdesk.certify.refine`.
+_DENSER = 0.3
 
 
 def _people_of(space: Space) -> People:
     if space.people is None:
         raise ValueError("no population")
     return space.people
+
+
+class CountedRates:
+    """Counts small boxes, and has others halved where people are concentrated.
+
+    As `fairdesk.certify.rates.RateExaminer`.
+
+    Parameters
+    ----------
+    space : Space
+        With a population.
+    fed : FedModel
+        The model, which is asked about every point of small boxes.
+    bounding : RateExaminer, optional
+        Who bounds the others; without it nothing is known of them.
+    """
+
+    def __init__(self, space: Space, fed: FedModel, bounding: RateExaminer | None) -> None:
+        self._space, self._fed, self._bounding = space, fed, bounding
+        self._people = _people_of(space)
+        self._given = [self._people.given(v) for v in range(space.may_be.shape[1])]
+
+    def rate(self, low: Places, high: Places, combination: int) -> Rated:
+        """Examine boxes; as `fairdesk.certify.rates.RateExaminer.rate`."""
+        size, given = len(low), self._given[combination]
+        found = Rated(
+            *(np.zeros(size), np.zeros(size)),
+            *(np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int64)),
+        )
+        few = (high - low + 1).astype(np.float64).prod(axis=1) <= _FEW
+        if few.any():
+            self._count(found, np.flatnonzero(few), low, high, combination)
+        many = np.flatnonzero(~few)
+        if not many.size:
+            return found
+        low, high = low[many], high[many]
+        if self._bounding is not None:
+            bounded = self._bounding.rate(low, high, combination)
+        else:
+            widest = (high - low).argmax(axis=1)
+            each = np.arange(len(many))
+            middle = (low[each, widest] + high[each, widest]) >> 1
+            bounded = Rated(np.zeros(len(many)), np.zeros(len(many)), widest, middle)
+        axis, cut, gain = self._people.densest(low, high, given)
+        denser = (gain > _DENSER) & (bounded.axis >= 0)
+        found.favourable[many], found.other[many] = bounded.favourable, bounded.other
+        found.axis[many] = np.where(denser, axis, bounded.axis)
+        found.cut[many] = np.where(denser, cut, bounded.cut)
+        return found
+
+    def _count(
+        self, found: Rated, few: NDArray[np.intp], low: Places, high: Places, combination: int
+    ) -> None:
+        """Query the model about every point of some boxes."""
+        box, places = points_of(low[few], high[few])
+        decided = favourable_points(self._space, self._fed, places, combination)
+        given = self._given[combination]
+        masses = np.bincount(
+            box[decided], self._people.masses(places[decided], places[decided], given), len(few)
+        )
+        whole = self._people.masses(low[few], high[few], given)
+        found.other[few], found.favourable[few] = shares_of_people(masses, whole, self._people.off)
+
+
+def favourable_points(
+    space: Space, fed: FedModel, places: Places, combination: int
+) -> NDArray[np.bool_]:
+    """Query which points, ``(n, a)``, get the favourable decision with protected values."""
+    which = np.full(len(places), combination)
+    rows = space.domain.counterparts(space.rows(places), which)
+    return np.asarray(labels(fed.predict(rows)) == fed.mapping.favourable_class)
 
 
 class NetworkRates:
@@ -137,17 +213,10 @@ class ForestRates:
         one = np.flatnonzero((verdict == CONSISTENT) | (verdict == SINGLE))
         favourable, other = np.zeros(size), np.zeros(size)
         if one.size:
-            is_good = self._decided(low[one], combination)
+            is_good = favourable_points(self._space, self._fed, low[one], combination)
             favourable[one], other[one] = is_good, ~is_good
         axis = np.where(verdict == UNDECIDED, axis, -1)
         return Rated(favourable, other, axis, cut)
-
-    def _decided(self, places: Places, combination: int) -> NDArray[np.bool_]:
-        """Query whether points get the favourable decision."""
-        which = np.full(len(places), combination)
-        rows = self._space.domain.counterparts(self._space.rows(places), which)
-        decided = labels(self._fed.predict(rows))
-        return np.asarray(decided == self._fed.mapping.favourable_class)
 
 
 class LinearRates:

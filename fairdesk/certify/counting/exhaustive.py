@@ -92,6 +92,10 @@ class PointCounter:
         rng, space = np.random.default_rng(0), self._space
         busy = np.flatnonzero(self._members[space.groups] > 1)
         points, spent, done = _TRIED, 0.0, 0
+        if busy.size:
+            # what is loaded or compiled at the first call is no part of its speed
+            only = busy[:1]
+            self._count(space.low[only], space.low[only], space.groups[only])
         while busy.size and spent < _TRYING and points <= _MOST_TRIED:
             # a slow model is not asked about more than it takes to see that
             root = rng.choice(busy, size=2 * self._threads)
@@ -284,6 +288,14 @@ def decisions(space: Space, fed: FedModel, places: Places, may_be: NDArray[np.bo
     if len(rows):
         predicted_class[may_be] = labels(fed.predict(rows))
     return Decisions(predicted_class, len(rows))
+
+
+def points_of(low: Places, high: Places) -> tuple[Numbers, Places]:
+    """Write down the points of boxes, ``(n, a)``, and the box of each, ``(n,)``."""
+    counts = np.array(sizes(low, high), dtype=np.int64)
+    box = np.repeat(np.arange(len(low)), counts)
+    number = np.arange(len(box)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return box, _places(low[box], high[box], number)
 
 
 def _places(low: Places, high: Places, number: Numbers) -> Places:

@@ -223,6 +223,37 @@ class Population:
         )
         return out
 
+    def densest(
+        self, low: Places, high: Places, given: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Float64]:
+        """Return where boxes are halved so that their people are in the fewest points.
+
+        Parameters
+        ----------
+        low, high, given
+            As of `masses`.
+
+        Returns
+        -------
+        tuple of arrays, ``(B,)`` each
+            The axis, -1 for none; the last place of the first half; and by how much the mean
+            logarithm of the mass per point then grows.
+        """
+        from fairdesk.certify.domain.density_kernels import densest  # noqa: PLC0415 - as above
+
+        axis, cut = np.empty(len(low), dtype=np.int64), np.empty(len(low), dtype=np.int64)
+        gain = np.empty(len(low))
+        densest(
+            self.tree,
+            np.ascontiguousarray(low, dtype=np.int64),
+            np.ascontiguousarray(high, dtype=np.int64),
+            self.everything if given is None else given,
+            axis,
+            cut,
+            gain,
+        )
+        return axis, cut, gain
+
 
 def _arrays(space: Space, of: PopulationOf) -> TreeArrays:
     """Write a population as compiled loops read it."""

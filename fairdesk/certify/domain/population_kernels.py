@@ -203,7 +203,7 @@ def masses(tree: TreeArrays, low: Numbers, high: Numbers, given: Float64, out: F
 
 
 @inner()
-def _downwards(
+def downwards(
     tree: TreeArrays, node: int, seen: Float64, messages: Float64, told: Float64, spare: Float64
 ) -> None:
     """Fill ``told`` with the mass that each cell of a node would have, were all of it in the box.
@@ -254,7 +254,7 @@ def _median(
     if not total > 0.0:
         return middle
     node = tree.node[axis]
-    _downwards(tree, node, seen, messages, told, spare)
+    downwards(tree, node, seen, messages, told, spare)
     for other in range(node + 1, tree.parent.size):
         if tree.parent[other] == node:
             for k in range(tree.cells[node]):

@@ -138,6 +138,11 @@ class People(Protocol):
     def medians(self, low: Places, high: Places, axis: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the last place of the first half of boxes along an axis each, by their mass."""
 
+    def densest(
+        self, low: Places, high: Places, given: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return axis and cut of the halves of boxes that concentrate people most, and the gain."""
+
 
 @dataclass(frozen=True)
 class Space:

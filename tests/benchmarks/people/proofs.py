@@ -1,4 +1,7 @@
-"""How much of a population is decided, and how soon: certification on networks and pipelines.
+"""How much of a population is decided, and how soon: certification of models of each kind.
+
+Networks by others, the samples' networks and pipelines, a boosted ensemble of trees, and a model
+that can only be queried.
 
 Of each case: what is certified, falsified and undecided of the population (a tree fitted to the
 data's rows) and of all combinations, the widest proven ends of a group's rate, the seconds by the
@@ -8,8 +11,10 @@ clock, and those of the processors: a machine that others use shows the second.
 from __future__ import annotations
 
 import resource
+import tempfile
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -25,7 +30,7 @@ from fairdesk.results.proofs import Proven, ProvenRates
 from fairdesk.samples import Sample, SampleModel, samples
 from tests.audit.making import domain_of
 from tests.benchmarks.certify import NETWORKS
-from tests.benchmarks.measuring import Case
+from tests.benchmarks.measuring import Case, pipeline
 from tests.models.matching import match
 
 #: What is wanted: so much of the population decided within a minute, in per cent.
@@ -42,15 +47,39 @@ def _sample(sample: Sample, model: SampleModel) -> Case:
     return Case(FedModel(opened, mapping, domain.attributes), domain, domain.people(table))
 
 
-def cases() -> dict[str, Callable[[], Case]]:
-    """Return what is measured, by name."""
+def _trees(folder: Path) -> Case:
+    """Fit boosted trees behind an encoder on the adult data."""
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    model = GradientBoostingClassifier(n_estimators=40, random_state=0)
+    return pipeline(folder, model, ["sex"])
+
+
+def _queried(folder: Path) -> Case:
+    """Fit a naive Bayes classifier over the domain of AC-1, as an ONNX file without layers."""
+    import pandas as pd
+    from skl2onnx import to_onnx
+    from sklearn.naive_bayes import GaussianNB
+
+    network = NETWORKS["AC-1"]
+    data = pd.read_csv(network.table)
+    inputs = data.drop(columns=network.label).to_numpy(dtype=np.float32)
+    fitted = GaussianNB(var_smoothing=1e-3).fit(inputs, data[network.label])
+    path = folder / "bayes.onnx"
+    path.write_bytes(to_onnx(fitted, inputs[:1], options={"zipmap": False}).SerializeToString())
+    return network.opened(path)
+
+
+def cases(folder: Path | None = None) -> dict[str, Callable[[], Case]]:
+    """Return what is measured, by name; ``folder`` takes the models that are fitted for it."""
     found: dict[str, Callable[[], Case]] = {
         name: NETWORKS[name].opened for name in ("AC-1", "AC-3", "GC-1", "AC-5")
     }
     for sample in samples():
         for model in sample.models:
             found[model.file] = partial(_sample, sample, model)
-    return found
+    folder = folder or Path()
+    return found | {"boosted trees": partial(_trees, folder), "queried": partial(_queried, folder)}
 
 
 def processors() -> float:
@@ -91,6 +120,7 @@ def table(names: Iterable[str], seconds: float, first: str) -> None:
     """Certify each case for so many seconds, and print a line of it."""
     print("Per cent certified, falsified, undecided: of the population, of all combinations; the")
     print("widest ends of a group's rate; seconds by the clock, and of the processors; the goal.")
-    known = cases()
-    for name in names:
-        measure(name, known[name](), seconds, first)
+    with tempfile.TemporaryDirectory() as folder:
+        known = cases(Path(folder))
+        for name in names:
+            measure(name, known[name](), seconds, first)

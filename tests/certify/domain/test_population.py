@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -50,3 +51,26 @@ def test_a_box_is_cut_where_half_of_its_mass_is(seed: int) -> None:
     first = total_of(weights, whole & (points[:, axis] <= cut))
     off = abs(first - total_of(weights, whole) / 2)
     assert float(off) == pytest.approx(float(best), abs=1e-9)
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_a_box_is_cut_where_its_people_are_concentrated_most(seed: int) -> None:
+    space, rng = drawn_space(seed)
+    points, weights = weights_of(space)
+    low, high = box_of(space, rng)
+    axis, cut, gain = (each[0] for each in space.people.densest(low[None], high[None]))
+    whole = inside(points, low, high)
+    mass = total_of(weights, whole)
+
+    def divergence(i: int, at: int) -> float:
+        half = whole & (points[:, i] <= at)
+        share, size = float(total_of(weights, half) / mass), half.sum() / whole.sum()
+        sides = ((share, size), (1.0 - share, 1.0 - size))
+        return sum(one * math.log(one / other) for one, other in sides if one > 0.0)
+
+    cuts = [(i, at) for i in range(len(low)) for at in range(low[i], high[i])]
+    best = max((divergence(*each) for each in cuts), default=0.0) if mass else 0.0
+    assert gain == pytest.approx(best, abs=1e-9)
+    if best > 1e-9:
+        assert divergence(int(axis), int(cut)) == pytest.approx(best, abs=1e-9)
