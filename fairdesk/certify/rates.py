@@ -58,7 +58,7 @@ class RateExaminer(Protocol):
 
 
 class RateProver:
-    """Proves rates: halves the boxes that hold the most undecided people.
+    """Proves rates: halves the boxes whose undecided people keep the ends of rates farthest apart.
 
     Parameters
     ----------
@@ -89,13 +89,28 @@ class RateProver:
         self._queue = Queue()
         may_be = space.may_be[space.groups]
         self._total = np.zeros(may_be.shape[1])
-        for v in range(may_be.shape[1]):
-            # it is not known who may be in unclear roots: nothing is certain of them
-            there = np.flatnonzero(may_be[:, v] | space.unclear)
+        # it is not known who may be in unclear roots: nothing is certain of them
+        roots = [np.flatnonzero(own | space.unclear) for own in may_be.T]
+        for v, there in enumerate(roots):
             masses = space.people.masses(space.low[there], space.high[there], self._given[v])
             self._total[v] = masses.sum()
+        self._worth = self._worth_of_mass()
+        for v, there in enumerate(roots):
             clear = there[~space.unclear[there]]
             self._examine(space.low[clear], space.high[clear], np.full(len(clear), v))
+
+    def _worth_of_mass(self) -> Float64:
+        """Return by how much the ends of rates are apart for a mass of each combination, ``(C,)``.
+
+        A group of few people needs less of it than one of many: the sum over the rates of all
+        groups that the combination is in.
+        """
+        worth = np.zeros(len(self._total))
+        for codes in self._space.domain.combinations.T:
+            _, group = np.unique(codes, return_inverse=True)
+            mass = np.bincount(group.ravel(), self._total)
+            worth += 1.0 / np.maximum(mass, 1e-300)[group.ravel()]
+        return worth
 
     @property
     def over(self) -> bool:
@@ -110,7 +125,7 @@ class RateProver:
         return 1.0 - known / max(float(self._total.sum()), 1e-300)
 
     def step(self) -> None:
-        """Halve the boxes with the most undecided people."""
+        """Halve the boxes that keep the ends of rates farthest apart."""
         chosen = self._queue.take(_AT_ONCE)
         if not chosen.size:
             return
@@ -142,7 +157,7 @@ class RateProver:
             self._axis[own], self._cut[own] = found.axis, found.cut
         left = self._mass[rows] * (1.0 - self._favourable[rows] - self._other[rows])
         waiting = (self._axis[rows] >= 0) & (left > 0.0)
-        self._queue.put(rows[waiting], left[waiting])
+        self._queue.put(rows[waiting], left[waiting] * self._worth[which[waiting]])
 
     def _reserve(self, more: int) -> None:
         room = len(self._which)

@@ -422,8 +422,7 @@ class Refinery:
             tree.people_consistent[rest], tree.people_discriminatory[rest] = found.people
         self._settle(rest, found)
         self._book(rest)
-        open_ = rest[(tree.verdict[rest] == Verdict.UNDECIDED) & (tree.axis[rest] >= 0)]
-        self._enqueue(open_)
+        self._enqueue(rest[tree.verdict[rest] == Verdict.UNDECIDED])
 
     def _settle(self, nodes: NDArray[np.int64], found: Examined) -> None:
         """Set the verdicts of leaves that are decided."""
@@ -522,7 +521,8 @@ class Refinery:
             undecided = people.masses(low, high) * left
             weights += undecided / people.total
             self._concentrate(nodes, low, high, undecided / points, points)
-        self._queue.put(nodes, weights)
+        halved = tree.axis[nodes] >= 0
+        self._queue.put(nodes[halved], weights[halved])
 
     def _concentrate(
         self, nodes: NDArray[np.int64], low: Places, high: Places, density: Float64, points: Float64
@@ -531,7 +531,7 @@ class Refinery:
         if self._counter is None or self.space.people is None:
             return
         axis, cut, gain = self.space.people.densest(low, high)
-        denser = gain > _DENSER
+        denser = (gain > _DENSER) & (self.tree.axis[nodes] >= 0)
         self.tree.axis[nodes[denser]], self.tree.cut[nodes[denser]] = axis[denser], cut[denser]
         most = min(max(self._counter.speed * _MOST_SECONDS, 1.0), _MOST_DENSE)
         few = ~denser & (points <= most)

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.mutations [--only NAME ...]
 
 Each mutation is made in a copy of the project, where the tests that are to catch it run. One that
-survives is a hole in the tests. It takes a minute or two each, for the loops are compiled anew.
+survives is a hole in the tests. It takes a minute or two each where loops are compiled anew.
 """
 
 from __future__ import annotations
@@ -170,6 +170,34 @@ MUTATIONS = {
         "        limits[WORTH] = 0.9",
         _RATES,
     ),
+    "forgotten": Mutation(
+        "a dense box is counted, and what its bounds decided is added as well",
+        "fairdesk/certify/refine.py",
+        "            self._forget(chosen[now])\n",
+        "",
+        _PEOPLE,
+    ),
+    "twice": Mutation(
+        "a box that was divided is counted as well",
+        "fairdesk/certify/refine.py",
+        "        is_open = (tree.first[nodes] < 0) & ",
+        "        is_open = (tree.first[nodes] < len(tree.first)) | ",
+        _PEOPLE,
+    ),
+    "densest": Mutation(
+        "the density of a part of a cell is taken for that of all of it",
+        "fairdesk/certify/domain/density_kernels.py",
+        "mass = gone + each * (weight_before(tree, i, cut + 1) - start)",
+        "mass = gone + each * (weight_before(tree, i, last + 1) - start)",
+        _MASSES,
+    ),
+    "small": Mutation(
+        "points of small boxes of rates are weighed whatever the protected values",
+        "fairdesk/certify/bounds/rates.py",
+        "self._people.masses(places[decided], places[decided], given)",
+        "self._people.masses(places[decided], places[decided])",
+        _RATES,
+    ),
     "outwards": Mutation(
         "a rate's upper end forgets who is undecided",
         "fairdesk/certify/rates.py",
@@ -185,14 +213,17 @@ def caught(mutation: Mutation) -> tuple[str, float]:
     started = perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "project")
-        ignored = shutil.ignore_patterns(".git", "__pycache__", ".venv", ".*cache")
-        shutil.copytree(ROOT, copy, ignore=ignored)
+        text = (ROOT / mutation.module).read_text()
+        # loops keep what they were compiled with of other modules
+        stale = ("__pycache__",) if "numba" in text else ()
+        shutil.copytree(
+            ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".*cache", *stale)
+        )
         module = copy / mutation.module
-        text = module.read_text()
         if text.count(mutation.before) < 1:
             raise SystemExit(f"“{mutation.what}”: the line is not there any more.")
         module.write_text(text.replace(mutation.before, mutation.after))
-        environment = os.environ | {"PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": f"{folder}/cache"}
+        environment = os.environ | {"PYTHONPATH": str(copy)}
         told = subprocess.run(
             (
                 sys.executable,

@@ -96,8 +96,9 @@ class CountedRates:
         box, places = points_of(low[few], high[few])
         decided = favourable_points(self._space, self._fed, places, combination)
         given = self._given[combination]
-        masses = np.bincount(
-            box[decided], self._people.masses(places[decided], places[decided], given), len(few)
+        masses = np.zeros(len(few))
+        np.add.at(
+            masses, box[decided], self._people.masses(places[decided], places[decided], given)
         )
         whole = self._people.masses(low[few], high[few], given)
         found.other[few], found.favourable[few] = shares_of_people(masses, whole, self._people.off)
