@@ -8,8 +8,22 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.certify.populations import SEEDS, box_of, drawn_space, inside, total_of, weights_of
+from fairdesk.certify.domain.space import space_of
+from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.domain import Domain
+from tests.certify.networks import names, number
+from tests.certify.populations import (
+    SEEDS,
+    box_of,
+    drawn_space,
+    inside,
+    peopled,
+    rows_of,
+    total_of,
+    weights_of,
+)
 
 
 @given(SEEDS)
@@ -74,3 +88,36 @@ def test_a_box_is_cut_where_its_people_are_concentrated_most(seed: int) -> None:
     assert gain == pytest.approx(best, abs=1e-9)
     if best > 1e-9:
         assert divergence(int(axis), int(cut)) == pytest.approx(best, abs=1e-9)
+
+
+@given(SEEDS, st.sampled_from([60, 100_000]))
+@settings(max_examples=25, deadline=None)
+def test_a_box_is_cut_inside_of_cells_too(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    sex = names("sex", 2, role=Role.PROTECTED)
+    domain = Domain((number("gain", count), number("age", 5), sex))
+    rows = rows_of(domain, rng, 80)
+    # a value that most have, as who gains nothing
+    rows[rng.random(80) < 0.7, 0] = rng.integers(count)
+    space = peopled(space_of(domain, rows), rows)
+    low, high = box_of(space, rng)
+    axis, cut, gain = (each[0] for each in space.people.densest(low[None], high[None]))
+    mass = float(space.people.masses(low[None], high[None])[0])
+    size = float(np.prod(high - low + 1.0))
+    if not mass or size == 1.0:
+        return
+
+    def divergence(i: int, at: int) -> float:
+        end = high.copy()
+        end[i] = at
+        share = min(float(space.people.masses(low[None], end[None])[0]) / mass, 1.0)
+        part = float(np.prod(end - low + 1.0)) / size
+        sides = ((share, part), (1.0 - share, 1.0 - part))
+        return sum(one * math.log(one / other) for one, other in sides if one > 0.0)
+
+    assert gain == pytest.approx(divergence(int(axis), int(cut)), abs=1e-6)
+    peak = int(np.argmax(np.bincount(rows[:, 0].astype(np.int64))))
+    wanted = {*range(60), peak - 1, peak}
+    for i, at in [(0, each) for each in wanted] + [(1, each) for each in range(4)]:
+        if low[i] <= at < high[i] and (count == 60 or i == 1 or at in {peak - 1, peak}):
+            assert gain >= divergence(i, at) - 1e-6
