@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.compiled import inner
 from fairdesk.certify.domain.population_kernels import (
     TREE,
     TreeArrays,
@@ -30,7 +31,7 @@ _I2 = types.Array(types.int64, 2, "C")
 _MOST_TRIED = 128
 
 
-@njit
+@inner()
 def _divergence(mass: float, points: float) -> float:
     """Return how far shares of mass and of points are apart: by how much density grows, in nats."""
     told = 0.0
@@ -41,7 +42,7 @@ def _divergence(mass: float, points: float) -> float:
     return told
 
 
-@njit
+@inner()
 def _try_axis(
     tree: TreeArrays, low: Numbers, high: Numbers, i: int, told: Float64, total: float
 ) -> tuple[float, int]:
