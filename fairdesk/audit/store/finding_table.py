@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
@@ -194,6 +194,9 @@ class FindingTable:
         if query.among is not None:
             terms.append(f"id IN ({', '.join('?' * len(query.among))})")
             values.extend(query.among)
+        if query.alone is not None:
+            terms.append("sufficient_alone & ?")
+            values.append(1 << self._protected(query.alone))
         for name, wanted in query.where.items():
             column = self._column(name)
             if isinstance(wanted, str):
@@ -227,13 +230,16 @@ class FindingTable:
         return order if order in _ORDERS else self._column(order)
 
     def _column(self, name: str) -> str:
-        try:
-            return self._columns[name]
-        except KeyError:
-            raise StoreError(
-                f"There is no attribute “{name}” in this audit.",
-                remedy=f"Its attributes are: {', '.join(self._columns)}.",
-            ) from None
+        if name not in self._columns:
+            raise _unknown(name, self._columns)
+        return self._columns[name]
+
+    def _protected(self, name: str) -> int:
+        """Return the place of an attribute among the protected ones."""
+        names = [self._domain.names[place] for place in self._domain.protected.tolist()]
+        if name not in names:
+            raise _unknown(name, names)
+        return names.index(name)
 
     def _code(self, name: str, text: str) -> float | None:
         """Return the code of a value's text; ``None``, which nothing equals, for a stranger."""
@@ -242,3 +248,10 @@ class FindingTable:
             return float(attribute.values.index(text) if attribute.values else text)
         except ValueError:
             return None
+
+
+def _unknown(name: str, known: Iterable[str]) -> StoreError:
+    return StoreError(
+        f"There is no attribute “{name}” in this audit.",
+        remedy=f"Its attributes are: {', '.join(known)}.",
+    )

@@ -308,6 +308,8 @@ class PairQuery(msgspec.Struct, frozen=True):
         Plausible ones only.
     among : tuple[int, ...], optional
         Of these numbers only.
+    alone : str, optional
+        Those only whose decision changes when this protected attribute alone changes.
     """
 
     run: int | None = None
@@ -319,6 +321,7 @@ class PairQuery(msgspec.Struct, frozen=True):
     within: float | None = None
     plausible: bool = False
     among: tuple[int, ...] | None = None
+    alone: str | None = None
 
 
 #: The order in which pairs are shown: plausible ones first, one attribute changed, diverse.

@@ -259,6 +259,31 @@ def test_filters_choose_what_they_say(filled, low, width, sex, upto):
     assert filled.count(query) == len(wanted)
 
 
+def test_pairs_of_one_attribute_alone_are_those_that_are_counted(tmp_path, spec, table, findings):
+    age, *others = spec.domain.attributes
+    compared = msgspec.structs.replace(age, role=Role.PROTECTED, compared=(20.0, 40.0))
+    both = msgspec.structs.replace(spec, domain=Domain((compared, *others)))
+    alone = np.random.default_rng(3).random((60, 2)) < 0.4
+    names = [both.domain.names[place] for place in both.domain.protected.tolist()]
+    with Store.create(tmp_path / "alone.fairdesk", both, table) as store:
+        run = store.begin_run(RunSpec("maft"))
+        store.add(run, msgspec.structs.replace(findings(60), sufficient_alone=alone))
+        (record,) = store.runs()
+        for place, name in enumerate(names):
+            query = PairQuery(run=run, alone=name)
+            assert ids(store, query) == (1 + np.flatnonzero(alone[:, place])).tolist()
+            assert store.count(query) == record.sufficient_alone[place] > 0
+        with pytest.raises(StoreError, match="There is no attribute"):
+            store.count(PairQuery(alone="income"))
+
+
+def test_plausible_pairs_come_first_where_no_attribute_is_protected(tmp_path, spec, table):
+    age, sex, income = spec.domain.attributes
+    unseen = msgspec.structs.replace(spec, domain=Domain((age, income), unseen=(sex,)))
+    with Store.create(tmp_path / "unseen.fairdesk", unseen, table) as store:
+        assert ids(store, PairQuery(order="plausible", descending=True)) == []
+
+
 def test_a_value_of_a_number_is_matched_as_a_number(filled):
     age = filled.pair(1).row[0]
     assert 1 in ids(filled, PairQuery(where={"age": f"{age:.0f}"}))

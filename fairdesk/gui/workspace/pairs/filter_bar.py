@@ -13,6 +13,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.wording import words
 
 _MARKS = (
     ("Any status", None),
@@ -36,6 +37,11 @@ def filter_text(attribute: Attribute, wanted: str | tuple[float, float]) -> str:
 class FilterBar(QWidget):
     """Says which pairs are wanted.
 
+    Attributes
+    ----------
+    alone : str, optional
+        Only pairs are wanted whose decision changes with this attribute alone.
+
     Signals
     -------
     changed
@@ -51,6 +57,7 @@ class FilterBar(QWidget):
         self._where: Where = {}
         self._within: float | None = None
         self._among: tuple[int, ...] | None = None
+        self.alone: str | None = None
         self._name = self._make_name()
         label = QLabel("F&ilter")
         label.setBuddy(self._name)
@@ -69,7 +76,7 @@ class FilterBar(QWidget):
         for field in (self._low, self._high, self._most):
             field.valueChanged.connect(self._tell_add)
         self._value.currentIndexChanged.connect(self._tell_add)
-        for box, letters in ((self._name, 15), (self._value, 12), (self._mark, 11)):
+        for box, letters in ((self._name, 10), (self._value, 10), (self._mark, 10)):
             parts.bounded(box, letters)
         parts.calm(self._name, self._value, self._mark, self._low, self._high, self._most)
 
@@ -127,6 +134,7 @@ class FilterBar(QWidget):
             where=dict(self._where),
             within=self._within,
             among=self._among,
+            alone=self.alone,
             mark=_MARKS[self._mark.currentIndex()][1],
         )
 
@@ -145,6 +153,11 @@ class FilterBar(QWidget):
         self._among = tuple(pair_ids)
         self._tell()
 
+    def show_alone(self, name: str | None) -> None:
+        """Show pairs only whose decision changes with this attribute alone; of any without one."""
+        self.alone = name
+        self._tell()
+
     def show_all(self) -> None:
         """Show all again that fit the other filters."""
         self._among = None
@@ -158,7 +171,7 @@ class FilterBar(QWidget):
     def clear(self) -> None:
         """Show all pairs."""
         self._where.clear()
-        self._within = self._among = None
+        self._within = self._among = self.alone = None
         with QSignalBlocker(self._mark):
             self._mark.setCurrentIndex(0)
         self._tell()
@@ -231,8 +244,16 @@ class FilterBar(QWidget):
         if self._within is not None:
             text = f"distance to the nearest data row at most {self._within:.2f}"
             chips.append(self._chip(text, lambda: setattr(self, "_within", None)))
+        if self.alone is not None:
+            text = f"changing {self.alone} alone changes the decision"
+            chips.append(self._chip(text, lambda: setattr(self, "alone", None)))
         if self._among is not None:
-            text = f"{len(self._among)} diverse pairs"
+            numbers = self._among
+            text = (
+                f"pair {words.number(numbers[0])}"
+                if len(numbers) == 1
+                else f"{len(numbers)} diverse pairs"
+            )
             chips.append(self._chip(text, lambda: setattr(self, "_among", None)))
         for chip in chips:
             self._chips.addWidget(chip)
