@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import html
+from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QGridLayout,
     QHBoxLayout,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -19,15 +17,15 @@ from fairdesk.gui.finishing import Finishing
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import (
     Banner,
-    Elided,
     Words,
     clear,
     heading,
     in_order,
-    push_button,
     quiet,
     scrolled,
 )
+from fairdesk.gui.kit.settings import Glance
+from fairdesk.gui.recent_card import RecentCard
 from fairdesk.gui.sample_card import SampleCard
 from fairdesk.samples import samples
 
@@ -84,28 +82,17 @@ class StartPage(QWidget):
         column.addStretch(1)
         layouts.column(scrolled(inside), on=self)
 
-    def show_recents(self, paths: list[Path]) -> None:
-        """List the audits that were open before; those that are gone are greyed."""
+    def show_recents(self, recents: Iterable[tuple[Path, Glance | None]]) -> None:
+        """Show the audits that were open before, with what they came to."""
         clear(self._recents)
-        self._none.setVisible(not paths)
         before: QWidget = self.open_button
-        for row, path in enumerate(paths):
-            there = path.is_file()
-            button = push_button(
-                path.stem.replace("&", "&&"),
-                lambda _checked=False, chosen=path: self.opened.emit(chosen),
-            )
-            button.setEnabled(there)
-            button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-            button.setMaximumWidth(260)
-            button.setToolTip(html.escape(str(path)))
-            button.setAccessibleName(f"Open {path.stem}" if there else f"{path.stem}, not found")
-            self._recents.addWidget(button, row, 0)
-            in_order(before, button)
-            before = button
-            place = Elided(str(path.parent) if there else f"not found: {path.parent}")
-            place.setEnabled(there)
-            self._recents.addWidget(place, row, 1)
+        for path, glance in recents:
+            card = RecentCard(path, glance)
+            card.opened.connect(lambda chosen=path: self.opened.emit(chosen))
+            self._recents.addWidget(card)
+            in_order(before, card.button)
+            before = card.button
+        self._none.setVisible(self._recents.count() == 0)
 
     def _buttons(self) -> QHBoxLayout:
         self.new_button, self.open_button = QPushButton("&New audit"), QPushButton("&Open audit…")
@@ -118,10 +105,7 @@ class StartPage(QWidget):
 
     def _recent_part(self) -> QVBoxLayout:
         self._none = quiet("Audits that you open are listed here.")
-        self._recents = QGridLayout()
-        self._recents.setHorizontalSpacing(theme.GAP)
-        self._recents.setVerticalSpacing(theme.NEAR)
-        self._recents.setColumnStretch(1, 1)
+        self._recents = layouts.column(spacing=theme.NEAR)
         return layouts.column(
             heading("Recent audits"),
             self._none,

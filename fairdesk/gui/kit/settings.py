@@ -18,6 +18,24 @@ RECENTS = 10
 _log = logging.getLogger(__name__)
 
 
+class Glance(msgspec.Struct, frozen=True):
+    """What an audit came to when it was last closed, to be known again by.
+
+    Attributes
+    ----------
+    title, model, date : str
+        Of the audit.
+    value, label : str
+        Its headline: a figure, and what it is of; both empty before anything was measured.
+    """
+
+    title: str
+    model: str
+    date: str
+    value: str = ""
+    label: str = ""
+
+
 class Settings(msgspec.Struct):
     """What is remembered.
 
@@ -27,6 +45,8 @@ class Settings(msgspec.Struct):
         ``"light"``, ``"dark"`` or ``"system"``.
     recents : list[str]
         Paths of audits, the latest first.
+    glances : dict[str, Glance]
+        What these audits came to, by their paths.
     trusted : list[str]
         SHA-256 of model files whose code the auditor has agreed to run.
     folders : dict[str, str]
@@ -40,6 +60,7 @@ class Settings(msgspec.Struct):
 
     scheme: Literal["system", "light", "dark"] = "system"
     recents: list[str] = msgspec.field(default_factory=list)
+    glances: dict[str, Glance] = msgspec.field(default_factory=dict)
     trusted: list[str] = msgspec.field(default_factory=list)
     folders: dict[str, str] = msgspec.field(default_factory=dict)
     maximised: bool = False
@@ -50,6 +71,16 @@ class Settings(msgspec.Struct):
         text = str(path.absolute())
         self.recents = [text, *(other for other in self.recents if other != text)][:RECENTS]
         self.save()
+
+    def closed(self, path: Path, glance: Glance) -> None:
+        """Remember what an audit came to, while it is among the recents."""
+        self.glances[str(path.absolute())] = glance
+        self.glances = {each: self.glances[each] for each in self.recents if each in self.glances}
+        self.save()
+
+    def glance(self, path: Path) -> Glance | None:
+        """Return what an audit came to, if that is known."""
+        return self.glances.get(str(path.absolute()))
 
     def trust(self, sha256: str) -> None:
         """Remember that a model file may run its code."""
