@@ -117,6 +117,20 @@ class Spot(NamedTuple):
         return self.x <= x < self.x + self.wide and self.y <= y < self.y + self.tall
 
 
+class Axis(NamedTuple):
+    """Where values stand across: from ``low`` at ``left`` to ``high`` at ``right``."""
+
+    left: float
+    right: float
+    low: float
+    high: float
+
+    def value(self, x: float) -> float:
+        """Return the value at a place; beside the axis the nearest."""
+        share = (x - self.left) / (self.right - self.left)
+        return self.low + (self.high - self.low) * min(max(share, 0.0), 1.0)
+
+
 class Laid(NamedTuple):
     """A chart that is laid out.
 
@@ -130,6 +144,8 @@ class Laid(NamedTuple):
         What can be pointed at. One with a key below 0 tells something, but cannot be chosen.
     across, down : sequence of sequence of int
         Keys in the orders in which the arrow keys walk them: each part is in one of each at most.
+    axis : Axis, optional
+        Of a chart that can be laid out with a part of it only.
     """
 
     height: float
@@ -137,6 +153,7 @@ class Laid(NamedTuple):
     spots: Sequence[Spot] = ()
     across: Sequence[Sequence[int]] = ()
     down: Sequence[Sequence[int]] = ()
+    axis: Axis | None = None
 
 
 class Marked(NamedTuple):
@@ -162,6 +179,8 @@ class Paper:
         The size of what explains, by that of the chart.
     height : float
         How high it is, for charts that fill it; 0 where they take what they need.
+    part : (float, float), optional
+        The part of the axis across to show, of charts that have one (`Laid.axis`).
     """
 
     width: float
@@ -169,6 +188,7 @@ class Paper:
     measure: Callable[[str, float, bool], float]
     small: float = 1.0
     height: float = 0.0
+    part: tuple[float, float] | None = None
 
     def extent(self, text: str, size: float = 1.0, *, bold: bool = False) -> float:
         """Return how wide a line of type is."""

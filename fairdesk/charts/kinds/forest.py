@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from fairdesk.charts import groups
 from fairdesk.charts.scales import Frame, percent_ticks, ticks
 from fairdesk.charts.shapes import (
+    Axis,
     Box,
     Disc,
     Laid,
@@ -331,7 +332,15 @@ class _Layout:
         widest = max(paper.extent(row.value) for row in plot.rows)
         self._values = paper.width - widest
         right = max(self._values - 1.2 * gap, left + 4 * self._lead)
-        self._axis = plot.ticks(plot.reach, max(2, min(5, int((right - left) / (5 * self._lead)))))
+        about = max(2, min(5, int((right - left) / (5 * self._lead))))
+        low, high = paper.part or (0.0, plot.reach)
+        # as many values of the part as of the whole
+        axis = plot.ticks(high, about if not paper.part else round(about * high / (high - low)))
+        self._axis = [(value, text) for value, text in axis if low <= value]
+        if paper.part:
+            self._axis = [(value, text) for value, text in self._axis if value <= high]
+        else:
+            high = self._axis[-1][0]
         with_text = sum(1 for line in plot.lines if line.text)
         top = with_text * self._lead + 0.3 * self._lead
         self._tops, bottom = [], top
@@ -339,7 +348,7 @@ class _Layout:
             bottom += 0.5 * self._lead if self._parted(place) else 0.0
             self._tops.append(bottom)
             bottom += (len(lines) + 0.55) * self._lead
-        self._frame = Frame(left, right, top, bottom, self._axis[-1][0], 1.0)
+        self._frame = Frame(left, right, top, bottom, high, 1.0, low)
 
     def made(self) -> Laid:
         """Return all of it."""
@@ -354,7 +363,10 @@ class _Layout:
                 shapes.append(Path((((0.0, y), (self._paper.width, y)),), "line"))
         below = 2.6 if self._plot.title else 1.6
         height = self._frame.bottom + below * self._lead
-        return Laid(height, shapes, spots, (), (tuple(row.key for row in self._plot.rows),))
+        keys = (tuple(row.key for row in self._plot.rows),)
+        frame = self._frame
+        axis = Axis(frame.left, frame.right, frame.x_low, frame.x_high)
+        return Laid(height, shapes, spots, (), keys, axis)
 
     def _parted(self, place: int) -> bool:
         """Return whether a row is the first of groups that are not known, below others that are."""
@@ -376,8 +388,8 @@ class _Layout:
     def _shades(self) -> Iterator[Shape]:
         frame = self._frame
         for line in self._plot.lines:
-            if line.shaded:
-                wide = frame.x(line.at) - frame.left
+            wide = frame.x(min(line.at, frame.x_high)) - frame.left
+            if line.shaded and wide > 0:
                 shade = Tint(line.colour, 0.1)
                 yield Box(frame.left, frame.top, wide, frame.bottom - frame.top, shade)
 
@@ -402,8 +414,12 @@ class _Layout:
         y = 0.5 * lead
         for line in self._plot.lines:
             x = frame.x(line.at)
-            yield Path((((x, frame.top), (x, frame.bottom)),), line.colour, 1.0, line.dash)
+            if self._shows(line.at):
+                yield Path((((x, frame.top), (x, frame.bottom)),), line.colour, 1.0, line.dash)
             if not line.text:
+                continue
+            if not self._shows(line.at):
+                y += lead
                 continue
             indent = lead if line.below else 0.0
             room = self._paper.width - frame.left - indent
@@ -432,18 +448,15 @@ class _Layout:
         if row.ends is None:
             return
         tone = _TONES.get(row.kind, "consistent")
-        low, middle, high = (frame.x(min(end, frame.x_high)) for end in row.ends)
-        end, arrow, thick = _END * lead, _ARROW * lead, _THICK * lead
-        dash = (4, 2) if row.kind == "apart" else ()
-        yield Path((((low, y), (high, y)),), tone, thick, dash)
-        beyond = row.ends[2] > frame.x_high * (1 + 1e-9)
-        tip: tuple[Point, ...] = (
-            ((high - arrow, y - end), (high, y), (high - arrow, y + end))
-            if beyond
-            else ((high, y - end), (high, y + end))
-        )
-        yield Path((((low, y - end), (low, y + end)), tip), tone, thick)
-        half = _MARK * lead
+        low, middle, high = (frame.x(min(max(end, frame.x_low), frame.x_high)) for end in row.ends)
+        thick, half = _THICK * lead, _MARK * lead
+        if row.ends[0] <= frame.x_high and row.ends[2] >= frame.x_low:
+            dash = (4, 2) if row.kind == "apart" else ()
+            yield Path((((low, y), (high, y)),), tone, thick, dash)
+            ends = (self._end(row.ends[0], y, -1), self._end(row.ends[2], y, 1))
+            yield Path(ends, tone, thick)
+        if not self._shows(row.ends[1]):
+            return
         match row.kind:
             case "reference":
                 yield Box(middle - half, y - half, 2 * half, 2 * half, "ground", tone, thick)
@@ -453,6 +466,19 @@ class _Layout:
                 yield Disc(middle, y, half, "ground", tone, thick)
         if row.estimated:
             yield Path(hatched_mark(middle, y, half), tone, 0.7 * thick)
+
+    def _shows(self, value: float) -> bool:
+        """Return whether a value is on the axis."""
+        return self._frame.x_low <= value <= self._frame.x_high * (1 + 1e-9)
+
+    def _end(self, value: float, y: float, side: int) -> tuple[Point, ...]:
+        """Return an interval's end: a bar across it, or an arrow where it goes on beyond."""
+        frame, tall = self._frame, _END * self._lead
+        x = frame.x(min(max(value, frame.x_low), frame.x_high))
+        if self._shows(value):
+            return (x, y - tall), (x, y + tall)
+        back = x - side * _ARROW * self._lead
+        return (back, y - tall), (x, y), (back, y + tall)
 
 
 def _triangle(x: float, y: float, size: float) -> tuple[Point, ...]:

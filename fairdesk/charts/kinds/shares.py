@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fairdesk.charts.scales import percent_ticks, ticks
-from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Path, Shape, Words, hatched
+from fairdesk.charts.shapes import Axis, Box, Laid, Marked, Paper, Path, Shape, Words, hatched
 from fairdesk.wording.language import say
 
 #: By the height of a line of type: a bar's height, and the room between bars.
@@ -81,7 +81,8 @@ class ShareBars:
         lead = paper.lead
         row = (1.2 + _BAR + _GAP) * lead
         bottom = row * len(self.bars) - 0.5 * _GAP * lead
-        reach = self.reach
+        # bars begin at 0, whatever part is wanted: else their lengths would mean nothing
+        reach = paper.part[1] if paper.part else self.reach
         shapes: list[Shape] = []
         for value, text in percent_ticks(ticks(100 * reach, 5, 1e-4)):
             x, half = value / 100 / reach * paper.width, paper.extent(text, paper.small) / 2
@@ -92,7 +93,7 @@ class ShareBars:
                 shapes.append(Words(x, y, text, "quiet", "middle", paper.small))
         for place, bar in enumerate(self.bars):
             shapes += _bar(bar, place * row, paper, paper.width / reach)
-        return Laid(bottom + 1.2 * lead, shapes)
+        return Laid(bottom + 1.2 * lead, shapes, axis=Axis(0.0, paper.width, 0.0, reach))
 
 
 def _bar(bar: ShareBar, top: float, paper: Paper, scale: float) -> Iterator[Shape]:
@@ -104,13 +105,14 @@ def _bar(bar: ShareBar, top: float, paper: Paper, scale: float) -> Iterator[Shap
     yield Words(0.0, top + 0.5 * lead, name)
     yield Words(paper.width, top + 0.5 * lead, bar.value, anchor="end")
     top += 1.2 * lead
-    wide, tall = max(bar.estimate * scale, 1.5), _BAR * lead
+    wide, tall = min(max(bar.estimate * scale, 1.5), most), _BAR * lead
     if bar.exact:
         yield Box(0.0, top, wide, tall, "discriminatory")
         return
     yield from hatched(0.0, top, wide, tall)
     middle = top + tall / 2
-    low, high = bar.anytime_low * scale, min(bar.anytime_high * scale, most)
+    low, high = (min(each * scale, most) for each in (bar.anytime_low, bar.anytime_high))
     caps = tuple(((x, middle - _CAP), (x, middle + _CAP)) for x in (low, high))
     yield Path((((low, middle), (high, middle)), *caps), "ink", 1.2)
-    yield Path((((bar.low * scale, middle), (min(bar.high * scale, most), middle)),), "ink", 3.0)
+    low, high = (min(each * scale, most) for each in (bar.low, bar.high))
+    yield Path((((low, middle), (high, middle)),), "ink", 3.0)

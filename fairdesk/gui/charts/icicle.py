@@ -9,7 +9,8 @@ from PySide6.QtGui import QKeyEvent
 
 from fairdesk.charts.kinds.icicle import Tree
 from fairdesk.charts.shapes import Marked
-from fairdesk.gui.charts.drawn import DrawnChart, paper
+from fairdesk.gui.charts.canvas import paper
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit.keys import shortcut
 
 

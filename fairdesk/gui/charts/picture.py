@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
-from fairdesk.gui.charts.drawn import Canvas, Layable
-from fairdesk.gui.kit import theme
+from fairdesk.charts.shapes import Marked
+from fairdesk.gui.charts.canvas import Canvas, Layable
+from fairdesk.gui.kit import theme, tips
 
 
 class Telling(Layable, Protocol):
@@ -24,11 +25,22 @@ class Telling(Layable, Protocol):
 
 
 class Picture(Canvas):
-    """Shows a chart between the widgets of a page."""
+    """Shows a chart between the widgets of a page.
 
-    def __init__(self, drawing: Telling) -> None:
+    Parameters
+    ----------
+    drawing : Telling
+        What is shown at first.
+    presses : bool
+        Whether its parts can be pressed, with the mouse, or with the arrow keys and Enter.
+    """
+
+    def __init__(self, drawing: Telling, *, presses: bool = False) -> None:
         super().__init__()
-        self.setMouseTracking(False)
+        self.setMouseTracking(presses)
+        if presses:
+            self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            self.pointed.connect(self._tell)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.draw(drawing)
 
@@ -37,9 +49,35 @@ class Picture(Canvas):
         if drawing == self.drawing:
             return
         self.setAccessibleName(drawing.title)
-        self.setAccessibleDescription(drawing.summary())
+        self._summary = drawing.summary()
+        self.setAccessibleDescription(self._summary)
         self.show_drawing(drawing)
         self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Walk its parts with the arrow keys, and press the one that is marked by Enter."""
+        if self.zoom_by_key(event):
+            return
+        keys = [key for way in self.laid.down for key in way] if self.hasMouseTracking() else []
+        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        now = keys.index(self.marked.pointed) if self.marked.pointed in keys else None
+        if keys and step:
+            at = 0 if now is None else min(max(now + step, 0), len(keys) - 1)
+            self._point_at(keys[at])
+        elif now is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.pressed.emit(keys[now])
+        else:
+            super().keyPressEvent(event)
+
+    def choose(self, key: int | None) -> None:
+        """Mark a part; nothing is told of it."""
+        self.mark(Marked(key, self.marked.pointed))
+
+    def _tell(self, key: int | None) -> None:
+        """Say what is pointed at."""
+        tip = self.tip(key) if key is not None else ""
+        self.setToolTip(tips.plain(tip) if tip else "")
+        self.setAccessibleDescription(tip or self._summary)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         """Draw it, and the focus."""

@@ -1,4 +1,4 @@
-"""Showing a part of a line chart: what is dragged across is what is shown."""
+"""Showing a part of a chart: what is dragged across is what is shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QRubberBand
 from fairdesk.charts.kinds.lines import Line
 
 #: From so many pixels on, a movement of the mouse is a drag.
-_DRAGGED = 8
+DRAGGED = 8
 
 
 def cut(line: Line, low: float, high: float) -> Line:
@@ -79,7 +79,7 @@ class Dragging(QObject):
     def _end(self, begun: QPoint, place: QPoint) -> None:
         self._pressed = None
         self._band.hide()
-        if abs(place.x() - begun.x()) >= _DRAGGED:
+        if abs(place.x() - begun.x()) >= DRAGGED:
             self.dragged.emit((self._along(begun), self._along(place)))
 
     def _along(self, place: QPoint) -> float:

@@ -3,12 +3,15 @@
 import csv
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QMouseEvent
 
 from fairdesk.charts.kinds.forest import Forest
 from fairdesk.charts.kinds.heat import Heat
+from fairdesk.charts.kinds.shares import ShareBar, ShareBars
+from fairdesk.charts.shapes import Box, Disc, Path
 from fairdesk.gui.charts.drawn import DrawnChart
+from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import theme
 from tests.charts.test_heat import BOTH
 from tests.gui.counting import table
@@ -164,3 +167,101 @@ def test_of_nothing_nothing_is_drawn(heat, qtbot):
     heat.grab()
     qtbot.keyClick(heat, Qt.Key.Key_Down)
     assert heat.chosen_key is None
+
+
+def drag(chart, qtbot, begin, end):
+    """Drag from one share of the axis to another; gives the values at both."""
+    canvas, axis = chart.canvas, chart.canvas.laid.axis
+    x = [int(axis.left + share * (axis.right - axis.left)) for share in (begin, end)]
+    y = int(chart.canvas.laid.spots[0].y) + 4
+    qtbot.mousePress(canvas, Qt.MouseButton.LeftButton, pos=QPoint(x[0], y))
+    for at in (sum(x) // 2, x[1]):
+        move = QPointF(at, y)
+        event = QMouseEvent(
+            QEvent.Type.MouseMove,
+            move,
+            canvas.mapToGlobal(move),
+            Qt.MouseButton.NoButton,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        QCoreApplication.sendEvent(canvas, event)
+    qtbot.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=QPoint(x[1], y))
+    return [axis.value(each) for each in x]
+
+
+def marks(chart):
+    """Return where the marks of rates stand."""
+    kinds = (Disc, Box)
+    return [
+        shape.x
+        for shape in chart.canvas.laid.shapes
+        if isinstance(shape, kinds) and shape.fill == "ground"
+    ]
+
+
+def test_dragging_across_a_forest_plot_shows_that_part(plot, qtbot):
+    whole, height = plot.canvas.laid.axis, plot.canvas.laid.height
+    drawn, seen = len(marks(plot)), []
+    plot.chosen.connect(seen.append)
+    low, high = drag(plot, qtbot, 0.6, 0.95)
+    axis = plot.canvas.laid.axis
+    assert (axis.low, axis.high) == pytest.approx((low, high))
+    assert plot.canvas.laid.height == height
+    # rates beside the part are not drawn at its edge
+    assert 0 < len(marks(plot)) < drawn
+    assert all(axis.left <= x <= axis.right for x in marks(plot))
+    # a drag chooses nobody, a click does
+    assert seen == []
+    qtbot.mouseClick(plot.canvas, Qt.MouseButton.LeftButton, pos=middle(plot, 1).toPoint())
+    assert seen == [1]
+    assert plot.canvas.part is not None
+    qtbot.mouseDClick(plot.canvas, Qt.MouseButton.LeftButton, pos=middle(plot, 1).toPoint())
+    assert plot.canvas.laid.axis == whole
+
+
+def test_a_forest_plot_is_zoomed_by_the_keyboard(plot, qtbot):
+    whole = plot.canvas.laid.axis
+    plot.setFocus()
+    qtbot.keyClicks(plot, "++")
+    axis = plot.canvas.laid.axis
+    assert axis.high - axis.low == pytest.approx((whole.high - whole.low) / 4)
+    qtbot.keyClicks(plot, "-----")
+    assert plot.canvas.laid.axis == whole
+    qtbot.keyClicks(plot, "+")
+    qtbot.keyClick(plot, Qt.Key.Key_Escape)
+    assert plot.canvas.laid.axis == whole
+
+
+def test_a_heat_map_has_no_axis_to_zoom(heat, qtbot):
+    assert heat.canvas.laid.axis is None
+    qtbot.keyClicks(heat, "+")
+    assert heat.canvas.part is None
+
+
+def test_bars_of_shares_are_zoomed_and_still_begin_at_nothing(qtbot, themed):
+    bars = (
+        ShareBar("all", "4 %", True, 0.04, 0.04, 0.04, 0.04, 0.04),
+        ShareBar("sex", "40 %", False, 0.4, 0.38, 0.42, 0.36, 0.44),
+    )
+    picture = Picture(ShareBars(bars), presses=True)
+    qtbot.addWidget(picture)
+    picture.resize(400, 200)
+    whole = picture.laid.axis
+    assert whole.high == pytest.approx(1.08 * 0.44)
+    picture.zoom((0.0, 0.1))
+    (box,) = (
+        each for each in picture.laid.shapes if isinstance(each, Box) and each.fill != "ground"
+    )
+    assert (box.x, box.wide) == pytest.approx((0.0, 0.4 * 400))
+    # what goes on beyond ends at the edge
+    ends = [
+        x
+        for each in picture.laid.shapes
+        if isinstance(each, Path)
+        for line in each.lines
+        for x, _ in line
+    ]
+    assert max(ends) <= 400
+    picture.zoom(None)
+    assert picture.laid.axis == whole

@@ -180,7 +180,7 @@ class SharePage(RunPage):
         self._statements: list[Statement] = []
         self._reference: Reference | None = None
         self._drawn: list[Share] = []
-        self._bars = Picture(ShareBars())
+        self._bars = Picture(ShareBars(), presses=True)
         self.chart = LineChart()
         self.chart.setMinimumHeight(230)
         self.chart.said.connect(session.said)
