@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import count, repeat
+from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -129,7 +129,7 @@ class Pairs(AuditFile):
         sql = f"SELECT id FROM finding{where} ORDER BY {self._findings.order(query)}"  # noqa: S608
         with sqlite_errors_as_store_errors(self.path):
             cursor = self._connection.execute(sql, values)
-            return np.fromiter((number for (number,) in cursor), dtype=np.int64)
+            return np.fromiter(chain.from_iterable(cursor), dtype=np.int64)
 
     def _each_rows(self, query: PairQuery, size: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield what is read of the pairs of a query, so many at a time."""
