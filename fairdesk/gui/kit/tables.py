@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cache
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QProxyStyle,
     QStyle,
     QStyledItemDelegate,
-    QStyleOption,
     QStyleOptionViewItem,
     QTableView,
     QTableWidget,
-    QWidget,
 )
 
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.hints.defining import define_heads
+from fairdesk.gui.kit.look.style import head_style
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -78,52 +75,6 @@ def head_columns(table: QTableWidget, titles: Sequence[str], right: Collection[i
             title.setTextAlignment(RIGHT if place in right else LEFT)
 
 
-class _HeadStyle(QProxyStyle):
-    """Titles of columns in line with padded cells, on a flat ground."""
-
-    def __init__(self) -> None:
-        super().__init__("Fusion")
-
-    def drawControl(  # noqa: N802 - Qt's name
-        self,
-        element: QStyle.ControlElement,
-        option: QStyleOption,
-        painter: QPainter,
-        widget: QWidget | None = None,
-    ) -> None:
-        """Draw a title where its cells are, and a hairline below it."""
-        if element == QStyle.ControlElement.CE_HeaderSection:
-            painter.fillRect(option.rect, option.palette.window())
-            line = QRect(option.rect)
-            line.setTop(line.bottom())
-            painter.fillRect(line, QColor(theme.colours().edge))
-            return
-        if element == QStyle.ControlElement.CE_HeaderEmptyArea:
-            painter.fillRect(option.rect, option.palette.window())
-            return
-        if element == QStyle.ControlElement.CE_HeaderLabel:
-            option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
-        super().drawControl(element, option, painter, widget)
-
-    def sizeFromContents(  # noqa: N802 - Qt's name
-        self,
-        kind: QStyle.ContentsType,
-        option: QStyleOption,
-        size: QSize,
-        widget: QWidget | None = None,
-    ) -> QSize:
-        """Return the size of a title."""
-        fitting = super().sizeFromContents(kind, option, size, widget)  # type: ignore[arg-type]
-        if kind == QStyle.ContentsType.CT_HeaderSection:
-            return fitting + QSize(2 * theme.TIGHT, 0)
-        return fitting
-
-
-@cache
-def _head_style() -> _HeadStyle:
-    return _HeadStyle()
-
-
 class Padded(QStyledItemDelegate):
     """Cells with room at both sides, so that a number does not touch the next column's text.
 
@@ -135,7 +86,7 @@ class Padded(QStyledItemDelegate):
 
     def __init__(self, table: QTableView) -> None:
         super().__init__(table)
-        table.horizontalHeader().setStyle(_head_style())
+        table.horizontalHeader().setStyle(head_style())
 
     def paint(
         self,
@@ -156,6 +107,8 @@ class Padded(QStyledItemDelegate):
     ) -> None:
         """Let a chosen cell keep its colour, on a calm ground."""
         super().initStyleOption(option, index)
+        if not option.state & QStyle.StateFlag.State_Selected:
+            return
         palette = option.palette
         role = QPalette.ColorRole
         palette.setColor(role.Highlight, QColor(theme.colours().tint))

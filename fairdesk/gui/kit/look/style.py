@@ -1,7 +1,8 @@
-"""How controls are drawn: Fusion with flat buttons, fields and boxes, and thin scroll bars."""
+"""How controls are drawn: Fusion, but flat, with thin scroll bars and calm heads of tables."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
@@ -29,6 +30,7 @@ _INDICATORS: Final = (
     QStyle.PrimitiveElement.PE_IndicatorRadioButton,
 )
 _COMBO: Final = QStyle.ComplexControl.CC_ComboBox
+_HEAD: Final = QStyle.ContentsType.CT_HeaderSection
 #: A scroll bar's thickness, that of its handle, and the handle's least length.
 _BAR, _HANDLE, _LEAST_HANDLE = 12, 6, 32
 
@@ -122,6 +124,50 @@ class Style(QProxyStyle):
         super().polish(subject)  # type: ignore[call-overload]  # one of its forms takes it
         if isinstance(subject, QLineEdit) and not isinstance(subject.parent(), QComboBox):
             subject.setTextMargins(TIGHT, 0, TIGHT, 0)
+
+
+class _HeadStyle(QProxyStyle):
+    """Titles of columns in line with padded cells, on a flat ground.
+
+    A style of its own, since what `Style` overrides is called for each cell of a table too.
+    """
+
+    def drawControl(  # noqa: N802 - Qt's name
+        self,
+        element: QStyle.ControlElement,
+        option: QStyleOption,
+        painter: QPainter,
+        widget: QWidget | None = None,
+    ) -> None:
+        """Draw a title where its cells are, and a hairline below it."""
+        kind = QStyle.ControlElement
+        if element in (kind.CE_HeaderSection, kind.CE_HeaderEmptyArea):
+            painter.fillRect(option.rect, option.palette.window())
+            if element == kind.CE_HeaderSection:
+                line = QRect(option.rect)
+                line.setTop(line.bottom())
+                painter.fillRect(line, QColor(colours().edge))
+            return
+        if element == kind.CE_HeaderLabel:
+            option.rect = option.rect.adjusted(TIGHT, 0, -TIGHT, 0)
+        super().drawControl(element, option, painter, widget)
+
+    def sizeFromContents(  # noqa: N802 - Qt's name
+        self,
+        kind: QStyle.ContentsType,
+        option: QStyleOption,
+        size: QSize,
+        widget: QWidget | None = None,
+    ) -> QSize:
+        """Return the size of a title."""
+        fitting = super().sizeFromContents(kind, option, size, widget)  # type: ignore[arg-type]  # as above
+        return fitting + QSize(2 * TIGHT, 0) if kind == _HEAD else fitting
+
+
+@cache
+def head_style() -> QProxyStyle:
+    """Return how titles of columns are drawn; Qt keeps no style of a widget alive."""
+    return _HeadStyle("Fusion")
 
 
 def _draw_button(painter: QPainter, option: QStyleOption, *, filled: bool) -> None:
