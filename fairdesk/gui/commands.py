@@ -1,8 +1,8 @@
-"""Every action of the menus in one list: searched by typing, each with its shortcut."""
+"""One list to search by typing: every action of the menus, and what there is in the open audit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.keys import Found
 from fairdesk.gui.kit.tables import head_columns, read_only
 
-_PLACE = Qt.ItemDataRole.UserRole
+_THING = Qt.ItemDataRole.UserRole
 _NATIVE = QKeySequence.SequenceFormat.NativeText
 _LEADING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
@@ -47,24 +48,32 @@ def plain(text: str) -> str:
 
 
 class Commands(QDialog):
-    """Runs an action that is found by typing some letters of its name.
+    """Runs an action, or shows a thing, that is found by typing some letters of its name.
 
     Parameters
     ----------
     actions : iterable of (str, QAction)
         With their names, see `commands`; those that are off are listed, and cannot be run.
+    find : callable
+        Returns the things that may be meant by what is typed. They are listed below the actions,
+        once something is typed; those whose names do not have all words are left out.
     """
 
-    def __init__(self, actions: Iterable[tuple[str, QAction]], parent: QWidget) -> None:
+    def __init__(
+        self,
+        actions: Iterable[tuple[str, QAction]],
+        parent: QWidget,
+        find: Callable[[str], Iterable[Found]] = lambda _text: (),
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Commands")
-        self._actions = list(actions)
+        self._actions, self._things = list(actions), find
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Type a command")
-        self.search.setAccessibleName("Command")
+        self.search.setPlaceholderText("Type a command, or a run, pair, group, attribute or term")
+        self.search.setAccessibleName("Command, or a run, pair, group, attribute or term")
         self.search.setClearButtonEnabled(True)
         self.list = QListWidget()
-        self.list.setAccessibleName("Commands and their shortcuts")
+        self.list.setAccessibleName("Commands with their shortcuts, and what is in the audit")
         self.list.itemActivated.connect(self._run)
         self.search.textChanged.connect(self._find)
         self.search.returnPressed.connect(self._run)
@@ -76,7 +85,7 @@ class Commands(QDialog):
             margin=theme.GAP,
             spacing=theme.NEAR,
         )
-        self.resize(520, 420)
+        self.resize(560, 420)
         self._find("")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
@@ -88,18 +97,16 @@ class Commands(QDialog):
         return super().eventFilter(watched, event)
 
     def _find(self, text: str) -> None:
-        """List the actions whose names have all words."""
+        """List what has all words in its name."""
         wanted = text.casefold().split()
         self.list.clear()
-        for place, (name, action) in enumerate(self._actions):
-            if not all(word in name.casefold() for word in wanted):
-                continue
+        for name, action in self._actions:
             keys = action.shortcut().toString()
-            item = QListWidgetItem(f"{name}   {keys}" if keys else name)
-            item.setData(_PLACE, place)
-            if not action.isEnabled():
-                item.setFlags(Qt.ItemFlag.NoItemFlags)
-            self.list.addItem(item)
+            self._offer(wanted, Found(name, action.trigger), keys, off=not action.isEnabled())
+        things = self._things(text) if wanted else ()
+        # “male” means it before “female”
+        for thing in sorted(things, key=lambda each: not _begins(each.name.casefold(), wanted)):
+            self._offer(wanted, thing)
         usable = (
             row
             for row in range(self.list.count())
@@ -107,13 +114,29 @@ class Commands(QDialog):
         )
         self.list.setCurrentRow(next(usable, -1))
 
+    def _offer(self, wanted: list[str], thing: Found, keys: str = "", *, off: bool = False) -> None:
+        """List something if its name has all words."""
+        name = thing.name.casefold()
+        if not all(word in name for word in wanted):
+            return
+        item = QListWidgetItem(f"{thing.name}   {keys}" if keys else thing.name)
+        item.setData(_THING, thing)
+        if off:
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+        self.list.addItem(item)
+
     def _run(self) -> None:
         item = self.list.currentItem()
         if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
             return
-        _name, action = self._actions[item.data(_PLACE)]
+        thing = item.data(_THING)
         self.accept()
-        action.trigger()
+        thing.show()
+
+
+def _begins(name: str, wanted: Sequence[str]) -> bool:
+    """Return whether each word that is wanted begins a word of a name."""
+    return all(any(each.startswith(word) for each in name.split()) for word in wanted)
 
 
 class Shortcuts(QDialog):

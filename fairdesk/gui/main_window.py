@@ -7,7 +7,8 @@ the workspace need is loaded in the background as soon as it is.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,11 +39,13 @@ from fairdesk.gui.commands import Commands, Shortcuts, commands
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
 from fairdesk.gui.kit.hints.helping import ask_help, set_topic
+from fairdesk.gui.kit.keys import Found
 from fairdesk.gui.kit.parts import action, asked, resize_on_screen
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.start_page import StartPage
 from fairdesk.manual.places import TERMS
+from fairdesk.manual.terms import glossary
 
 if TYPE_CHECKING:
     from fairdesk.audit.store.store import Store
@@ -174,18 +177,28 @@ class MainWindow(QMainWindow):
             self._show_state()
 
     def choose_command(self) -> None:
-        """Let the auditor find any action of the menus by its name."""
-        self._open_list(Commands)
+        """Let the auditor find any action of the menus, and anything of the audit, by its name."""
+        _open(Commands(self._commands_of_menus(), self, self._find))
 
     def show_shortcuts(self) -> None:
         """Show the shortcuts of all actions of the menus."""
-        self._open_list(Shortcuts)
+        _open(Shortcuts(self._commands_of_menus(), self))
 
-    def _open_list(self, kind: type[Commands | Shortcuts]) -> None:
+    def _commands_of_menus(self) -> Iterator[tuple[str, QAction]]:
         menus = [entry.menu() for entry in self.menuBar().actions() if entry.isVisible()]
-        dialog = kind(commands([each for each in menus if isinstance(each, QMenu)]), self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        return commands([each for each in menus if isinstance(each, QMenu)])
+
+    def _find(self, text: str) -> Iterator[Found]:
+        """Yield what may be meant by a text: things of the open audit, and terms."""
+        if self.workspace is not None:
+            yield from self.workspace.found_by(text)
+        for term in glossary():
+            yield Found(f"Term: {term.title}", partial(self._show_term, term.title))
+
+    def _show_term(self, title: str) -> None:
+        self.show_help(TERMS)
+        if self.help is not None:
+            self.help.terms.setText(title)
 
     def open_path(self, path: Path) -> None:
         """Open whatever a file is: an audit, or data or a model to begin one with."""
@@ -204,6 +217,8 @@ class MainWindow(QMainWindow):
                 return False
             workspace.stop_and_keep()
         self.workspace = None
+        if (glance := workspace.glance) is not None:
+            self.settings.closed(workspace.path, glance)
         workspace.close_audit()
         self._stack.removeWidget(workspace)
         workspace.deleteLater()
@@ -227,9 +242,7 @@ class MainWindow(QMainWindow):
         # the catalogue comes with it
         from fairdesk.gui.help.choice_dialog import ChoiceDialog  # noqa: PLC0415
 
-        dialog = ChoiceDialog(self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        _open(ChoiceDialog(self))
 
     def _offer_help(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Let the key open the help in a dialog of this window, too."""
@@ -464,7 +477,7 @@ class MainWindow(QMainWindow):
         workspace = self.workspace
         if workspace is None:
             self._stack.setCurrentWidget(self.start)
-            self.start.show_recents(self._recents())
+            self.start.show_recents((path, self.settings.glance(path)) for path in self._recents())
             self.start.show_samples()
             self.setWindowTitle("FairDesk")
         else:
@@ -527,6 +540,12 @@ def _take_out(menu: QMenu) -> None:
     """Take actions out of a menu that are not its own: `QMenu.clear` would invalidate them."""
     for each in menu.actions():
         menu.removeAction(each)
+
+
+def _open(dialog: QDialog) -> None:
+    """Open a dialog over the window, and forget it when it is closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
 
 
 def _forget(_error: FairDeskError) -> None:

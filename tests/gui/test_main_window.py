@@ -3,7 +3,6 @@
 import logging
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from pypdf import PdfReader
@@ -18,11 +17,13 @@ from fairdesk.gui import app
 from fairdesk.gui.about import diagnostics
 from fairdesk.gui.commands import Commands
 from fairdesk.gui.kit import settings
-from fairdesk.gui.kit.settings import RECENTS, Settings
+from fairdesk.gui.kit.parts import Words
+from fairdesk.gui.kit.settings import RECENTS, Glance, Settings
 from fairdesk.gui.kit.threads import background
 from fairdesk.gui.kit.threads.background import Latest, in_background
 from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
+from fairdesk.gui.recent_card import RecentCard
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.gui.workspace.report.exports import EXPORTS
 from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
@@ -159,13 +160,34 @@ def test_recents_that_are_gone_are_greyed(qtbot, window, audit, tmp_path):
     window.settings.opened(tmp_path / "gone.fairdesk")
     window.settings.opened(audit)
     window.close_audit()
-    window.start.show_recents([Path(path) for path in window.settings.recents])
-    buttons = {button.text(): button for button in window.start.findChildren(QPushButton)}
-    assert not buttons["gone"].isEnabled()
+    window.open_audit(audit)
+    window.close_audit()
+    there, gone = window.start.findChildren(RecentCard)[-2:]
+    assert gone.button.text() == "gone"
+    assert not gone.button.isEnabled()
     menu = entries(menus(window)["Audit"])["Open recent"].menu()
     menu.aboutToShow.emit()
     assert [entry.isEnabled() for entry in menu.actions()] == [True, False]
-    buttons["credit"].click()
+    there.button.click()
+    assert window.workspace.path == audit
+
+
+def test_a_recent_audit_is_known_by_what_it_came_to(qtbot, window, audit):
+    window.open_audit(audit)
+    qtbot.waitUntil(lambda: window.workspace._session.loaded, timeout=10_000)
+    headline = window.workspace.overview.headline
+    qtbot.waitUntil(lambda: bool(headline.said.value), timeout=10_000)
+    value, label, title = headline.said.value, headline.said.label, window.workspace.title
+    window.close_audit()
+    # also by a window that is opened later
+    glance = settings.load().glance(audit)
+    assert (glance.title, glance.value, glance.label) == (title, value, label)
+    assert glance.model == "credit.keras"
+    (card,) = window.start.findChildren(RecentCard)
+    assert card.button.text() == title
+    assert value in {words.text() for words in card.findChildren(Words)}
+    assert value in card.button.accessibleName()
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
     assert window.workspace.path == audit
 
 
@@ -177,6 +199,11 @@ def test_only_ten_recents_are_kept(tmp_path):
     assert len(remembered.recents) == RECENTS
     assert remembered.recents[0].endswith("5.fairdesk")
     assert settings.load().recents == remembered.recents
+    # what audits came to is forgotten with them
+    for number in (5, 0):
+        remembered.closed(tmp_path / f"{number}.fairdesk", Glance("Loans", "m.onnx", "today"))
+    assert remembered.glance(tmp_path / "5.fairdesk").title == "Loans"
+    assert remembered.glance(tmp_path / "0.fairdesk") is None
 
 
 def test_settings_that_cannot_be_read_are_the_defaults(tmp_path, caplog):

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
+
+
+class Found(NamedTuple):
+    """Something of the open audit that can be found by typing a part of its name.
+
+    Attributes
+    ----------
+    name : str
+        What it is, and its name: ``Attribute: race``.
+    show : callable
+        Shows it; is called without arguments.
+    """
+
+    name: str
+    show: Callable[[], object]
 
 
 class PartAction(QAction):

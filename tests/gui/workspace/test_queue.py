@@ -11,9 +11,10 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
+from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
+from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.queue.clock import RunClock, ticking
 from fairdesk.gui.workspace.queue.naming import names, seconds_left
-from fairdesk.gui.workspace.shell import workspace as workspace_module
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.standings import GROUPS, NAMES, OVERVIEW, REPORT
@@ -76,7 +77,7 @@ def test_whatever_is_asked_for_while_something_runs_waits_and_then_runs(qtbot, r
 
 def test_methods_to_compare_are_added_while_something_runs(qtbot, running):
     running.compare_methods()
-    dialog = running.findChild(workspace_module.CompareDialog)
+    dialog = running.findChild(CompareDialog)
     assert dialog._start.text().replace("&", "") == "Add to queue"
     dialog.accept()
     assert len(running.queue.waiting) > 1
@@ -170,8 +171,8 @@ def test_what_waits_when_the_audit_is_closed_is_offered_when_it_is_opened(
     with Store.open(running.path) as store:
         assert [run.state for run in store.runs()] == ["done", "stopped"]
         assert [each.run.seed for each in store.waiting_runs()] == [7]
-    monkeypatch.setattr(workspace_module, "Worker", FakeWorker)
-    monkeypatch.setattr(workspace_module, "reopen", lambda *_: None)
+    monkeypatch.setattr(runner, "Worker", FakeWorker)
+    monkeypatch.setattr(runner, "reopen", lambda *_: None)
     again = opened(running.path)
     qtbot.waitUntil(again._banner.isVisible, timeout=10_000)
     assert "1 run did not start" in again._banner._what.text()

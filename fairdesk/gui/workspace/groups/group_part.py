@@ -107,6 +107,13 @@ class FigureTable(RuleTable):
             with QSignalBlocker(self):
                 self.setCurrentCell(row, self._columns.index(column))
 
+    def show_group(self, place: int) -> None:
+        """Choose a group by its place in the table, and put the keyboard there."""
+        row = next((row for row in range(self.rowCount()) if self._place(row) == place), None)
+        if row is not None:
+            self.setCurrentCell(row, 0)
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _cells(self, table: GroupTable, line: GroupLine, place: int) -> list[Cell]:
         """Write a group: by its values it is sorted as in the table, by a figure as that is."""
         cells = [Cell(column.text(table, line), -place) for column in self._columns]
@@ -268,6 +275,12 @@ class TablePart(QWidget):
         self._column.removeWidget(before)
         before.hide()
         before.deleteLater()
+
+    def show_group(self, values: tuple[str, ...]) -> None:
+        """Choose a group by its values."""
+        for place, line in enumerate(self._table.lines):
+            if line.values == values:
+                self.figures.show_group(place)
 
     def forget(self) -> None:
         """Choose nothing."""

@@ -92,6 +92,14 @@ class GroupTables(RunPage):
         """Show the latest run that measured groups, unless the auditor chose another."""
         self.runs.take_runs()
 
+    def show_group(self, attributes: tuple[str, ...], values: tuple[str, ...]) -> None:
+        """Choose a group in the table of these attributes, by its values."""
+        self.by.setCurrentIndex(self._groups.index(attributes) if len(attributes) > 1 else 0)
+        self._lay_out()
+        part = next((part for part in self.shown if part.table.attributes == attributes), None)
+        if part is not None:
+            part.show_group(values)
+
     # Parts
 
     def _make_empty(self) -> QWidget:
@@ -149,10 +157,10 @@ class GroupTables(RunPage):
             label = QLabel(text)
             label.setBuddy(combo)
             combo.setMaxVisibleItems(20)
-            parts.bounded(combo, 18)
+            parts.roomy(combo, 12 if combo is self.kind else 18)
             combo.currentIndexChanged.connect(lambda _index: self._lay_out())
             row.addWidget(label)
-            row.addWidget(combo, 2)
+            row.addWidget(combo)
         self.kind.setAccessibleName("What was counted")
         self.by.setAccessibleName("By which attributes")
         parts.calm(self.kind, self.by)

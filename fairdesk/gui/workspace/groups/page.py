@@ -15,6 +15,7 @@ from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
 from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.subgroups.finding import Key
 from fairdesk.gui.workspace.subgroups.findings_view import FindingsView
 from fairdesk.gui.workspace.subgroups.terms_view import WordsView, text_columns
 
@@ -87,3 +88,13 @@ class GroupsPage(QWidget):
         """Show a run by its number."""
         for view in (self.tables, self.findings, self.words):
             view.open_run(number)
+
+    def show_group(self, attributes: tuple[str, ...], values: tuple[str, ...]) -> None:
+        """Show the metrics of a group, by its values of these attributes."""
+        self.tabs.setCurrentWidget(self.tables)
+        self.tables.show_group(attributes, values)
+
+    def show_subgroup(self, key: Key) -> None:
+        """Show a subgroup that was discovered."""
+        self.tabs.setCurrentWidget(self.findings)
+        self.findings.show_finding(key)

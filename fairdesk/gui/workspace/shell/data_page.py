@@ -125,6 +125,21 @@ class DataPage(QWidget):
 
     def __init__(self, spec: AuditSpec) -> None:
         super().__init__()
+        attributes = (*spec.domain.attributes, *spec.domain.unseen)
+        self.attributes = short_table(
+            "Attributes",
+            ("Attribute", "Type", "Role", "Values or range", "Values tested"),
+            [
+                (
+                    each.name,
+                    words.KINDS[each.kind],
+                    _role(spec, each),
+                    values_text(each),
+                    compared_text(each),
+                )
+                for each in attributes
+            ],
+        )
         inside = QWidget()
         column = layouts.column(
             page_head("Data and model"),
@@ -134,25 +149,12 @@ class DataPage(QWidget):
             ),
             _facts(f"Data: {Path(spec.data.path).name}", data_facts(spec)),
             parts.heading("Attributes"),
-            short_table(
-                "Attributes",
-                ("Attribute", "Type", "Role", "Values or range", "Values tested"),
-                [
-                    (
-                        each.name,
-                        words.KINDS[each.kind],
-                        _role(spec, each),
-                        values_text(each),
-                        compared_text(each),
-                    )
-                    for each in (*spec.domain.attributes, *spec.domain.unseen)
-                ],
-            ),
+            self.attributes,
             on=inside,
             margin=theme.AROUND,
             spacing=theme.GAP,
         )
-        known = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)}
+        known = {each.name for each in attributes}
         left = [
             each.name
             for each in spec.columns
@@ -184,7 +186,18 @@ class DataPage(QWidget):
                 )
             )
         column.addStretch(1)
-        layouts.column(parts.scrolled(inside), on=self)
+        self._inside, self._area = inside, parts.scrolled(inside)
+        layouts.column(self._area, on=self)
+
+    def show_attribute(self, name: str) -> None:
+        """Choose an attribute in its table, and put the keyboard there."""
+        for item in self.attributes.findItems(name, Qt.MatchFlag.MatchExactly):
+            if item.column() == 0:
+                self.attributes.selectRow(item.row())
+                self.attributes.setFocus(Qt.FocusReason.OtherFocusReason)
+                place = self.attributes.visualItemRect(item).center()
+                at = self.attributes.viewport().mapTo(self._inside, place)
+                self._area.ensureVisible(at.x(), at.y(), 0, self._area.height() // 3)
 
 
 def _role(spec: AuditSpec, attribute: Attribute) -> str:

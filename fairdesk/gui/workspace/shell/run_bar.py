@@ -302,7 +302,10 @@ class RunBar(parts.Card):
         queries, done, total = (last.queries, last.done, last.total) if last else (0, 0, 0)
         spent = 0.0 if compiles else elapsed
         share, text = budget_used(run.budget, spent, queries, done, total)
+        # Qt would paint it here and now, and with it whatever else of the window has changed
+        self._bar.setUpdatesEnabled(False)
         self._bar.setValue(round(1000 * share))
+        self._bar.setUpdatesEnabled(True)
         self._bar.setAccessibleDescription(text)
         self._used.setText(text)
         limit = run.budget.seconds

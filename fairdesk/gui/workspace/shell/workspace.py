@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QUndoStack
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
 
 from fairdesk.answers.selection import all_off
-from fairdesk.app.run_queue import OVER, QueuedRun, RunQueue
+from fairdesk.app.run_queue import QueuedRun
 from fairdesk.app.time_limits import timed_run
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.runs.reopening import MovedError, reopen
-from fairdesk.audit.store.records import RunRecord, RunState, WaitingRun
+from fairdesk.audit.store.pair import Pair
+from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
-from fairdesk.gui.kit.keys import actions_of, shortcut
+from fairdesk.gui.kit.keys import Found, actions_of, shortcut
 from fairdesk.gui.kit.pages import Pages
-from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.kit.settings import Glance
 from fairdesk.gui.workspace.certification.page import ProofPage
 from fairdesk.gui.workspace.common.answering import estimates, proves
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps
@@ -36,13 +36,14 @@ from fairdesk.gui.workspace.estimates.page import SharePage
 from fairdesk.gui.workspace.groups.page import GroupsPage
 from fairdesk.gui.workspace.mitigation.page import RepairPage, repairs
 from fairdesk.gui.workspace.pairs.page import ExamplesPage
-from fairdesk.gui.workspace.queue.naming import waiting_text
+from fairdesk.gui.workspace.queue.runner import Runner
 from fairdesk.gui.workspace.report.exports import Export
 from fairdesk.gui.workspace.report.page import ReportPage
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.shell import standings
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.data_page import DataPage
+from fairdesk.gui.workspace.shell.finding import find
 from fairdesk.gui.workspace.shell.log_page import LogPage
 from fairdesk.gui.workspace.shell.overview_page import OverviewPage
 from fairdesk.gui.workspace.shell.run_bar import RunBar
@@ -50,6 +51,7 @@ from fairdesk.gui.workspace.shell.standings import (
     COMPARE,
     DATA,
     EXAMPLES,
+    GROUPS,
     ICONS,
     LOG,
     NAMES,
@@ -60,9 +62,10 @@ from fairdesk.gui.workspace.shell.standings import (
     REPORT,
     SHARE,
 )
+from fairdesk.gui.workspace.subgroups.finding import Key
 from fairdesk.gui.workspace.subgroups.findings_view import METHOD
 from fairdesk.gui.workspace.subgroups.terms_view import text_columns
-from fairdesk.wording import words
+from fairdesk.wording import language, words
 
 #: Seconds after which an estimate or a proof ends where nothing else was asked for.
 _SECONDS = 60.0
@@ -95,21 +98,13 @@ class Workspace(QWidget):
         make_worker: Callable[[], Worker] = Worker,
     ) -> None:
         super().__init__(parent)
-        self._make_worker = make_worker
-        #: Whether the next run is made by another worker.
-        self._replaces = False
         # before a run can begin: what is “running” in the file was cut off when the app ended
         store.close_interrupted_runs()
         self._store = store
-        self._worker: Worker | None = None
-        self._opening: Worker | None = None
-        self.queue = RunQueue()
-        #: What the audit file keeps of it.
-        self._kept: tuple[WaitingRun, ...] = ()
-        #: Whether nothing begins any more.
-        self._closing = False
         self._session = Session(store, self)
-        self._places = self._session.study.places
+        self._banner = parts.Banner()
+        self.runner = Runner(self._session, self._banner, make_worker, self)
+        self.queue = self.runner.queue
         self.steps = Steps(NAMES, ICONS)
         self.overview = OverviewPage(self._session)
         self.data = DataPage(store.spec)
@@ -122,7 +117,6 @@ class Workspace(QWidget):
         self.report = ReportPage(self._session)
         self.log = LogPage(self._session)
         self.bar = RunBar()
-        self._banner = parts.Banner()
         pages = (
             *(self.overview, self.data, self.groups, self.share, self.examples),
             *(self.proof, self.repair, self.compare, self.report, self.log),
@@ -144,13 +138,13 @@ class Workspace(QWidget):
             self.bar.hide()
         self._tell()
         self._session.load()
-        self._offer_kept(store.waiting_runs())
+        self.runner.offer(store.waiting_runs())
 
     def _listen(self) -> None:
         """Do what pages, bar and runs ask for."""
         self.steps.chosen.connect(self._pages.setCurrentIndex)
         self.overview.go.connect(self.show_page)
-        self.overview.open_run.connect(self._open_run)
+        self.overview.open_run.connect(self.show_run)
         self.overview.repeat.connect(self.repeat)
         self.overview.go_on.connect(self.continue_run)
         self.overview.compare.connect(self.compare_with)
@@ -159,19 +153,19 @@ class Workspace(QWidget):
         for proving in (self.overview.prove, self.proof.prove):
             proving.connect(self.prove)
         self.proof.go_on.connect(self.prove_more)
-        self.proof.stop.connect(self._stop)
+        self.proof.stop.connect(self.runner.stop)
         self.proof.show_examples.connect(self._show_examples)
         self.overview.find_groups.connect(self.find_groups)
         self.groups.find_groups.connect(self.find_groups)
         self.groups.compare_words.connect(self.compare_words)
         self.groups.measure_groups.connect(self.measure_groups)
         self.groups.again.connect(self.find_groups_again)
-        self.groups.compare.connect(lambda method: self._ask((self._anew(method, None),)))
+        self.groups.compare.connect(lambda method: self.runner.ask((self._anew(method, None),)))
         self.compare.compare_methods.connect(self.compare_methods)
         self.compare.diagnose.connect(self.diagnose)
         for asker in (self.overview.start, self.examples.start, self.report.start):
             asker.connect(self.run_again)
-        self.repair.repair.connect(lambda run: self._ask((run,)))
+        self.repair.repair.connect(lambda run: self.runner.ask((run,)))
         self.repair.search.connect(self.run_again)
         self.repair.show_examples.connect(partial(self.show_page, EXAMPLES))
         for page in (self.repair, self.report):
@@ -179,7 +173,7 @@ class Workspace(QWidget):
         self.bar.again.connect(self._run_like_the_last)
         self.bar.pause.connect(self._session.driver.pause)
         self.bar.resume.connect(self._session.driver.resume)
-        self.bar.stop.connect(self._stop)
+        self.bar.stop.connect(self.runner.stop)
         self._listen_to_queue()
         self._session.said.connect(self.said)
         self._session.report_wanted.connect(self.show_in_report)
@@ -189,17 +183,23 @@ class Workspace(QWidget):
         self._session.driver.ended.connect(self._end)
 
     def _listen_to_queue(self) -> None:
-        """Do what is asked for in the list of runs."""
-        strip = self.bar.queue
+        """Do what is asked for in the list of runs, and show what became of it."""
+        strip, runner = self.bar.queue, self.runner
         strip.opened.connect(self._open_queued)
-        strip.placed.connect(self._place)
-        strip.dropped.connect(lambda number: self._changed(self.queue.drop(number)))
-        strip.restored.connect(lambda number: self._changed(self.queue.restore(number)))
-        strip.stopped.connect(lambda _number: self._stop())
+        strip.placed.connect(runner.place)
+        strip.dropped.connect(runner.drop)
+        strip.restored.connect(runner.restore)
+        strip.stopped.connect(lambda _number: runner.stop())
         strip.add.connect(self.run_again)
         strip.stop_all.connect(self.stop_all)
-        strip.go_on.connect(self._advance)
+        strip.go_on.connect(runner.advance)
         strip.report.connect(partial(self.show_page, REPORT))
+        runner.changed.connect(self._show_queue)
+        runner.opening.connect(lambda: self.bar.show_opening("Opening the model"))
+        runner.began.connect(self._begin)
+        runner.asked.connect(self._show_queued)
+        runner.rested.connect(self._tell)
+        runner.said.connect(self.said)
 
     @property
     def title(self) -> str:
@@ -210,6 +210,17 @@ class Workspace(QWidget):
     def path(self) -> Path:
         """The audit file."""
         return self._session.path
+
+    @property
+    def glance(self) -> Glance | None:
+        """What the audit has come to; nothing until its file was read."""
+        if not self._session.loaded:
+            return None
+        spec, said = self._session.spec, self.overview.headline.said
+        column = words.quoted(spec.predictions)
+        model = f"decisions in {column}" if spec.predictions else Path(spec.model.path).name
+        date = language.date_text(datetime.fromisoformat(spec.created))
+        return Glance(spec.title, model, date, said.value, said.label)
 
     @property
     def busy(self) -> bool:
@@ -245,6 +256,41 @@ class Workspace(QWidget):
         """Show a page by its name."""
         self.steps.setCurrentRow(NAMES.index(name))
 
+    def found_by(self, text: str) -> Iterator[Found]:
+        """Yield what may be meant by a text."""
+        return find(self._session, text, self)
+
+    def show_attribute(self, name: str) -> None:
+        """Show an attribute among the data."""
+        self.show_page(DATA)
+        self.data.show_attribute(name)
+
+    def show_group(self, attributes: tuple[str, ...], values: tuple[str, ...]) -> None:
+        """Show the metrics of a group, by its values of these attributes."""
+        self.show_page(GROUPS)
+        self.groups.show_group(attributes, values)
+
+    def show_subgroup(self, key: Key) -> None:
+        """Show a subgroup that was discovered."""
+        self.show_page(GROUPS)
+        self.groups.show_subgroup(key)
+
+    def show_pair(self, number: int) -> None:
+        """Show a pair by its number, once it is found in the file."""
+        query = PairQuery(among=(number,))
+        self._session.store.ask(
+            lambda store: store.pairs(query, 0, 1),
+            lambda pairs: self._show_found(number, pairs),
+            key="pair",
+        )
+
+    def _show_found(self, number: int, pairs: Sequence[Pair]) -> None:
+        if pairs:
+            self.examples.pairs.filters.clear()
+            self._show_examples(pairs[0].run, (number,))
+        else:
+            self.said.emit(f"This audit has no pair {words.number(number)}.")
+
     def start_run(self, worker: Worker, run: RunSpec) -> None:
         """Begin a run and show what it answers.
 
@@ -271,13 +317,16 @@ class Workspace(QWidget):
         seconds : float, optional
             A time limit that they share.
         """
-        if self._worker is not None and self._worker is not worker:
-            self._worker.close()
-        self._worker = worker
-        self._ask(runs, seconds)
+        self.runner.use(worker)
+        self.runner.ask(runs, seconds)
 
-    def _begin(self, worker: Worker, run: RunSpec) -> None:
-        self._session.start(worker, run)
+    def stop_all(self) -> None:
+        """Stop the run, or the opening of the model, and drop the runs that wait."""
+        if not self.runner.opens:
+            self.bar.show_stopping()
+        self.runner.stop_all()
+
+    def _begin(self, run: RunSpec) -> None:
         self.bar.show_beginning(run)
         self.said.emit("The run has started.")
         self.run_started.emit()
@@ -293,11 +342,11 @@ class Workspace(QWidget):
 
     def estimate(self) -> None:
         """Estimate how common it is."""
-        self._ask((self._anew(estimates(self._session.spec), _SECONDS),))
+        self.runner.ask((self._anew(estimates(self._session.spec), _SECONDS),))
 
     def prove(self) -> None:
         """Prove what can be proven."""
-        self._ask((self._anew("certify", _SECONDS),))
+        self.runner.ask((self._anew("certify", _SECONDS),))
 
     def prove_more(self, number: int, seconds: float) -> None:
         """Go on with a run that proves, for so many seconds."""
@@ -306,12 +355,12 @@ class Workspace(QWidget):
             spec = msgspec.structs.replace(
                 run.spec, budget=Budget(seconds=seconds), continues=run.id
             )
-            self._ask((timed_run(spec),))
+            self.runner.ask((timed_run(spec),))
 
     def find_groups(self) -> None:
         """Look for groups that rules describe; where there are none, for words in texts."""
         if self._session.spec.domain.grouping:
-            self._ask((self._anew(METHOD, None),))
+            self.runner.ask((self._anew(METHOD, None),))
         else:
             self.compare_words()
 
@@ -320,30 +369,27 @@ class Workspace(QWidget):
         run = self._record(number)
         if run is not None:
             options = {**run.spec.options, "theta": theta}
-            self._ask((msgspec.structs.replace(run.spec, options=options),))
+            self.runner.ask((msgspec.structs.replace(run.spec, options=options),))
 
     def compare_words(self) -> None:
         """Compare sentences that name different people, in the first text that the model reads."""
         texts = text_columns(self._session.spec)
         if texts:
-            self._ask((msgspec.structs.replace(self._anew(METHOD, None), text=texts[0]),))
+            self.runner.ask((msgspec.structs.replace(self._anew(METHOD, None), text=texts[0]),))
 
     def measure_groups(self) -> None:
         """Count how groups fare; no model is needed for that."""
-        if self.asks_nobody and self._worker is None:
-            self._worker = self._make_worker()
-            self._replaces = False
-        self._ask((self._anew("groups", None),))
+        self.runner.ask((self._anew("groups", None),))
 
     def diagnose(self) -> None:
         """Check whether the search's own estimates hold."""
-        self._ask((self._anew("diagnose", None),))
+        self.runner.ask((self._anew("diagnose", None),))
 
     def repeat(self, number: int) -> None:
         """Make a run again with the next seed that was not used for it."""
         run = self._record(number)
         if run is not None:
-            self._ask((msgspec.structs.replace(run.spec, seed=self._next_seed(run.spec)),))
+            self.runner.ask((msgspec.structs.replace(run.spec, seed=self._next_seed(run.spec)),))
 
     def continue_run(self, number: int) -> None:
         """Go on with a run: others than it has found already are found, or more is proven."""
@@ -354,7 +400,7 @@ class Workspace(QWidget):
             spec = msgspec.structs.replace(
                 run.spec, seed=self._next_seed(run.spec), continues=run.id
             )
-            self._ask((spec,))
+            self.runner.ask((spec,))
 
     def compare_with(self, number: int) -> None:
         """Show a run in the comparison, where others are chosen."""
@@ -367,8 +413,8 @@ class Workspace(QWidget):
         if self.asks_nobody:
             return
         seed = max((run.seed for run in self._made()), default=-1) + 1
-        dialog = CompareDialog(self._session.spec, seed, self, queued=not self._idle)
-        dialog.accepted.connect(lambda: self._ask(dialog.runs()))
+        dialog = CompareDialog(self._session.spec, seed, self, queued=not self.runner.idle)
+        dialog.accepted.connect(lambda: self.runner.ask(dialog.runs()))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # not modal to the help
         dialog.open()
@@ -383,8 +429,8 @@ class Workspace(QWidget):
         # what is offered first must be possible
         first = METHOD if not runs and all_off(spec, QuestionKind.EXAMPLES) else ""
         last = runs[-1] if runs else None
-        dialog = AgainDialog(spec, last, self, method=first, queued=not self._idle)
-        dialog.accepted.connect(lambda: self._ask((dialog.run(),)))
+        dialog = AgainDialog(spec, last, self, method=first, queued=not self.runner.idle)
+        dialog.accepted.connect(lambda: self.runner.ask((dialog.run(),)))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # not modal to the help
         dialog.open()
@@ -399,7 +445,7 @@ class Workspace(QWidget):
 
     def stop_and_keep(self) -> None:
         """Stop the run; returns when what it found is safe in the file."""
-        self._closing = True
+        self.runner.begin_no_more()
         self.bar.show_stopping()
         self._session.driver.stop_and_wait()
 
@@ -425,17 +471,14 @@ class Workspace(QWidget):
 
     def change_worker(self) -> None:
         """Have the next run made by another worker: where runs are made was changed."""
-        self._replaces = True
+        self.runner.change_worker()
 
     def close_audit(self) -> None:
         """Stop what runs, write what waits, close the model and the file."""
         self.report.keep()
-        self._closing = True
+        self.runner.begin_no_more()
         self._session.close()
-        for worker in (self._worker, self._opening):
-            if worker is not None:
-                worker.close()
-        self._worker = self._opening = None
+        self.runner.close()
         self._store.close()
 
     # Parts
@@ -475,154 +518,18 @@ class Workspace(QWidget):
 
     # What happens
 
-    @property
-    def _idle(self) -> bool:
-        """Whether a run that is asked for begins at once."""
-        return not self.busy and self._opening is None and not self.queue.waiting
-
-    def _ask(self, runs: Sequence[RunSpec], seconds: float | None = None) -> None:
-        """Begin runs, or let them wait until what was asked for before is over."""
-        if self.asks_nobody and any(
-            METHODS[run.method].answers is not QuestionKind.RATES for run in runs
-        ):
-            return
-        idle = self._idle
-        added = self.queue.add(runs, seconds)
-        if idle:
-            self._banner.clear()
-            self._show_queued(added[0])
-        else:
-            waiting = words.counted(len(self.queue.waiting), "run")
-            self.said.emit(f"Added to the queue, in which {waiting} wait.")
-        self._changed()
-        self._advance()
-
-    def _advance(self) -> None:
-        """Begin the next run with the model that is open, else open it again first."""
-        if self.busy or self._opening is not None or self._closing or not self.queue.waiting:
-            return
-        if self._replaces and self._worker is not None:
-            self._worker.close()
-            self._worker = self._make_worker() if self.asks_nobody else None
-        self._replaces = False
-        if self._worker is None:
-            self._open_model()
-            return
-        begun = self.queue.begin()
-        if begun is not None:
-            self._begin(self._worker, begun.spec)
-        self._changed()
-
-    def _open_model(self) -> None:
-        """Open the model for the runs that wait."""
-        spec, places = self._session.spec, dict(self._places)
-        self._banner.clear()
-        self.bar.show_opening("Opening the model")
-        worker = self._opening = self._make_worker()
-        in_background(
-            self,
-            lambda: reopen(spec, places, worker),
-            lambda _none: self._opened(worker),
-            lambda error: self._not_open(worker, error),
-        )
-        self._changed()
-
-    def _opened(self, worker: Worker) -> None:
-        if worker is self._opening:  # else nobody waits for it any more, and it is closed
-            self._opening, self._worker = None, worker
-            self._advance()
-
-    def _not_open(self, worker: Worker, error: FairDeskError) -> None:
-        if worker is not self._opening:
-            return
-        self._opening = None
-        worker.close()
-        self._tell()
-        self._changed()
-        if isinstance(error, MovedError):
-            lost = error.lost
-            self._banner.tell(error, (("Locate the file…", lambda: self._locate(lost)),))
-        else:
-            self._banner.tell(error, (("Try again", self._advance),))
-
-    def _stop(self) -> None:
-        """Stop the run: the next one begins. Or the opening of the model, and all that wait."""
-        if self._opening is not None:
-            self.stop_all()
-        else:
-            self._session.driver.stop()
-
-    def stop_all(self) -> None:
-        """Stop the run, or the opening of the model, and drop the runs that wait."""
-        dropped = self.queue.drop_waiting()
-        if self._opening is None:
-            if dropped:
-                waiting = words.counted(len(dropped), "run")
-                self.said.emit(f"Stopping; {waiting} in the queue will not start.")
-            self.bar.show_stopping()
-            self._session.driver.stop()
-        else:
-            self._opening.close()
-            self._opening = None
-            self._tell()
-            self.said.emit("Stopped before the run had started.")
-        self._changed()
-
-    def _locate(self, lost: Path) -> None:
-        name, _kind = QFileDialog.getOpenFileName(
-            self, f"Locate “{lost.name}” of this audit", str(self.path.parent)
-        )
-        if name:
-            self._places[lost] = Path(name)
-            self._advance()
-
-    def _place(self, number: int, place: int) -> None:
-        """Give a run that waits another place; one dragged among what is over goes back."""
-        self.queue.move(number, place)
-        self._changed()
-
-    def _changed(self, really: bool = True) -> None:  # noqa: FBT001, FBT002 - whether it is another
-        """Show the queue, and keep in the file what waits."""
-        if not really:
-            return
-        self.bar.queue.show_queue(self.queue, opening=self._opening is not None)
+    def _show_queue(self) -> None:
+        """Show the queue, in its list and where something waits for it."""
+        self.bar.queue.show_queue(self.queue, opening=self.runner.opens)
         going = (self.queue.running, *self.queue.waiting)
         self.repair.expect(each.kind for each in going if each is not None)
         self._tell_queue()
-        kept = self.queue.kept()
-        if kept != self._kept:
-            self._kept = kept
-            self._session.store.ask(lambda store: store.write_waiting_runs(kept))
-
-    def _offer_kept(self, kept: tuple[WaitingRun, ...]) -> None:
-        """Offer the runs that waited when the audit was closed."""
-        if not kept or not self.queue.idle or self._closing:
-            return
-        self.queue.take_up(kept)
-        self._kept = kept
-        self._changed()
-        waiting = self.queue.waiting
-        self._banner.say(
-            f"{words.counted(len(waiting), 'run').capitalize()} did not start before this audit "
-            "was closed.",
-            f"Waiting: {waiting_text(waiting)}.",
-            (("Start now", self._go_on_with_kept), ("Drop", self._drop_kept)),
-        )
-
-    def _go_on_with_kept(self) -> None:
-        self._banner.clear()
-        self._advance()
-
-    def _drop_kept(self) -> None:
-        self._banner.clear()
-        self.queue.drop_waiting()
-        self._changed()
 
     def _open_queued(self, number: int) -> None:
         """Show the page of a run of the queue."""
         run = self.queue.find(number)
         if run is not None and run.run_id and self._record(run.run_id) is not None:
-            self._open_run(run.run_id)
+            self.show_run(run.run_id)
         elif run is not None:
             self._show_answer(run.spec)
 
@@ -636,7 +543,7 @@ class Workspace(QWidget):
         else:
             self._show_answer(run.spec)
 
-    def _open_run(self, number: int) -> None:
+    def show_run(self, number: int) -> None:
         """Show what a run answered."""
         run = self._record(number)
         if run is None:
@@ -718,23 +625,12 @@ class Workspace(QWidget):
 
     def _end(self, state: RunState) -> None:
         ended = self.queue.running
-        stands = state.state if state.state in OVER else "stopped"
-        self.queue.end(
-            stands,
-            run_id=state.id,
-            elapsed=self.bar.clock.elapsed,
-            why=state.message if stands == "failed" else "",
-        )
         self.said.emit(_ended(state))
-        if not state.id:
-            # it ended before it could be written down as a run
-            self._banner.say("The run could not be started.", state.message)
+        self.runner.end(state, self.bar.clock.elapsed)
         if ended is not None and ended.batch.compares:
             batch = self.queue.of(ended.batch)
             if not any(each.stands == "waiting" for each in batch):
                 self.compare.runs.choose([each.run_id for each in batch if each.run_id])
-        self._changed()
-        self._advance()
         if not self.busy:
             self.run_finished.emit()
 
@@ -753,7 +649,7 @@ class Workspace(QWidget):
             self.steps.stand(NAMES.index(name), standing)
         if self.asks_nobody:
             self.bar.setVisible(busy or bool(self.queue.runs))
-        elif busy or self._opening is not None:
+        elif busy or self.runner.opens:
             pass  # it says itself how it goes
         elif session.runs:
             self.bar.show_record(session.runs[-1])

@@ -17,7 +17,13 @@ from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.finding import Finding, findings_of, matching, score_text
+from fairdesk.gui.workspace.subgroups.finding import (
+    Finding,
+    Key,
+    findings_of,
+    matching,
+    score_text,
+)
 from fairdesk.gui.workspace.subgroups.findings_list import FindingsList
 from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods
 from fairdesk.gui.workspace.subgroups.rule_detail import RuleDetail
@@ -309,21 +315,24 @@ class FindingsView(RunPage):
             if one.rule_set.outcome == outcome
         )
 
+    def show_finding(self, key: Key) -> None:
+        """Choose a finding by what it says, whatever the list is filtered by."""
+        if self.list.select(key):
+            return
+        for widget in (self._search, self._attribute, self._outcome):
+            with QSignalBlocker(widget):
+                if isinstance(widget, QLineEdit):
+                    widget.clear()
+                else:
+                    widget.setCurrentIndex(0)
+        self._filter()
+        self.list.select(key)
+
     def _show_rule(self, conditions: Conditions) -> None:
         """Look at another rule of the same outcome, where it is a finding."""
         finding = self.detail.finding
-        if finding is None:
-            return
-        key = (finding.rule_set.outcome, conditions)
-        if conditions in self._known(key[0]) and not self.list.select(key):
-            for widget in (self._search, self._attribute, self._outcome):
-                with QSignalBlocker(widget):
-                    if isinstance(widget, QLineEdit):
-                        widget.clear()
-                    else:
-                        widget.setCurrentIndex(0)
-            self._filter()
-            self.list.select(key)
+        if finding is not None and conditions in self._known(finding.rule_set.outcome):
+            self.show_finding((finding.rule_set.outcome, conditions))
 
     def _ask_again(self, theta: float) -> None:
         if self._told is not None:

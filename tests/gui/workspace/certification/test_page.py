@@ -381,7 +381,7 @@ def test_it_is_gone_on_with_for_as_long_as_is_asked(qtbot, opened, path, monkeyp
     workspace = opened(path)
     workspace.show_page(PROOF)
     asked = []
-    monkeypatch.setattr(workspace, "_ask", asked.extend)
+    monkeypatch.setattr(workspace.runner, "ask", asked.extend)
     assert workspace.proof._more.isVisible()
     assert not workspace.proof._stop.isVisible()
     workspace.proof._more.click()

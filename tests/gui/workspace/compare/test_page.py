@@ -20,7 +20,7 @@ from fairdesk.gui.workspace.compare.comparing import (
     lessons,
     overlaps_of,
 )
-from fairdesk.gui.workspace.shell import workspace as workspace_module
+from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.model import Capability
@@ -261,8 +261,8 @@ def test_stop_ends_one_and_the_next_begins(qtbot, opened, tmp_path):
 def test_a_run_is_repeated_gone_on_with_and_compared_by_keys(qtbot, opened, tmp_path, monkeypatch):
     path = make_audit(tmp_path, runs=2)
     workspace = opened(path)
-    monkeypatch.setattr(workspace_module, "Worker", FakeWorker)
-    monkeypatch.setattr(workspace_module, "reopen", lambda *_: None)
+    monkeypatch.setattr(runner, "Worker", FakeWorker)
+    monkeypatch.setattr(runner, "reopen", lambda *_: None)
     table = workspace.overview._runs
     qtbot.waitUntil(lambda: table.rowCount() == 2, timeout=10_000)
     assert not workspace.overview._repeat.isEnabled()

@@ -361,7 +361,7 @@ def test_a_smaller_support_is_asked_for(qtbot, opened, path):
     assert [supports.table.item(row, 2).text() for row in range(3)] == ["1,590", "720", "110"]
     assert supports.chart.drawing.lines[0].y.tolist() == pytest.approx([62.4, 52, 31])
     asked = []
-    workspace._ask = asked.extend
+    workspace.runner.ask = asked.extend
     with qtbot.waitSignal(workspace.groups.again) as told:
         supports._button.click()
     assert told.args == [number, 0.02]
@@ -407,7 +407,7 @@ def test_another_method_is_tried(qtbot, opened, path):
     measure(path, "testsgd", FIGURES)
     workspace = shown(opened, path)
     asked = []
-    workspace._ask = asked.extend
+    workspace.runner.ask = asked.extend
     for button in workspace.groups.findings.others._buttons.values():
         button.click()
     assert [each.method for each in asked] == ["themis-groups", "fairfictplay"]
@@ -429,7 +429,7 @@ def test_runs_open_the_tab_that_tells_of_them(opened, path):
 def test_the_runs_that_are_asked_for(opened, path):
     workspace = opened(path)
     asked = []
-    workspace._ask = asked.extend
+    workspace.runner.ask = asked.extend
     workspace.find_groups()
     workspace.measure_groups()
     assert [(each.method, each.budget.seconds) for each in asked] == [
@@ -538,7 +538,7 @@ def test_words_are_offered_where_the_model_reads_texts(qtbot, opened, texts):
     assert tabs.isTabVisible(tabs.indexOf(workspace.groups.words))
     assert tabs.currentWidget() is workspace.groups.words
     asked = []
-    workspace._ask = asked.extend
+    workspace.runner.ask = asked.extend
     (button,) = (
         each
         for each in workspace.groups.words.findChildren(QPushButton)
@@ -679,7 +679,7 @@ def test_what_the_model_is_not_given_tells_groups_apart(qtbot, opened, unseen):
     assert people.table.model().headerData(0, Qt.Orientation.Horizontal) == "◆ sex"
     assert people.table.model().index(0, 0).data() == "female"
     asked = []
-    workspace._ask = asked.extend
+    workspace.runner.ask = asked.extend
     workspace.find_groups()
     assert asked[0].method == "testsgd"
 
@@ -698,7 +698,7 @@ def test_measuring_the_groups_of_decisions_opens_no_model(opened, path, spec, tm
     workspace = opened(decided)
     assert workspace.groups.tabs.currentWidget() is workspace.groups.tables
     begun = []
-    workspace._begin = lambda worker, run: begun.append((worker, run))
+    workspace._session.start = lambda worker, run: begun.append((worker, run))
     workspace.measure_groups()
     workspace.find_groups()
     ((worker, run),) = begun

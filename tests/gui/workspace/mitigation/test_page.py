@@ -445,7 +445,7 @@ def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
     workspace = shown(opened, path)
     page = workspace.repair
     asked_for(qtbot, page)
-    workspace._worker = worker
+    workspace.runner.use(worker)
     page.form.button.click()
     # the form makes room for what comes
     qtbot.waitUntil(lambda: not page.fold.is_open, timeout=10_000)
@@ -523,8 +523,7 @@ def test_a_mitigation_waits_for_the_first_pairs(qtbot, opened, tmp_path):
     assert [each.spec.method for each in workspace.queue.waiting] == ["testsgd", "repair-aequitas"]
     page.form.group.setChecked(True)
     assert page.form.button.isEnabled()
-    workspace.queue.drop(workspace.queue.waiting[0].number)
-    workspace._changed()
+    workspace.runner.drop(workspace.queue.waiting[0].number)
     # nothing that may find a subgroup is left
     assert not page.form.button.isEnabled()
     with qtbot.waitSignal(workspace.run_finished, timeout=30_000):

@@ -2,7 +2,7 @@ import threading
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
 from fairdesk.audit.plan.spec import RunSpec
@@ -351,3 +351,46 @@ def test_the_two_sides_are_whole_and_only_what_is_around_them_scrolls(qtbot, kno
     qtbot.waitUntil(lambda: table.height() >= lines * table.rowHeight(0), timeout=LONG)
     assert table.verticalScrollBar().maximum() == 0
     assert known.examples._bars.visibleRegion().isEmpty()
+
+
+def test_a_bar_of_one_attribute_alone_lists_its_pairs(qtbot, reading):
+    page = reading.examples
+    page._watching.set_open(opened=True)
+    qtbot.wait(100)  # until all is laid out
+    bars, pairs = page._bars, page.pairs
+    counts = [count for _name, count in bars.drawing.counts]
+    names = [name for name, _count in bars.drawing.counts]
+    spots = bars.laid.spots
+    assert [spot.key for spot in spots] == list(range(len(names)))
+    whole = pairs.model.rowCount()
+    middle = QPoint(int(spots[1].x + spots[1].wide / 2), int(spots[1].y + spots[1].tall / 2))
+    qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=middle)
+    qtbot.waitUntil(lambda: pairs.model.rowCount() == counts[1] < whole, timeout=10_000)
+    assert page.pairs.filters.alone == names[1]
+    assert bars.marked.chosen == 1
+    # with the keyboard, and once more to see all again
+    bars.setFocus()
+    bars._point_at(None)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down):
+        qtbot.keyClick(bars, key)
+    qtbot.keyClick(bars, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: pairs.model.rowCount() == whole, timeout=10_000)
+    assert bars.marked.chosen is None
+
+
+@pytest.mark.parametrize(("wide", "way"), [(960, "Horizontal"), (800, "Vertical")])
+def test_table_and_pair_can_be_read_in_a_small_window(qtbot, reading, wide, way):
+    reading.resize(wide, 500)
+    table = reading.examples.pairs.table
+    orientation = Qt.Orientation[way]
+    qtbot.waitUntil(lambda: reading.examples._split.orientation() == orientation)
+    qtbot.waitUntil(lambda: table.viewport().height() >= 4 * table.rowHeight(0))
+    area = reading._pages.parentWidget().parentWidget()
+    assert area.horizontalScrollBar().maximum() == 0
+    # the order in which pairs come first is not cut
+    order = reading.examples.pairs._order
+    assert (
+        order.width()
+        >= order.minimumWidth()
+        > order.fontMetrics().horizontalAdvance(order.itemText(0))
+    )

@@ -31,8 +31,8 @@ from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
+from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
-from fairdesk.gui.workspace.shell import workspace
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.data_page import model_facts
 from fairdesk.gui.workspace.shell.next_step import next_step
@@ -435,7 +435,7 @@ def test_a_moved_or_changed_model_is_not_opened(path, tmp_path):
 
 
 def test_run_again_asks_for_the_model_when_it_was_moved(qtbot, reading):
-    reading._ask((RUN,))
+    reading.runner.ask((RUN,))
     qtbot.waitUntil(reading._banner.isVisible, timeout=10_000)
     assert phrases.SHOW_WHERE in [each.text() for each in reading._banner.findChildren(QPushButton)]
     assert reading.bar._again.isVisible()
@@ -520,12 +520,12 @@ def test_where_a_file_is_now_is_asked_and_kept(qtbot, reading, monkeypatch, tmp_
             lost = tmp_path / ("model.pkl", "scaler.pkl")[len(asked) - 1]
             raise MovedError("It is not where it was.", lost=lost, why="Gone.", remedy="Show it.")
 
-    monkeypatch.setattr(workspace, "reopen", reopened)
-    monkeypatch.setattr(workspace, "Worker", FakeWorker)
+    monkeypatch.setattr(runner, "reopen", reopened)
+    monkeypatch.setattr(runner, "Worker", FakeWorker)
     there = tmp_path / "there.pkl"
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(there), ""))
     with qtbot.waitSignal(reading.run_finished, timeout=30_000):
-        reading._ask((RUN,))
+        reading.runner.ask((RUN,))
         for number in (1, 2):
             qtbot.waitUntil(lambda wanted=number: len(asked) == wanted, timeout=10_000)
             qtbot.waitUntil(reading._banner.isVisible, timeout=10_000)
@@ -627,10 +627,10 @@ def test_the_groups_of_an_ordinary_audit_are_told(qtbot, reading):
 
 def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
     worker = FakeWorker()
-    monkeypatch.setattr(workspace, "Worker", lambda: worker)
-    monkeypatch.setattr(workspace, "reopen", lambda *_: None)
+    monkeypatch.setattr(runner, "Worker", lambda: worker)
+    monkeypatch.setattr(runner, "reopen", lambda *_: None)
     with qtbot.waitSignal(reading.run_finished, timeout=20_000):
-        reading._ask((RUN,))
+        reading.runner.ask((RUN,))
     with Store.open(path) as store:
         assert [run.state for run in store.runs()] == ["done", "done"]
     qtbot.waitUntil(lambda: reading.examples._runs.count() == 2, timeout=10_000)
@@ -640,9 +640,9 @@ def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
 
 def test_a_model_that_does_not_open_can_be_stopped(qtbot, reading, monkeypatch):
     worker, hangs = FakeWorker(), threading.Event()
-    monkeypatch.setattr(workspace, "Worker", lambda: worker)
-    monkeypatch.setattr(workspace, "reopen", lambda *_: hangs.wait(10))
-    reading._ask((RUN,))
+    monkeypatch.setattr(runner, "Worker", lambda: worker)
+    monkeypatch.setattr(runner, "reopen", lambda *_: hangs.wait(10))
+    reading.runner.ask((RUN,))
     assert reading.bar._stop.isVisible()
     # another run can be asked for meanwhile, and waits
     reading.run_again()
