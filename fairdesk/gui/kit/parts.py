@@ -325,7 +325,7 @@ class Busy(QWidget):
         bar = QProgressBar()
         bar.setRange(0, 0)
         bar.setTextVisible(False)
-        bar.setFixedSize(QSize(140, 10))
+        bar.setFixedSize(QSize(96, 10))
         bar.setAccessibleName("Working")
         row = layouts.row(bar, self._words, on=self, spacing=theme.GAP)
         if cancel:
@@ -575,6 +575,13 @@ def bounded(combo: QComboBox, letters: int = 12) -> QComboBox:
     """Keep long texts of a file from making a choice, and with it the window, too wide."""
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(letters)
+    return combo
+
+
+def roomy(combo: QComboBox, letters: int) -> QComboBox:
+    """Let a choice be as wide as its texts where there is room, and never less than so many."""
+    combo.setMinimumWidth(bounded(combo, letters).minimumSizeHint().width())
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     return combo
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QWidget
 
 from fairdesk.app.plan import TEXT
 from fairdesk.data.columns.rereading import for_kind, with_reading
@@ -24,6 +24,7 @@ from fairdesk.gui.kit.parts import (
     Card,
     DropZone,
     Elided,
+    Stack,
     bounded,
     calm,
     clear,
@@ -90,7 +91,7 @@ class DataPage(Page):
             "never modified.",
         )
         self._empty.asked.connect(self._choose)
-        self._stack = QStackedWidget()
+        self._stack = Stack()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._loaded_part())
         self.body.addWidget(self._stack, 1)
@@ -110,7 +111,10 @@ class DataPage(Page):
 
     def first_field(self) -> QWidget:
         """Return what has the keyboard when the page comes on screen."""
-        return self.preview if self.state.table is not None else self._empty.button
+        if self.state.table is None:
+            return self._empty.button
+        # what is proposed may be right, what is not known must be said
+        return self.good if self.state.label else self.label
 
     @property
     def busy(self) -> bool:
@@ -124,7 +128,9 @@ class DataPage(Page):
         self.written = DialectRow()
         self.written.changed.connect(self._reread)
         self.written.table_chosen.connect(self._read_table)
-        column = layouts.column(self._file_row(), self.written, on=part, spacing=theme.GAP)
+        column = layouts.column(
+            self._file_row(), self._question(), self.written, on=part, spacing=theme.GAP
+        )
         self.preview = Preview()
         self.preview.header.chosen.connect(self._retype)
         self._problems_side = QWidget()
@@ -138,7 +144,6 @@ class DataPage(Page):
         layouts.column(self._problems_title, layouts.grow(scrolled(inside)), on=self._problems_side)
         middle = layouts.row(layouts.grow(self.preview), self._problems_side, spacing=theme.GAP)
         column.addLayout(middle, 1)
-        column.addWidget(self._question())
         return part
 
     def _file_row(self) -> QHBoxLayout:

@@ -44,6 +44,8 @@ _UNSEEN_HINTS = {
 }
 #: The bars of the editor's chart.
 _BARS = 40
+#: So many letters of values are written on a button; of more there is only the number.
+_LISTED = 16
 
 
 class PeoplePage(Page):
@@ -117,7 +119,7 @@ class PeoplePage(Page):
 
     def first_field(self) -> QWidget:
         """Return what has the keyboard when the page comes on screen."""
-        return next(iter(self.roles.values()), self.tabs)
+        return next(iter((*self.chips.values(), *self.roles.values())), self.tabs)
 
     def inputs(self) -> Iterator[QWidget]:
         """Yield the suggestions, and the inputs of all rows from left to right."""
@@ -454,7 +456,7 @@ def _allowed(column: Column, choice: Choice) -> str:
     if len(chosen) < total:
         return f"{len(chosen):,} of {total:,} values…"
     together = ", ".join(chosen)
-    return f"{together}…" if len(together) <= 24 else f"all {total:,} values…"
+    return f"{together}…" if len(together) <= _LISTED else f"all {total:,} values…"
 
 
 def _figure(value: float | str) -> str:

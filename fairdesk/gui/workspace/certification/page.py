@@ -272,6 +272,7 @@ class ProofPage(RunPage):
         self._more.setText("&Continue for 10 more minutes")
         self._more.setToolTip("Continue from what is already proven; nothing is proven twice")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        self._more.setMinimumWidth(self._more.sizeHint().width() + 2 * theme.GAP)
         self._more.clicked.connect(partial(self._ask_more, _MORE[1]))
         menu = QMenu(self._more)
         for seconds in _MORE:

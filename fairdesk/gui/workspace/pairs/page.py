@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeySequence, QShowEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -42,8 +42,10 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.wording import words
 
 Curve = NDArray[np.float64]
-#: How high the chart is.
-_CHART = 200
+#: How high the chart is, and table and pair at least.
+_CHART, _LEAST = 200, 360
+#: In less width the pair stands below the table, not beside it.
+_BESIDE = 640
 
 
 def over_time(curve: Curve) -> Drawing:
@@ -119,10 +121,12 @@ class ExamplesPage(QWidget):
         self.chart = LineChart()
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
-        self._bars = Picture(Counts())
+        self._bars = Picture(Counts(), presses=True)
+        self._bars.pressed.connect(self._filter_alone)
         self.pairs = PairsView(session)
         self.detail = PairDetail(session)
         self.pairs.chosen.connect(self.detail.show_pair)
+        self.pairs.filters.changed.connect(self._mark_alone)
         self.detail.left.connect(self.pairs.table.setFocus)
         self.detail.worked_on.connect(self.pairs.hold)
 
@@ -154,6 +158,13 @@ class ExamplesPage(QWidget):
         super().showEvent(event)
         self._draw()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Put the pair below the table where both do not fit beside each other."""
+        super().resizeEvent(event)
+        room = event.size().width() - theme.AROUND[0] - theme.AROUND[2]
+        way = Qt.Orientation
+        self._split.setOrientation(way.Horizontal if room >= _BESIDE else way.Vertical)
+
     # Parts
 
     def _make_full(self, people: QWidget) -> QWidget:
@@ -183,7 +194,7 @@ class ExamplesPage(QWidget):
 
     def _make_people(self) -> QWidget:
         """Make the lower part: filters, and below them the table with the two people beside it."""
-        split = QSplitter(Qt.Orientation.Horizontal)
+        split = self._split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(self.pairs)
         split.addWidget(self.detail)
         split.setStretchFactor(0, 4)
@@ -191,8 +202,11 @@ class ExamplesPage(QWidget):
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.GAP)
         split.setSizes([400, 560])
-        self.detail.setMinimumSize(360, 240)
-        self.pairs.setMinimumSize(240, 200)
+        # in a low window the page scrolls: a table of one row could not be read
+        self.detail.setMinimumSize(360, _LEAST)
+        self.pairs.setMinimumSize(260, _LEAST)
+        # narrower than both beside each other
+        split.setMinimumWidth(self.detail.minimumWidth())
         return layouts.panel(self.pairs.filters, layouts.grow(split), spacing=theme.NEAR)
 
     def _make_watching(self) -> QWidget:
@@ -209,7 +223,7 @@ class ExamplesPage(QWidget):
         )
         self._alone_words = parts.quiet(
             "Number of pairs found in which changing this attribute alone changes the decision. "
-            f"{words.NOT_A_SUM}"
+            f"{words.NOT_A_SUM} Click a bar to list its pairs."
         )
         counts = layouts.panel(
             parts.heading("Changing one attribute alone"),
@@ -259,6 +273,21 @@ class ExamplesPage(QWidget):
         if not self.detail.toggle_table():
             self._watching.set_open(opened=True)
             self.chart.toggle_table()
+
+    def _filter_alone(self, place: int) -> None:
+        """List the pairs of a bar; once more, all again."""
+        filters, name = self.pairs.filters, self._alone_names[place]
+        filters.show_alone(None if filters.alone == name else name)
+
+    def _mark_alone(self) -> None:
+        """Mark the bar whose pairs are listed."""
+        alone = self.pairs.filters.alone
+        self._bars.choose(self._alone_names.index(alone) if alone is not None else None)
+
+    @property
+    def _alone_names(self) -> tuple[str, ...]:
+        """The protected attributes, in the order of the bars."""
+        return words.protected_names(self._session.spec.domain)
 
     def _keep_watching(self) -> None:
         """Leave open or closed what the auditor opened or closed."""
@@ -356,7 +385,6 @@ class ExamplesPage(QWidget):
 
     def _tell(self, run: RunRecord | RunState) -> None:
         """Say how a run stands, in words and numbers."""
-        spec = self._session.spec
         self._headline.setText(self._session.headline(run, ending=False))
         if not self._turned:
             # once a search is over its pairs are what matters
@@ -365,10 +393,7 @@ class ExamplesPage(QWidget):
         state = words.state_word(run.state).capitalize()
         effort = f"{sign} {state}: {words.effort(run)}."
         self._effort.setText(f"{effort} {pooled(self._with_examples())}".rstrip())
-        names = words.protected_names(spec.domain)
-        counts = (
-            tuple(zip(names, run.sufficient_alone, strict=False)) if run.sufficient_alone else ()
-        )
+        counts = tuple(zip(self._alone_names, run.sufficient_alone, strict=False))
         title = "Pairs found, by protected attribute whose change alone is sufficient"
         self._bars.draw(Counts(title, "pairs found", counts, run.found))
         if run.state == "failed":

@@ -98,7 +98,7 @@ class PairsView(QWidget):
         layouts.column(
             self._make_above(),
             layouts.grow(self._stack),
-            self._count,
+            self._make_below(),
             self._share,
             on=self,
             spacing=theme.NEAR,
@@ -134,6 +134,10 @@ class PairsView(QWidget):
         """Make the line above the table, which says in which order they are."""
         label = QLabel("&Order")
         label.setBuddy(self._order)
+        return layouts.row(label, layouts.grow(self._order), layouts.stretch(), spacing=theme.NEAR)
+
+    def _make_below(self) -> QHBoxLayout:
+        """Make the line below the table: how many there are, and the few to read first."""
         self._unlike.setText(_UNLIKE)
         self._unlike.setToolTip(
             "Ten of the matching pairs that differ most from each other (U): chosen "
@@ -141,18 +145,17 @@ class PairsView(QWidget):
             f"from the first {words.number(MOST_PEOPLE)}"
         )
         self._unlike.clicked.connect(self.choose_unlike)
-        return layouts.row(label, layouts.grow(self._order), self._unlike, spacing=theme.NEAR)
+        return layouts.row(layouts.grow(self._count), self._unlike, spacing=theme.NEAR)
 
     def _make_order(self) -> QComboBox:
         order = QComboBox()
         order.setAccessibleName("Order of the pairs")
-        # it may be cut in a small window, so that the button beside it is not
-        order.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        order.setMinimumContentsLength(6)
         order.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         order.setMaximumWidth(280)
         for text, _order in self._orders:
             order.addItem(text)
+        # a long name of an attribute may be cut, the order that comes first may not
+        parts.roomy(order, len(self._orders[0][0]))
         order.addItem("")  # by another column's header
         order.activated.connect(self._choose_order)
         parts.calm(order)

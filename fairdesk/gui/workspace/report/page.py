@@ -46,7 +46,7 @@ from fairdesk.report.provenance.signing import Key
 from fairdesk.results.proofs import Proven
 
 #: The form is at least so wide, the pages too.
-_LEAST_FORM, _LEAST_PAGES = 300, 340
+_LEAST_FORM, _LEAST_PAGES = 280, 370
 #: What no system wants in the name of a file, and how long such a name is at most.
 _UNFIT = re.compile(r'[\x00-\x1f<>:"/\\|?*\u202a-\u202e\u2066-\u2069]')
 _LONGEST = 80

@@ -68,7 +68,7 @@ class ReportPreview(QWidget):
         self.chip = QPushButton("△ Out of date – refresh")
         self.chip.setAccessibleDescription("The audit has changed since these pages were made.")
         self.page = QSpinBox()
-        self.contents = parts.bounded(QComboBox(), 8)
+        self.contents = parts.bounded(QComboBox(), 4)
         self.zoom = QComboBox()
         self.as_text = QToolButton()
         self._soon = QTimer(self, singleShot=True, interval=_SETTLES)
@@ -180,6 +180,7 @@ class ReportPreview(QWidget):
         self._over.setVisible(not (self.busy.isHidden() and self.chip.isHidden()))
         self._over.adjustSize()
         room = self._both.rect().adjusted(0, 0, 0, -theme.WIDE)
+        self._over.resize(min(self._over.width(), room.width()), self._over.height())
         self._over.move(
             room.center().x() - self._over.width() // 2, room.bottom() - self._over.height()
         )
