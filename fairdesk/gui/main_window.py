@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -110,6 +110,8 @@ class MainWindow(QMainWindow):
         self.wizard: Wizard | None = None
         self._clerk: Worker | None = None
         self._loaded = False
+        #: Owns the actions of the menus that press buttons of the page on screen.
+        self._buttons = QObject(self)
         self.start = StartPage()
         self.start.new.connect(self.new_audit)
         self.start.open.connect(self.choose_audit)
@@ -347,8 +349,14 @@ class MainWindow(QMainWindow):
     def _fill_parts(self) -> None:
         """Offer what can be done on the page on screen."""
         _take_out(self._part_menu)
-        actions = () if self.workspace is None else self.workspace.part_actions()
-        self._part_menu.addActions(actions or (self._nothing,))
+        self._buttons.deleteLater()
+        self._buttons = QObject(self)
+        kinds = () if self.workspace is None else self.workspace.part_actions(self._buttons)
+        for actions in kinds:
+            self._part_menu.addActions(actions)
+            self._part_menu.addSeparator()
+        if not any(kinds):
+            self._part_menu.addAction(self._nothing)
 
     def _fill_for(self, workspace: Workspace | None) -> None:
         """Offer in the menus what an open audit can do."""

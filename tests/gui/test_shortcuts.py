@@ -4,15 +4,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QHelpEvent, QShortcut
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QListWidget, QToolTip
+from PySide6.QtWidgets import QApplication, QListWidget, QPushButton, QToolTip
 
-from fairdesk.gui.commands import Shortcuts, commands
+from fairdesk.gui.commands import Shortcuts, commands, plain
 from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.hints.defining import define_entries
 from fairdesk.gui.kit.keys import PartAction, actions_of
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.main_window import MainWindow
-from fairdesk.gui.workspace.shell.standings import EXAMPLES, OVERVIEW
+from fairdesk.gui.workspace.shell.standings import EXAMPLES, OVERVIEW, SHARE
 from fairdesk.manual.terms import terms_in
 from tests.gui.auditing import make_audit
 
@@ -131,3 +131,28 @@ def test_a_tip_of_its_own_comes_before_a_definition(qtbot, themed):
     button.show()
     hover(button, QPoint(4, 4))
     assert QToolTip.text() == "of its own"
+
+
+def test_buttons_without_keys_are_in_the_menu_of_the_page(qtbot, window):
+    workspace = window.workspace
+    for name in workspace.page_names:
+        workspace.show_page(name)
+        there = offered(window)
+        names = {entry.removeprefix("Page: ") for entry in there if entry.startswith("Page: ")}
+        page = workspace._pages.currentWidget()
+        for button in page.findChildren(QPushButton):
+            if button.isVisible() and button.text()[:1].isascii() and button.text():
+                said = plain(button.text())
+                assert said in names or button.property("keyed"), (name, said)
+    # what keys do is told once
+    workspace.show_page(EXAMPLES)
+    qtbot.waitUntil(lambda: workspace.examples.detail.pair is not None, timeout=10_000)
+    assert not [name for name in offered(window) if name in ("Page: Why?", "Page: ⚑ Flag")]
+
+
+def test_a_button_is_pressed_by_the_menu(qtbot, window):
+    workspace = window.workspace
+    workspace.show_page(SHARE)
+    button = next(each for each in workspace.share.findChildren(QPushButton) if each.isVisible())
+    with qtbot.waitSignal(button.clicked):
+        offered(window)[f"Page: {plain(button.text())}"].trigger()

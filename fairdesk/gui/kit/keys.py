@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 
 class Found(NamedTuple):
@@ -23,6 +23,10 @@ class Found(NamedTuple):
 
     name: str
     show: Callable[[], object]
+
+
+#: Set on a button that does what keys do, too.
+_KEYED = "keyed"
 
 
 class PartAction(QAction):
@@ -69,3 +73,26 @@ def actions_of(page: QWidget) -> Iterator[PartAction]:
         if shown and each.text() not in told:
             told.add(each.text())
             yield each
+
+
+def keyed(*buttons: QPushButton) -> None:
+    """Leave out of menus what buttons do, since `shortcut` has put it there."""
+    for button in buttons:
+        button.setProperty(_KEYED, True)  # noqa: FBT003 - Qt's own
+
+
+def buttons_of(page: QWidget, owner: QObject) -> Iterator[QAction]:
+    """Yield actions, which belong to ``owner``, that press the buttons of a page on screen.
+
+    Those that keys press too are left out, and of buttons with the same name all but the first.
+    """
+    told = set()
+    for button in page.findChildren(QPushButton):
+        name = button.text() if button.text()[:1].isascii() else button.accessibleName()
+        if not name or name in told or button.property(_KEYED) or not button.isVisibleTo(page):
+            continue
+        told.add(name)
+        made = QAction(name, owner)
+        made.setEnabled(button.isEnabled())
+        made.triggered.connect(button.click)
+        yield made

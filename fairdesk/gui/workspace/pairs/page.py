@@ -31,7 +31,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.steps import OF_STATE
@@ -261,6 +261,7 @@ class ExamplesPage(QWidget):
             ("T", self._toggle_table, "Show the chart as a table"),
         ):
             shortcut(self.pairs.table, keys, run, text, self.detail)
+        keyed(*self.detail.keyed)
         shortcut(people, "Alt+Down", lambda: self.pairs.step(1), "Next pair")
         shortcut(people, "Alt+Up", lambda: self.pairs.step(-1), "Previous pair")
         find = self.pairs.filters.take_focus

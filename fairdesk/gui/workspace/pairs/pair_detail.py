@@ -261,6 +261,11 @@ class PairDetail(QWidget):
         if another or (before is not None and before.nearest != pair.nearest):
             self._session.study.recall(pair, self._take_known)
 
+    @property
+    def keyed(self) -> tuple[QPushButton, ...]:
+        """The buttons of what keys of the page do, too."""
+        return self._flag, self._dismiss, self._bring, self._why
+
     def flag(self) -> None:
         """Flag the pair, or take the flag away."""
         self._mark("flagged")

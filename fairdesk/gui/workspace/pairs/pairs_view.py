@@ -25,7 +25,7 @@ from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
 from fairdesk.gui.workspace.pairs.plausible import ShareDelegate
@@ -115,6 +115,7 @@ class PairsView(QWidget):
         copy = QKeySequence.StandardKey.Copy
         shortcut(self.table, copy, self.copy, "Copy the selected pairs")
         shortcut(self.table, "F5", self.show_fresh, "Show new pairs")
+        keyed(self._fresh, self._unlike)
         shortcut(self.table, "U", self.choose_unlike, _UNLIKE.replace("&", ""))
 
     def _make_chips(self) -> None:

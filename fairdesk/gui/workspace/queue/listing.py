@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, Q
 from fairdesk.app.run_queue import QueuedRun, RunQueue
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.workspace.queue.naming import SIGNS, standing
 
 _NUMBER = Qt.ItemDataRole.UserRole
@@ -91,6 +91,7 @@ class QueueList(QWidget):
             ("Delete", self._drop, "Drop the run from the queue"),
         ):
             shortcut(self._list, keys, button.click, text)
+            keyed(button)
         buttons = layouts.row(
             *(self._up, self._down, self._drop, self._restore, self._stop),
             layouts.stretch(),

@@ -22,6 +22,7 @@ from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.keys import keyed
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import Run, with_examples
@@ -178,6 +179,7 @@ class OverviewPage(QWidget):
         ):
             button.clicked.connect(act)
             button.setToolTip(tip)
+            keyed(button)
             row.addWidget(button)
         row.addStretch(1)
         self._offer()

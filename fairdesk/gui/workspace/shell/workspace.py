@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QUndoStack
 from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
 
@@ -24,7 +24,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
-from fairdesk.gui.kit.keys import Found, actions_of, shortcut
+from fairdesk.gui.kit.keys import Found, actions_of, buttons_of, shortcut
 from fairdesk.gui.kit.pages import Pages
 from fairdesk.gui.kit.settings import Glance
 from fairdesk.gui.workspace.certification.page import ProofPage
@@ -242,10 +242,20 @@ class Workspace(QWidget):
         """What shows each page that this audit has."""
         return tuple(self._to_page[name] for name in self.page_names)
 
-    def part_actions(self) -> tuple[QAction, ...]:
-        """Return what keys do on the page on screen, and in the queue."""
+    def part_actions(self, owner: QObject) -> tuple[tuple[QAction, ...], ...]:
+        """Return what keys do on the page on screen and in the queue, and what other buttons do.
+
+        Parameters
+        ----------
+        owner : QObject
+            Of the actions that press buttons.
+        """
         page = self._pages.currentWidget()
-        return (*(actions_of(page) if page is not None else ()), *actions_of(self.bar))
+        parts_of = (self.bar,) if page is None else (page, self.bar)
+        return (
+            tuple(each for part in parts_of for each in actions_of(part)),
+            tuple(each for part in parts_of for each in buttons_of(part, owner)),
+        )
 
     @property
     def undo_stack(self) -> QUndoStack:
