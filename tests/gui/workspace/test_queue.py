@@ -85,7 +85,7 @@ def test_methods_to_compare_are_added_while_something_runs(qtbot, running):
 
 
 def test_the_line_shows_each_run_and_leads_to_its_page(qtbot, running):
-    running._ask((RATES, RunSpec("certify", budget=Budget(seconds=30.0))))
+    running.runner.ask((RATES, RunSpec("certify", budget=Budget(seconds=30.0))))
     first, rates, proof = chips(running)
     assert first.startswith("▶ Pairs")
     assert "left" in first
@@ -100,8 +100,8 @@ def test_the_line_shows_each_run_and_leads_to_its_page(qtbot, running):
 
 
 def test_runs_are_moved_dropped_and_added_again_by_keys(qtbot, running):
-    running._ask((RATES,))
-    running._ask((RunSpec("certify"),))
+    running.runner.ask((RATES,))
+    running.runner.ask((RunSpec("certify"),))
     assert [line[0] for line in lines(running)] == ["▶", "·", "·"]
     shown = choose(running, 2)
     shown._list.setFocus()
@@ -122,8 +122,8 @@ def test_runs_are_moved_dropped_and_added_again_by_keys(qtbot, running):
 
 
 def test_a_run_is_dragged_to_another_place(qtbot, running):
-    running._ask((RATES,))
-    running._ask((RunSpec("certify"),))
+    running.runner.ask((RATES,))
+    running.runner.ask((RunSpec("certify"),))
     shown = choose(running, 2)._list
     model = shown.model()
     assert model.moveRow(shown.rootIndex(), 2, shown.rootIndex(), 1)
@@ -133,7 +133,7 @@ def test_a_run_is_dragged_to_another_place(qtbot, running):
 
 
 def test_a_run_that_is_dragged_above_the_one_in_progress_goes_back(qtbot, running):
-    running._ask((RATES,))
+    running.runner.ask((RATES,))
     shown = choose(running, 1)._list
     assert shown.model().moveRow(shown.rootIndex(), 1, shown.rootIndex(), 0)
     assert "·" in shown.item(0).text()
@@ -165,7 +165,7 @@ def test_a_run_that_cannot_begin_does_not_keep_the_others_from_it(qtbot, opened,
 def test_what_waits_when_the_audit_is_closed_is_offered_when_it_is_opened(
     qtbot, opened, running, monkeypatch
 ):
-    running._ask((RunSpec("uniform", {"samples": 200}, seed=7),))
+    running.runner.ask((RunSpec("uniform", {"samples": 200}, seed=7),))
     running.stop_and_keep()
     running.close_audit()
     with Store.open(running.path) as store:
