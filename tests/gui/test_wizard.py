@@ -191,13 +191,17 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
         ]
 
 
-def test_the_audit_of_a_plan_is_started_without_the_review(qtbot, wizard, loans):
+@pytest.mark.parametrize("step", [Step.PEOPLE, Step.CHECKS])
+def test_the_audit_of_a_plan_is_started_without_what_has_defaults(qtbot, wizard, loans, step):
     answer_data(qtbot, wizard, loans)
     assert not wizard.at_once.isVisible()
     answer_model(qtbot, wizard, loans)
+    assert not wizard.at_once.isEnabled()
     qtbot.mouseClick(wizard.people.chips["sex"], Qt.MouseButton.LeftButton)
-    qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
-    assert wizard.state.step is Step.CHECKS
+    if step is Step.CHECKS:
+        qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
+    assert wizard.state.step is step
+    qtbot.waitUntil(wizard.at_once.isEnabled, timeout=SLOW)
     with qtbot.waitSignal(wizard.created, timeout=SLOW) as created:
         qtbot.mouseClick(wizard.at_once, Qt.MouseButton.LeftButton)
     assert len(created.args[0].runs) > 1

@@ -176,12 +176,12 @@ class Wizard(QDialog):
         )
         self._blocked = quiet()
         self.back = push_button("&Back", self._back, auto_default=False)
-        #: On the page before the review: everything there has a default.
+        #: From the page of attributes on: all that follows has a default.
         self.at_once = push_button(
             "&Start audit",
             self._start_at_once,
             auto_default=False,
-            tip="Start without looking at the review",
+            tip="Start with the plan as it stands, without the pages that follow",
         )
         self.next = QPushButton()
         self.next.setDefault(True)
@@ -238,7 +238,7 @@ class Wizard(QDialog):
         waiting = self._writing or self._sample is not None
         self.next.setText("&Start audit" if last else "&Next")
         self.next.setEnabled(not blocked and not waiting)
-        self.at_once.setVisible(state.step is Step.CHECKS)
+        self.at_once.setVisible(state.step in (Step.PEOPLE, Step.CHECKS))
         self.at_once.setEnabled(self.next.isEnabled())
         self.back.setEnabled(state.step is not Step.DATA and not waiting)
         self.steps.setEnabled(not waiting)
@@ -267,8 +267,9 @@ class Wizard(QDialog):
     # -- ending ---------------------------------------------------------------------------------
 
     def _start_at_once(self) -> None:
-        """Start with what the review would show; stay there where something is wrong with it."""
-        self._next()
+        """Start with what the review would show; stay where something is missing or wrong."""
+        while self.next.isEnabled() and self.state.next():
+            self._show()
         if self.next.isEnabled():
             self._start()
 
