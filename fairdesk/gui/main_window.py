@@ -354,7 +354,9 @@ class MainWindow(QMainWindow):
         kinds = () if self.workspace is None else self.workspace.part_actions(self._buttons)
         for actions in kinds:
             self._part_menu.addActions(actions)
-            self._part_menu.addSeparator()
+            between = QAction(self._buttons)
+            between.setSeparator(True)
+            self._part_menu.addAction(between)
         if not any(kinds):
             self._part_menu.addAction(self._nothing)
 
