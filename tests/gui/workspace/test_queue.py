@@ -171,9 +171,9 @@ def test_what_waits_when_the_audit_is_closed_is_offered_when_it_is_opened(
     with Store.open(running.path) as store:
         assert [run.state for run in store.runs()] == ["done", "stopped"]
         assert [each.run.seed for each in store.waiting_runs()] == [7]
-    monkeypatch.setattr(runner, "Worker", FakeWorker)
     monkeypatch.setattr(runner, "reopen", lambda *_: None)
     again = opened(running.path)
+    again.runner._make_worker = FakeWorker
     qtbot.waitUntil(again._banner.isVisible, timeout=10_000)
     assert "1 run did not start" in again._banner._what.text()
     assert again.bar.queue.start.isVisible()

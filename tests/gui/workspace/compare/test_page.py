@@ -261,7 +261,7 @@ def test_stop_ends_one_and_the_next_begins(qtbot, opened, tmp_path):
 def test_a_run_is_repeated_gone_on_with_and_compared_by_keys(qtbot, opened, tmp_path, monkeypatch):
     path = make_audit(tmp_path, runs=2)
     workspace = opened(path)
-    monkeypatch.setattr(runner, "Worker", FakeWorker)
+    monkeypatch.setattr(workspace.runner, "_make_worker", FakeWorker)
     monkeypatch.setattr(runner, "reopen", lambda *_: None)
     table = workspace.overview._runs
     qtbot.waitUntil(lambda: table.rowCount() == 2, timeout=10_000)

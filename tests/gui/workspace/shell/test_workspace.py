@@ -521,7 +521,7 @@ def test_where_a_file_is_now_is_asked_and_kept(qtbot, reading, monkeypatch, tmp_
             raise MovedError("It is not where it was.", lost=lost, why="Gone.", remedy="Show it.")
 
     monkeypatch.setattr(runner, "reopen", reopened)
-    monkeypatch.setattr(runner, "Worker", FakeWorker)
+    monkeypatch.setattr(reading.runner, "_make_worker", FakeWorker)
     there = tmp_path / "there.pkl"
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(there), ""))
     with qtbot.waitSignal(reading.run_finished, timeout=30_000):
@@ -627,7 +627,7 @@ def test_the_groups_of_an_ordinary_audit_are_told(qtbot, reading):
 
 def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
     worker = FakeWorker()
-    monkeypatch.setattr(runner, "Worker", lambda: worker)
+    monkeypatch.setattr(reading.runner, "_make_worker", lambda: worker)
     monkeypatch.setattr(runner, "reopen", lambda *_: None)
     with qtbot.waitSignal(reading.run_finished, timeout=20_000):
         reading.runner.ask((RUN,))
@@ -640,7 +640,7 @@ def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
 
 def test_a_model_that_does_not_open_can_be_stopped(qtbot, reading, monkeypatch):
     worker, hangs = FakeWorker(), threading.Event()
-    monkeypatch.setattr(runner, "Worker", lambda: worker)
+    monkeypatch.setattr(reading.runner, "_make_worker", lambda: worker)
     monkeypatch.setattr(runner, "reopen", lambda *_: hangs.wait(10))
     reading.runner.ask((RUN,))
     assert reading.bar._stop.isVisible()
