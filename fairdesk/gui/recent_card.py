@@ -7,7 +7,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QSizePolicy
 
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Card, Elided, Words, push_button, quiet
@@ -36,12 +35,12 @@ class RecentCard(Card):
         super().__init__(margin=theme.GAP)
         there = path.is_file()
         title = glance.title if glance is not None else path.stem
-        self.button = push_button(title.replace("&", "&&"), self.opened)
+        self.title = Words(title, strong=True)
+        self.button = push_button("Open →", self.opened)
         self.button.setFlat(True)
-        self.button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         date = quiet(glance.date if glance is not None else "")
         date.setWordWrap(False)
-        self.body.addLayout(layouts.row(self.button, layouts.stretch(), date, spacing=theme.GAP))
+        self.body.addLayout(layouts.row(layouts.grow(self.title), date, spacing=theme.GAP))
         said = [title]
         if glance is not None and glance.value:
             said.append(f"{glance.value}: {glance.label}")
@@ -51,7 +50,7 @@ class RecentCard(Card):
         if glance is not None and there:
             place.say(f"{glance.model}  ·  {path.parent}")
             said.append(glance.model)
-        self.body.addWidget(place)
+        self.body.addLayout(layouts.row(layouts.grow(place), self.button, spacing=theme.GAP))
         self.body.setSpacing(theme.TIGHT)
         self.button.setAccessibleName(f"Open {'. '.join(said)}" if there else f"{title}, not found")
         self.setToolTip(html.escape(str(path)))

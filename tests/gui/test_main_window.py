@@ -163,7 +163,7 @@ def test_recents_that_are_gone_are_greyed(qtbot, window, audit, tmp_path):
     window.open_audit(audit)
     window.close_audit()
     there, gone = window.start.findChildren(RecentCard)[-2:]
-    assert gone.button.text() == "gone"
+    assert gone.title.text() == "gone"
     assert not gone.button.isEnabled()
     menu = entries(menus(window)["Audit"])["Open recent"].menu()
     menu.aboutToShow.emit()
@@ -184,7 +184,7 @@ def test_a_recent_audit_is_known_by_what_it_came_to(qtbot, window, audit):
     assert (glance.title, glance.value, glance.label) == (title, value, label)
     assert glance.model == "credit.keras"
     (card,) = window.start.findChildren(RecentCard)
-    assert card.button.text() == title
+    assert card.title.text() == title
     assert value in {words.text() for words in card.findChildren(Words)}
     assert value in card.button.accessibleName()
     qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
