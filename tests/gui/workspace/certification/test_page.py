@@ -427,7 +427,7 @@ def test_of_several_proofs_one_is_chosen(opened, path):
     assert proof.runs.isVisible()
     assert proof.runs.shown == second
     assert proof.runs.currentText() == f"Run {second}: Certify, continues {first}"
-    workspace._open_run(first)
+    workspace.show_run(first)
     assert proof.runs.shown == first
     assert proof._more.isVisible()
 

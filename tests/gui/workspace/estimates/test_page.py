@@ -305,10 +305,10 @@ def test_the_next_step_after_examples_is_an_estimate(path):
 def test_opening_a_run_shows_what_it_answered(opened, path):
     number = measure(path, "estimate", [DOMAIN])
     workspace = opened(path)
-    workspace._open_run(number)
+    workspace.show_run(number)
     assert workspace.steps.currentRow() == NAMES.index(SHARE)
     assert workspace.share.runs.shown == number
-    workspace._open_run(1)
+    workspace.show_run(1)
     assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
     assert "needs two searches" in standing(workspace, COMPARE)
 

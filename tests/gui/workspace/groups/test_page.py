@@ -396,7 +396,7 @@ def test_other_methods_stand_beside_it(qtbot, opened, path):
     (weights,) = others.findChildren(Picture)
     assert [each.name for each in weights.drawing.weights] == ["age", "sex = female", "sex = male"]
     workspace.show_page(OVERVIEW)
-    workspace._open_run(themis)
+    workspace.show_run(themis)
     assert workspace.steps.currentRow() == NAMES.index(GROUPS)
     assert workspace.groups.tabs.currentWidget() is workspace.groups.findings
     # the step tells of the rules, not of what they are compared with
@@ -418,10 +418,10 @@ def test_runs_open_the_tab_that_tells_of_them(opened, path):
     mined = measure(path, "testsgd", FIGURES)
     workspace = opened(path)
     tabs = workspace.groups.tabs
-    workspace._open_run(groups)
+    workspace.show_run(groups)
     assert workspace.steps.currentRow() == NAMES.index(GROUPS)
     assert tabs.currentWidget() is workspace.groups.tables
-    workspace._open_run(mined)
+    workspace.show_run(mined)
     assert tabs.currentWidget() is workspace.groups.findings
     assert not tabs.isTabVisible(tabs.indexOf(workspace.groups.words))
 
@@ -558,7 +558,7 @@ def test_terms_stand_in_rows_with_the_sentences_behind_them(qtbot, opened, texts
     )
     number = measure(texts, "testsgd", (mined, by_terms, *TERMS), text="text")
     workspace = opened(texts)
-    workspace._open_run(number)
+    workspace.show_run(number)
     view = workspace.groups.words
     assert workspace.groups.tabs.currentWidget() is view
     told = [
