@@ -303,9 +303,11 @@ class Worker(Conversation):
         group: NDArray[np.int64],
         stated: NDArray[np.float64],
         seconds: float,
+        *,
+        people: bool = False,
     ) -> Reproof:
         """Prove boxes of a certificate once more: `certify.proof.verify.provers.reproving`."""
-        request = wire.Reprove(_boxes(header, roots, low, high, group), stated, seconds)
+        request = wire.Reprove(_boxes(header, roots, low, high, group), stated, seconds, people)
         frame = self._answer(request, self._patience.answer, "re-prove regions")
         reply = expect(frame, wire.Reproved)
         reproof = Reproof(reply.consistent, reply.discriminatory, reply.contradicted, reply.places)

@@ -263,7 +263,10 @@ class Guest:
         key = (boxes.header, *roots, id(self._model))
         if self._reproving is None or self._reproving[0] != key:
             self._reproving = key, reproving(*self._certified(boxes))
-        return self._reproving[1](boxes.low, boxes.high, boxes.group, asked.stated, asked.seconds)
+        prove = self._reproving[1]
+        return prove(
+            *(boxes.low, boxes.high, boxes.group, asked.stated, asked.seconds), people=asked.people
+        )
 
     def _certified(self, boxes: wire.Boxes) -> tuple[Header, dict[str, Places], FedModel]:
         """Return what boxes of a certificate belong to: its header, its roots, the fed model."""

@@ -173,12 +173,14 @@ class Solve(msgspec.Struct, frozen=True, tag=True):
 class Reprove(msgspec.Struct, frozen=True, tag=True):
     """Prove boxes of a certificate once more, within so many seconds in all.
 
-    ``stated``, ``(B, 2)``: which shares are stated to be alike and unlike.
+    ``stated``, ``(B, 2)``: which shares are stated to be alike and unlike, of their points or of
+    the ``people`` in them.
     """
 
     boxes: Boxes
     stated: NDArray[np.float64]
     seconds: float
+    people: bool = False
 
 
 class Pause(msgspec.Struct, frozen=True, tag=True):

@@ -31,9 +31,10 @@ from fairdesk.certify.proof.reproof_check import (
     Reproof,
     Reprove,
 )
-from fairdesk.certify.proof.reproof_counting import NetworkCounter
+from fairdesk.certify.proof.reproof_counting import Measure, NetworkCounter
 from fairdesk.certify.proof.reproof_forest import ForestBounds
 from fairdesk.certify.proof.reproof_linear import LinearCounter
+from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
 
@@ -50,7 +51,7 @@ _AT_ONCE, _MOST_PARTS = 512, 1_000_000
 Differ = Callable[[Places], NDArray[np.bool_]]
 
 
-def reprover(space: Space, fed: FedModel, differ: Differ) -> Reprove:
+def reprover(space: Space, fed: FedModel, differ: Differ, people: Measure | None = None) -> Reprove:
     """Make what proves boxes of a certificate once more.
 
     Parameters
@@ -61,7 +62,8 @@ def reprover(space: Space, fed: FedModel, differ: Differ) -> Reprove:
         The model, fed as the certificate says.
     differ : callable
         Asks the model.
-
+    people : Measure, optional
+        Measures boxes by the people in them; without it no share of these is proven.
     """
     try:
         anatomy = structure_of(fed.opened)
@@ -81,7 +83,10 @@ def reprover(space: Space, fed: FedModel, differ: Differ) -> Reprove:
         if len(margins.offset) == 1:
             kind = LinearCounter if len(body.layers) == 1 else NetworkCounter
             counter = kind(body, columns, margins, combinations)
-            return _Reprover(bounds, wanted, differ, counter).prove
+            of_people = None
+            if people is not None:
+                of_people = NetworkCounter(body, columns, margins, combinations, people)
+            return _Reprover(bounds, wanted, differ, counter, of_people).prove
     else:
         margins = margins_of(body.decides, body.base.size, anatomy.close, fed)
         bounds = ForestBounds(body, columns, margins, combinations)
@@ -105,14 +110,45 @@ class _Reprover:
         wanted: NDArray[np.bool_],
         differ: Differ,
         counter: LinearCounter | NetworkCounter | None = None,
+        of_people: NetworkCounter | None = None,
     ) -> None:
         self._bounds, self._wanted, self._differ, self._counter = bounds, wanted, differ, counter
+        self._of_people = of_people
 
     def prove(
-        self, low: Places, high: Places, group: Numbers, stated: Float64, seconds: float
+        self,
+        low: Places,
+        high: Places,
+        group: Numbers,
+        stated: Float64,
+        seconds: float,
+        *,
+        people: bool = False,
     ) -> Reproof:
         """Prove boxes; as `Reprove`."""
-        return _Work(self, low, high, group, stated).done(perf_counter() + seconds)
+        until = perf_counter() + seconds
+        if people:
+            return self._prove_people(low, high, group, stated, until)
+        return _Work(self, low, high, group, stated).done(until)
+
+    def _prove_people(
+        self, low: Places, high: Places, group: Numbers, stated: Float64, until: float
+    ) -> Reproof:
+        """Count the people in boxes."""
+        if self._of_people is None:
+            raise SpecError(
+                "Shares of the population cannot be re-proved for this model.",
+                why="Only linear models and networks of dense layers with one threshold can be.",
+            )
+        proven, contradicted = np.zeros((len(low), 2)), np.zeros(len(low), dtype=np.int8)
+        for b in np.flatnonzero(group >= 0).tolist():
+            if perf_counter() >= until:
+                break
+            members = np.flatnonzero(self._wanted[group[b]])
+            proven[b] = self._of_people.shares(low[b], high[b], members, stated[b])
+            if (proven[b] > 1.0 - stated[b, ::-1] + ROUNDING).any():
+                contradicted[b] = BY_COUNT
+        return Reproof(proven[:, 0], proven[:, 1], contradicted, low.copy())
 
     def look(self, parts: _Parts, group: Numbers) -> tuple[Numbers, Float64]:
         """Say which parts are consistent (0), discriminatory (1), undecided (-1), and where."""

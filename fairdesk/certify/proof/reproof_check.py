@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,10 +56,27 @@ class Reproof(NamedTuple):
     places: Places
 
 
-#: ``reprove(low, high, group, stated, seconds)``: prove of boxes, ``(B, a)``, of these rows of
+#: ``prove(low, high, group, stated, seconds)``: prove of boxes, ``(B, a)``, of these rows of
 #: `Header.may_be` (-1: it is not known who may be there), that the stated shares, ``(B, 2)``, of
-#: their points are consistent and discriminatory.
-Reprove = Callable[[Places, Places, Numbers, Float64, float], Reproof]
+#: them are consistent and discriminatory.
+Prove = Callable[[Places, Places, Numbers, Float64, float], Reproof]
+
+
+class Reprove(Protocol):
+    """Does it for shares of boxes' points, or of the people in them."""
+
+    def __call__(
+        self,
+        low: Places,
+        high: Places,
+        group: Numbers,
+        stated: Float64,
+        seconds: float,
+        *,
+        people: bool = False,
+    ) -> Reproof:
+        """Prove; as `Prove`."""
+        ...
 
 
 class Claims(NamedTuple):
@@ -119,7 +136,7 @@ def stated_shares(arrays: Arrays, nodes: Numbers, sizes: Float64) -> Float64:
 def check_again(
     claims: Claims,
     points: Points,
-    prove: Reprove,
+    prove: Prove,
     rng: np.random.Generator,
     *,
     seconds: float,

@@ -11,7 +11,7 @@ on its own. A box of which too little is proven so is divided, and its parts are
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,10 @@ Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 #: What an axis adds to forms: listed numbers, ``(n, R)``, or slopes and two places.
-_Term = Float64 | tuple[Float64, int, int]
+Term = Float64 | tuple[Float64, int, int]
 
 #: Cells of the grid.
-_CELLS = 1 << 11
+CELLS = 1 << 11
 #: What sums of shares that transforms make can be off by, in all.
 _OFF = 1e-9
 #: Shares that may be excluded on either side of a range.
@@ -41,7 +41,7 @@ _LARGEST = 2.0**120
 _GOES = 0.6
 
 
-class _Sums(NamedTuple):
+class Sums(NamedTuple):
     """How ``R`` linear forms are distributed over a box.
 
     Attributes
@@ -59,13 +59,13 @@ class _Sums(NamedTuple):
 
     def above(self, limit: Float64) -> Float64:
         """Return at least which share of the points each form puts above a limit, ``(R,)``."""
-        cells = self.first[:, None] - self.off[:, None] + self.step[:, None] * np.arange(_CELLS)
+        cells = self.first[:, None] - self.off[:, None] + self.step[:, None] * np.arange(CELLS)
         share = np.where(cells > limit[:, None], self.share, 0.0).sum(axis=1)
         return np.asarray(np.clip(share - _OFF, 0.0, 1.0))
 
     def mean(self) -> Float64:
         """Return the mean of each form, about."""
-        return np.asarray(self.first + self.step * (self.share @ np.arange(_CELLS)))
+        return np.asarray(self.first + self.step * (self.share @ np.arange(CELLS)))
 
 
 class _Row(NamedTuple):
@@ -92,7 +92,7 @@ class _Pass(NamedTuple):
     ----------
     rows : list[_Row]
         Of all layers but the last.
-    sums : _Sums
+    sums : Sums
         Of the form below the margin, and of the one below it with the other sign.
     constant : NDArray[np.float64]
         ``(2, V)``; what is added to them under each combination.
@@ -103,14 +103,57 @@ class _Pass(NamedTuple):
     """
 
     rows: list[_Row]
-    sums: _Sums
+    sums: Sums
     constant: Float64
     pulls: list[Float64]
     spread: Float64
 
 
+class Measure(Protocol):
+    """What boxes are measured by: by their points, or by the people in them."""
+
+    def size(self, low: Numbers, high: Numbers) -> float:
+        """Return how large a box is, ``(a,)`` each end."""
+        ...
+
+    def summed(self, terms: list[Term], low: Numbers, high: Numbers) -> Sums | None:
+        """Return how sums of axes' terms are distributed; ``None`` where that is not known."""
+        ...
+
+
+class Points:
+    """Every point is as large as any other."""
+
+    def size(self, low: Numbers, high: Numbers) -> float:
+        """Count the points of a box; as `Measure.size`."""
+        return float(np.prod((high - low + 1).astype(np.float64)))
+
+    def summed(self, terms: list[Term], low: Numbers, high: Numbers) -> Sums:  # noqa: ARG002
+        """Convolve what axes add to forms; as `Measure.summed`."""
+        span = span_of(terms)
+        transform = np.ones((len(span.step), CELLS // 2 + 1), dtype=np.complex128)
+        for i, term in enumerate(terms):
+            cells = np.zeros((len(span.step), CELLS))
+            if isinstance(term, tuple):
+                count = term[2] - term[1] + 1
+                # how many places are not beyond the middle between a cell and the next
+                by = np.maximum(span.spread[:, i] / max(count - 1, 1), 1e-300)
+                upto = np.floor((np.arange(CELLS) + 0.5) * (span.step / by)[:, None]) + 1.0
+                upto = np.minimum(upto, count)
+                upto[:, -1] = count
+                cells = np.diff(upto, axis=1, prepend=0.0) / count
+            else:
+                at = np.rint((term - span.least[:, i]) / span.step).astype(np.int64)
+                np.add.at(cells, (np.arange(len(span.step))[None], at), 1.0 / len(term))
+            transform *= np.fft.rfft(cells, axis=1)
+        share = np.fft.irfft(transform, CELLS, axis=1)
+        return Sums(share, span.least.sum(axis=1), span.step, span.off)
+
+
 class NetworkCounter:
     """Counts points of boxes; parameters as of `reproof_bounds.LayerBounds`, with one margin.
+
+    And ``measure``, by default `Points`: what is counted.
 
     Attributes
     ----------
@@ -121,8 +164,14 @@ class NetworkCounter:
     final = False
 
     def __init__(
-        self, body: Layers, columns: Columns, margins: Margins, combinations: Float64
+        self,
+        body: Layers,
+        columns: Columns,
+        margins: Margins,
+        combinations: Float64,
+        measure: Measure | None = None,
     ) -> None:
+        self._measure: Measure = measure or Points()
         self._body, self._columns, self._margins = body, columns, margins
         self._combinations, self._inputs = combinations, Inputs(columns, combinations)
         single = body.precision is np.float32
@@ -132,7 +181,7 @@ class NetworkCounter:
     def shares(
         self, low: Numbers, high: Numbers, members: Numbers, stated: Float64
     ) -> tuple[float, float]:
-        """Return at least which shares of a box's points are consistent, and discriminatory.
+        """Return at least which shares of a box are consistent, and discriminatory.
 
         Parameters
         ----------
@@ -145,7 +194,9 @@ class NetworkCounter:
         """
         if len(members) <= 1:
             return 1.0, 0.0
-        size = np.prod((high - low + 1).astype(np.float64))
+        size = self._measure.size(low, high)
+        if not size > 0.0:
+            return 0.0, 0.0
         parts = [(1.0, low, high, *self._part(low, high, members))]
         while True:
             shares = np.array([part[3] for part in parts])
@@ -162,7 +213,7 @@ class NetworkCounter:
             upper, lower = last.copy(), first.copy()
             upper[axis], lower[axis] = cut, cut + 1
             for a, b in ((first, upper), (lower, last)):
-                share = float(np.prod((b - a + 1).astype(np.float64)) / size)
+                share = self._measure.size(a, b) / size
                 parts.append((share, a, b, *self._part(a, b, members)))
 
     def _part(self, low: Numbers, high: Numbers, members: Numbers) -> tuple[Float64, Float64]:
@@ -221,7 +272,10 @@ class NetworkCounter:
                 break
             units = len(layer.bias)
             forms = np.concatenate([np.eye(units), -np.eye(units)])
-            sums, constant, _, _ = self._back(forms, k, rows, off, (low, high, members))
+            back = self._back(forms, k, rows, off, (low, high, members))
+            if back is None:
+                return None
+            sums, constant, _, _ = back
             lows = constant.min(axis=1) + sums.first - sums.off
             first, last = lows[:units], -lows[units:]
             if k:
@@ -238,9 +292,10 @@ class NetworkCounter:
             rows.append(_row(layer, first, last, excluded, means if before is not None else None))
             largest = rows[-1].largest
         forms = np.stack([self._margins.weights[:, 0], -self._margins.weights[:, 0]])
-        sums, constant, pulls, spread = self._back(
-            forms, len(layers) - 1, rows, off, (low, high, members)
-        )
+        back = self._back(forms, len(layers) - 1, rows, off, (low, high, members))
+        if back is None:
+            return None
+        sums, constant, pulls, spread = back
         constant = constant + np.array([[-1.0], [1.0]]) * self._margins.offset[0]
         return _Pass(rows, sums, constant, pulls, spread)
 
@@ -261,7 +316,7 @@ class NetworkCounter:
         rows: list[_Row],
         off: list[Float64],
         box: tuple[Numbers, Numbers, Numbers],
-    ) -> tuple[_Sums, Float64, list[Float64], Float64]:
+    ) -> tuple[Sums, Float64, list[Float64], Float64] | None:
         """Take forms, ``(R, units)``, of a layer's sums back to the inputs.
 
         Gives how they are distributed, constants under each combination, what they take of the
@@ -282,7 +337,7 @@ class NetworkCounter:
                 forms = up * row.below + down * row.above
         columns = self._columns
         constant = constant + forms @ columns.constant
-        terms: list[_Term] = []
+        terms: list[Term] = []
         for i, own_axis in enumerate(columns.axes):
             part = forms[:, own_axis.columns]
             if len(own_axis.table):
@@ -291,8 +346,10 @@ class NetworkCounter:
             constant = constant + part @ own_axis.start - np.abs(part) @ own_axis.off
             terms.append((part @ own_axis.slope, int(low[i]), int(high[i])))
         added = forms[:, columns.combined] @ self._combinations[members].T
-        sums, spread = _summed(terms, len(forms))
-        return sums, constant[:, None] + added, pulls, spread
+        sums = self._measure.summed(terms, low, high)
+        if sums is None:
+            return None
+        return sums, constant[:, None] + added, pulls, span_of(terms).spread.max(axis=0)
 
     def _prices(self, before: _Pass) -> list[tuple[Float64, Float64]]:
         """Guess of each layer's units what a distance to the line above costs.
@@ -337,7 +394,7 @@ def _row(
 
 
 def _truncated(
-    sums: _Sums, constant: Float64, ends: tuple[Float64, Float64], price: tuple[Float64, Float64]
+    sums: Sums, constant: Float64, ends: tuple[Float64, Float64], price: tuple[Float64, Float64]
 ) -> tuple[Float64, Float64, Float64, Float64]:
     """Choose ranges of units of which forms on both sides are distributed as told.
 
@@ -365,7 +422,7 @@ def _truncated(
                     choices.append((limit, float(until[row, cell]) + _OFF))
             # nothing is on this side of 0 any more
             cell = int(np.floor(-bottom[row] / sums.step[row])) + 1 if sums.step[row] > 0 else 0
-            if 0 <= cell <= _CELLS and bottom[row] + sums.step[row] * cell >= 0.0:
+            if 0 <= cell <= CELLS and bottom[row] + sums.step[row] * cell >= 0.0:
                 choices.append((0.0, float(until[row, cell]) + _OFF))
             sides.append(choices)
         best = (math.inf, low[u], high[u], 0.0)
@@ -384,34 +441,35 @@ def _truncated(
     return low, high, excluded, mean
 
 
-def _summed(terms: list[_Term], forms: int) -> tuple[_Sums, Float64]:
-    """Convolve what axes add to forms: listed numbers, ``(n, R)``, or a slope and two places."""
-    least, spread = np.zeros((forms, len(terms))), np.zeros((forms, len(terms)))
-    size = np.zeros(forms)
-    for i, term in enumerate(terms):
+class Span(NamedTuple):
+    """Where sums of axes' terms can be, and the grid that they are put on.
+
+    Attributes
+    ----------
+    least, spread : NDArray[np.float64]
+        ``(R, a)``; the least that an axis adds to each form, and how much more it can add.
+    step, off : NDArray[np.float64]
+        ``(R,)``; of the grid, and how far from it sums may be.
+    """
+
+    least: Float64
+    spread: Float64
+    step: Float64
+    off: Float64
+
+
+def span_of(terms: list[Term]) -> Span:
+    """Return where sums of terms can be."""
+    ends = []
+    for term in terms:
         if isinstance(term, tuple):
-            both = np.stack([term[0] * term[1], term[0] * term[2]])
+            ends.append(np.stack([term[0] * term[1], term[0] * term[2]]))
         else:
-            both = np.stack([term.min(axis=0), term.max(axis=0)])
-        least[:, i], spread[:, i] = both.min(axis=0), np.ptp(both, axis=0)
-        size += np.abs(both).max(axis=0)
-    step = np.maximum(spread.sum(axis=1), 1e-290) / (_CELLS - 2 * len(terms) - 2)
-    transform = np.ones((forms, _CELLS // 2 + 1), dtype=np.complex128)
-    for i, term in enumerate(terms):
-        cells = np.zeros((forms, _CELLS))
-        if isinstance(term, tuple):
-            count = term[2] - term[1] + 1
-            # how many places are not beyond the middle between a cell and the next
-            by = np.maximum(spread[:, i] / max(count - 1, 1), 1e-300)
-            upto = np.floor((np.arange(_CELLS) + 0.5) * (step / by)[:, None]) + 1.0
-            upto = np.minimum(upto, count)
-            upto[:, -1] = count
-            cells = np.diff(upto, axis=1, prepend=0.0) / count
-        else:
-            at = np.rint((term - least[:, i]) / step).astype(np.int64)
-            np.add.at(cells, (np.arange(forms)[None], at), 1.0 / len(term))
-        transform *= np.fft.rfft(cells, axis=1)
-    share = np.fft.irfft(transform, _CELLS, axis=1)
+            ends.append(np.stack([term.min(axis=0), term.max(axis=0)]))
+    both = np.stack(ends, axis=-1)
+    least, spread = both.min(axis=0), np.ptp(both, axis=0)
+    size = np.abs(both).max(axis=0).sum(axis=1)
+    step = np.maximum(spread.sum(axis=1), 1e-290) / (CELLS - 2 * len(terms) - 2)
     # each axis is off by half a cell, and a place at the edge of a cell may be in the one beside
     off = step * (0.5 * len(terms) + 1.0) + size * (len(terms) + 64) * 2.0**-52
-    return _Sums(share, least.sum(axis=1), step, off), spread.max(axis=0)
+    return Span(least, spread, step, off)

@@ -8,6 +8,7 @@ by point.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,10 @@ from fairdesk.certify.proof.certificate import (
 )
 from fairdesk.certify.proof.leaves import leaves
 from fairdesk.certify.proof.points import Points, Predict
+from fairdesk.certify.proof.reproof_check import Claims, Reprove, check_again
 from fairdesk.certify.proof.verify.outcome import MOST_MESSAGES, Check
 from fairdesk.certify.proof.verify.tree import Tree
+from fairdesk.errors import SpecError
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.model import labels
 
@@ -240,6 +243,41 @@ def population_checks(
         yield rates_check(header, arrays, people, predict, sample=sample, rng=rng)
 
 
+def people_proven_again(
+    header: Header,
+    arrays: Arrays,
+    predict: Predict,
+    prove: Reprove,
+    *,
+    seconds: float,
+    everything: bool,
+    rng: np.random.Generator,
+) -> Check:
+    """Prove once more which shares of the people in undecided regions are as stated.
+
+    Parameters as of `verify`, of a certificate with a population.
+    """
+    name = "Shares of the population in undecided regions, re-proved by other bounds"
+    proof = _Proof(header, arrays, People(header))
+    proof.totals(name)
+    claims = proof.claims()
+    if not len(claims.nodes):
+        return Check(name, remarks=("There are no such regions.",))
+    again = partial(prove, people=True)
+    try:
+        came = check_again(
+            claims,
+            Points(header, predict),
+            again,
+            rng,
+            seconds=seconds,
+            everything=everything,
+        )
+    except SpecError as error:
+        return Check(name, remarks=(str(error),))
+    return Check(name, *came)
+
+
 def rates_check(
     header: Header,
     arrays: Arrays,
@@ -355,6 +393,17 @@ class _Proof:
         verdict = self._arrays["verdict"][self._nodes]
         some = ((verdict == UNDECIDED) | (verdict == COUNTED)) & (self.stated > 0).any(axis=1)
         return np.flatnonzero(some & (self._masses > 0))
+
+    def claims(self) -> Claims:
+        """Return what undecided leaves state of the people in them."""
+        some = self._shared
+        some = some[self._arrays["verdict"][self._nodes[some]] == UNDECIDED]
+        low, high, root = self._tree.boxes(self._nodes[some])
+        group = np.array(self._header.groups, dtype=np.int64)
+        group[list(self._header.unclear)] = -1
+        masses = self._masses[some]
+        size = masses / masses.sum() if len(some) else masses
+        return Claims(self._nodes[some], low, high, group[root], self.stated[some], size)
 
     def recounted(self, points: Points, rng: np.random.Generator) -> Check:
         """Add up the masses of the points of small leaves, each asked of the model."""

@@ -116,8 +116,10 @@ def reproving(header: Header, arrays: Arrays, fed: FedModel) -> Reprove:
     """Make what proves boxes of a certificate once more; parameters and errors as `solver`."""
     # as above
     from fairdesk.certify.proof.reproof import reprover  # noqa: PLC0415
+    from fairdesk.certify.proof.verify.people_measure import PeopleMeasure  # noqa: PLC0415
 
-    return reprover(_space(header, arrays), fed, Points(header, fed.predict).differ)
+    people = None if header.population is None else PeopleMeasure(header)
+    return reprover(_space(header, arrays), fed, Points(header, fed.predict).differ, people)
 
 
 def _unsolvable(why: str) -> SpecError:

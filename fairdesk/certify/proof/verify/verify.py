@@ -38,7 +38,7 @@ from fairdesk.certify.proof.points import Points, Predict
 from fairdesk.certify.proof.reproof_check import Claims, Reprove, check_again, stated_shares
 from fairdesk.certify.proof.verify.contents import LeafContents
 from fairdesk.certify.proof.verify.outcome import KINDS, MOST_MESSAGES, Check
-from fairdesk.certify.proof.verify.population import population_checks
+from fairdesk.certify.proof.verify.population import people_proven_again, population_checks
 from fairdesk.certify.proof.verify.provers import Solve
 from fairdesk.certify.proof.verify.roots import domain_check
 from fairdesk.certify.proof.verify.tree import Tree
@@ -127,6 +127,10 @@ def verify(
         yield proof.people(people, rng)
     if prove is not None and (seconds > 0 or everything):
         yield proof.proven_again(prove, seconds, rng, everything=everything)
+        if header.population is not None:
+            yield people_proven_again(
+                header, arrays, predict, prove, seconds=seconds, everything=everything, rng=rng
+            )
     if solve is not None and seconds > 0:
         yield proof.solved(solve, seconds, rng)
 
