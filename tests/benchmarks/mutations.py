@@ -25,6 +25,8 @@ _COUNTING = ("tests/certify/test_counting.py",)
 _MASSES = ("tests/certify/domain/test_population.py",)
 _TREES = ("tests/certify/bounds/test_tree_kernels.py",)
 _PEOPLE = ("tests/certify/test_people.py",)
+_TRUNCATED_PEOPLE = ("tests/certify/bounds/test_truncated_people.py",)
+_PEOPLE_AGAIN = ("tests/certify/proof/test_people_again.py",)
 _RATES = ("tests/certify/test_rates.py",)
 
 
@@ -75,8 +77,8 @@ MUTATIONS = {
     "excluded": Mutation(
         "the share outside of truncated ranges is forgotten",
         "fairdesk/certify/bounds/dense/counting.py",
-        "            share = share - taken_of(network, c, room)",
-        "            share = share - 0.0 * taken_of(network, c, room)",
+        "max(best, share - taken)",
+        "max(best, share)",
         _TRUNCATION,
     ),
     "union": Mutation(
@@ -89,8 +91,8 @@ MUTATIONS = {
     "elsewhere": Mutation(
         "what is excluded is bounded on another box",
         "fairdesk/certify/bounds/dense/truncation.py",
-        "            low, high, form[:axes], form[axes : axes + network.tables], room.start,",
-        "            low, low, form[:axes], form[axes : axes + network.tables], room.start,",
+        "            low, high, form[:axes], own, room.start, after, before, room.work, room.order",
+        "            low, low, form[:axes], own, room.start, after, before, room.work, room.order",
         _TRUNCATION,
     ),
     "side": Mutation(
@@ -99,6 +101,41 @@ MUTATIONS = {
         "network.needs[c, p] and room.pulls[p, u] < 0.0",
         "network.needs[c, p] and room.pulls[p, u] > 0.0",
         _TRUNCATION,
+    ),
+    "excluded people": Mutation(
+        "the share of the people outside of truncated ranges is forgotten",
+        "fairdesk/certify/bounds/dense/counting.py",
+        "max(most_people, people - taken)",
+        "max(most_people, people)",
+        _TRUNCATED_PEOPLE,
+    ),
+    "union of people": Mutation(
+        "the people whom units exclude are counted once instead of for each",
+        "fairdesk/certify/bounds/dense/truncation.py",
+        "                total += own",
+        "                total = max(total, own)",
+        _TRUNCATED_PEOPLE,
+    ),
+    "people elsewhere": Mutation(
+        "the people who are excluded are bounded on another box",
+        "fairdesk/certify/bounds/dense/truncation.py",
+        "                network.people, low, high, network.given, form[:axes], own, room.start,",
+        "                network.people, low, low, network.given, form[:axes], own, room.start,",
+        _TRUNCATED_PEOPLE,
+    ),
+    "tail": Mutation(
+        "what was taken out of the exponents of a tail is not put back",
+        "fairdesk/certify/bounds/tree_tails.py",
+        "    exponent = tops - by * limit + size",
+        "    exponent = -by * limit + size",
+        ("tests/certify/bounds/test_tree_tails.py",),
+    ),
+    "people again": Mutation(
+        "the check forgets what cells of the population depend on",
+        "fairdesk/certify/proof/verify/people_measure.py",
+        "            told = np.tensordot(self._tables[n], own, axes=1)",
+        "            told = np.tensordot(0 * self._tables[n] + self._tables[n][:1], own, 1)",
+        _PEOPLE_AGAIN,
     ),
     "recounting": Mutation(
         "the check forgets the share outside of truncated ranges",

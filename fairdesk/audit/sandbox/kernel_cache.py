@@ -39,6 +39,7 @@ MODULES = (
     "fairdesk.certify.domain.density_kernels",
     "fairdesk.certify.bounds.count_kernels",
     "fairdesk.certify.bounds.tree_kernels",
+    "fairdesk.certify.bounds.tree_tails",
     "fairdesk.certify.bounds.dense.state",
     "fairdesk.certify.bounds.dense.activations",
     "fairdesk.certify.bounds.dense.intervals",

@@ -71,7 +71,7 @@ class NetworkExaminer:
     ) -> None:
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.certify.bounds.dense.examining import examine  # noqa: PLC0415
-        from fairdesk.certify.bounds.dense.state import LEAST_GAIN  # noqa: PLC0415
+        from fairdesk.certify.bounds.dense.state import BY_PEOPLE, LEAST_GAIN  # noqa: PLC0415
 
         self.batch = 512
         self.margin = 0.0
@@ -80,8 +80,10 @@ class NetworkExaminer:
         self._network = packed(encoded, distinct, fed.mapping.favourable_class)
         self._people, self._by_mass = encoded.space.people, by_mass
         if by_mass:
-            # people are counted by lines that hold in the whole box: the others would take time
-            self._network.limits[LEAST_GAIN] = np.inf
+            # what comes first is counted on truncated ranges, but for people in deeper networks:
+            # there a box takes three times as long, and less is decided in the end
+            shallow = len(self._network.shape) == 1 and self._people is not None
+            self._network.limits[BY_PEOPLE if shallow else LEAST_GAIN] = 1.0 if shallow else np.inf
         self._compared = _compared(encoded.space.may_be, which.ravel())
         self._examine: Callable[..., float] = examine
         self._rooms = [room(self._network) for _ in range(threads)]
@@ -261,7 +263,7 @@ def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:
         limits=np.array(
             [
                 *(factor, constant, max(margins.close, 2.0**-500), largest),
-                *(_ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS, _PEOPLED * total, _LEAST_GAIN),
+                *(_ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS, _PEOPLED * total, _LEAST_GAIN, 0.0),
             ]
         ),
         needs=_needs(encoded),

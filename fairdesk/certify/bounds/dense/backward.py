@@ -147,11 +147,16 @@ def _even(form: Float64, middle: Float64, half: Float64) -> float:
 
 
 @inner()
-def lowest(network: Network, low: Numbers, high: Numbers, form: Float64, room: Room) -> float:
-    """Return the least that a form is in the box that was entered, without its constant."""
-    value = _even(form, room.middle, room.half)
+def lowest(
+    axes: Numbers, low: Numbers, high: Numbers, form: Float64, middle: Float64, half: Float64
+) -> float:
+    """Return the least that a form is in a box, without its constant.
+
+    ``middle`` and ``half`` are what `Room` has of the box.
+    """
+    value = _even(form, middle, half)
     for i in range(low.size):
-        entry = network.axes[i, 2]
+        entry = axes[i, 2]
         if entry >= 0:
             least = form[entry + low[i]]
             for k in range(entry + low[i] + 1, entry + high[i] + 1):
@@ -215,7 +220,8 @@ def _tighten(
             more = np.inf
             for v in who:
                 more = min(more, form[base + v])
-            bound = constants[r] + more + lowest(network, low, high, form, room)
+            least = lowest(network.axes, low, high, form, room.middle, room.half)
+            bound = constants[r] + more + least
             if truncating:
                 side, j = int(room.side[u] < 0), u - network.shape[layer, FIRST]
                 room.sided[side, j] = 1
@@ -294,7 +300,8 @@ def _bound_margins(
 ) -> None:
     """Bound the margins by their forms."""
     for p in range(room.bounds.shape[1]):
-        least = lowest(network, low, high, room.kept[bundle, p], room)
+        form = room.kept[bundle, p]
+        least = lowest(network.axes, low, high, form, room.middle, room.half)
         for v in who:
             bound = least + room.constants[v, p]
             if bound > room.bounds[v, p]:  # noqa: PLR1730 - NaN is no bound

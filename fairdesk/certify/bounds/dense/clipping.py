@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from fairdesk.certify.bounds.dense.state import FAST, FEW, WORTH, Float64, Network, Numbers, Room
-from fairdesk.certify.domain.compiled import inner
+from fairdesk.certify.domain.compiled import inner, part
 
 
 @inner()
@@ -79,11 +79,9 @@ def less(network: Network, low: Numbers, high: Numbers, v: int, p: int, room: Ro
 
 
 @inner()
-def ends(
-    network: Network, i: int, low: Numbers, high: Numbers, form: Float64
-) -> tuple[float, float]:
+def ends(axes: Numbers, i: int, low: Numbers, high: Numbers, form: Float64) -> tuple[float, float]:
     """Return the least and the most that one axis adds to a form."""
-    entry = network.axes[i, 2]
+    entry = axes[i, 2]
     if entry < 0:
         first, last = form[i] * low[i], form[i] * high[i]
         return min(first, last), max(first, last)
@@ -93,7 +91,7 @@ def ends(
     return least, most
 
 
-@inner()
+@part()
 def clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Room) -> bool:
     """Narrow a box, in place, to where a common form is not above a limit: all else is consistent.
 
@@ -102,7 +100,7 @@ def clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Room
     common = room.common
     total, size = 0.0, abs(limit)
     for i in range(low.size):
-        least, most = ends(network, i, low, high, common)
+        least, most = ends(network.axes, i, low, high, common)
         total += least
         size += max(abs(least), abs(most))
     slack = size * FEW
@@ -111,7 +109,7 @@ def clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Room
     for i in range(low.size):
         if low[i] == high[i]:
             continue
-        least, most = ends(network, i, low, high, common)
+        least, most = ends(network.axes, i, low, high, common)
         # a place is left where the axis adds no more than this
         rest = limit - (total - least) + slack
         if most <= rest:
@@ -129,5 +127,5 @@ def clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Room
             first = min(last, math.ceil(max(rest / common[i] - 2.0**-20, float(first))))
         if last - first + 1 <= network.limits[WORTH] * (high[i] - low[i] + 1):
             low[i], high[i] = first, last
-            total += ends(network, i, low, high, common)[0] - least
+            total += ends(network.axes, i, low, high, common)[0] - least
     return False

@@ -23,7 +23,7 @@ from fairdesk.certify.domain.compiled import inner, part
 from fairdesk.certify.domain.population_kernels import mass_of
 
 
-@inner()
+@part()
 def _mass(network: Network, low: Numbers, high: Numbers) -> float:
     """Return the population's share of a box."""
     mass = 1.0
@@ -35,23 +35,23 @@ def _mass(network: Network, low: Numbers, high: Numbers) -> float:
     return mass
 
 
-@inner()
-def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> int:
+@part()
+def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> bool:
     """Return whether a box holds enough of the population to count it."""
     if not network.given.size:
-        return 0
+        return False
     own = room.people
     mass = mass_of(network.people, low, high, network.given, own.seen, own.messages)
-    return 1 if mass > network.limits[PEOPLED] else 0
+    return mass > network.limits[PEOPLED]
 
 
-@inner()
-def is_peopled(network: Network, low: Numbers, high: Numbers) -> int:
+@part()
+def is_peopled(network: Network, low: Numbers, high: Numbers) -> bool:
     """Return whether a box holds enough of the product of the marginals to count it."""
-    return 1 if _mass(network, low, high) > network.limits[MASS] else 0
+    return _mass(network, low, high) > network.limits[MASS]
 
 
-@inner()
+@part()
 def place(network: Network, low: Numbers, room: Room) -> None:
     """Find where the tables of forms begin for a box: ``room.start``."""
     axes = low.size
@@ -66,6 +66,7 @@ def count(
     who: Numbers,
     low: Numbers,
     high: Numbers,
+    points: int,
     peopled: int,
     inhabited: int,
     out: Float64,
@@ -73,10 +74,10 @@ def count(
 ) -> None:
     """Count the consistent and the discriminatory in a box, as shares of its points and people.
 
-    Of the points less what is excluded, by ``room.cuts``, where the forms hold on truncated ranges:
-    then only points can be counted. Fills ``out``: consistent and discriminatory of the points,
-    then of the product of the marginals, then of the population; then the consistent with the
-    favourable decision.
+    Less what is excluded, by ``room.cuts``, where the forms hold on truncated ranges: then only
+    what these were truncated for can be counted. Fills ``out``: consistent and discriminatory of
+    the ``points``, then, where it is ``peopled``, of the product of the marginals, then, where it
+    is ``inhabited``, of the population; then the consistent with the favourable decision.
     """
     out[:] = 0.0
     for decided in range(len(network.needs)):
@@ -90,22 +91,23 @@ def count(
                 continue
             share, _, mass, _, people, _ = _beyond(
                 *(network, low, high, network.limits[CLOSE] - least, np.inf),
-                *(peopled, inhabited, room),
+                *(points, peopled, inhabited, room),
             )
-            share = share - taken_of(network, c, room)
-            best, best_mass = max(best, share), max(best_mass, mass)
-            most_people = max(most_people, people)
+            taken = taken_of(network, c, room)
+            best, best_mass = max(best, share - taken), max(best_mass, mass - taken)
+            most_people = max(most_people, people - taken)
         out[0], out[2], out[4] = out[0] + best, out[2] + best_mass, out[4] + most_people
         if decided == network.favourable:
             out[6] = min(most_people, 1.0)
     if len(network.rows) == 1:
         after, before = _band(network, who, low, high, room)
         over, between, over_mass, between_mass, over_people, between_people = _beyond(
-            network, low, high, after, before, peopled, inhabited, room
+            network, low, high, after, before, points, peopled, inhabited, room
         )
-        out[1] = over + between - taken_of(network, -1, room)
-        out[3] = over_mass + between_mass
-        out[5] = over_people + between_people
+        taken = taken_of(network, -1, room)
+        out[1] = over + between - taken
+        out[3] = over_mass + between_mass - taken
+        out[5] = over_people + between_people - taken
     for k in (0, 2, 4):
         out[k] = min(out[k], 1.0)
         out[k + 1] = max(min(out[k + 1], 1.0 - out[k]), 0.0)
@@ -118,6 +120,7 @@ def _beyond(
     high: Numbers,
     after: float,
     before: float,
+    points: int,
     peopled: int,
     inhabited: int,
     room: Room,
@@ -128,7 +131,7 @@ def _beyond(
     """
     least = most = 0.0
     for i in range(low.size):
-        own = ends(network, i, low, high, room.common)
+        own = ends(network.axes, i, low, high, room.common)
         least, most = least + own[0], most + own[1]
     if not (after < before and after < most and before > least):
         return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -137,11 +140,12 @@ def _beyond(
     above = np.inf
     if before == np.inf:
         above, after, before = after, 0.0, 0.0
-    over, _, between = shares(
-        *(low, high, slopes, tables, room.start, above, -np.inf, after, before),
-        *(room.work, room.order),
-    )
-    over_mass = between_mass = over_people = between_people = 0.0
+    over = between = over_mass = between_mass = over_people = between_people = 0.0
+    if points:
+        over, _, between = shares(
+            *(low, high, slopes, tables, room.start, above, -np.inf, after, before),
+            *(room.work, room.order),
+        )
     if peopled:
         over_mass, _, between_mass = population_shares(
             *(low, high, slopes, tables, room.start),
@@ -156,7 +160,7 @@ def _beyond(
     return over, between, over_mass, between_mass, over_people, between_people
 
 
-@inner()
+@part()
 def _upper(network: Network) -> int:
     """Return the decision where the only margin is above 0."""
     return network.decision[0] if network.needs[0, 0] else network.decision[1]

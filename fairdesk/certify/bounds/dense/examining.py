@@ -23,6 +23,7 @@ from fairdesk.certify.bounds.dense.counting import count, is_inhabited, is_peopl
 from fairdesk.certify.bounds.dense.halving import gaps
 from fairdesk.certify.bounds.dense.intervals import enter
 from fairdesk.certify.bounds.dense.state import (
+    BY_PEOPLE,
     CLOSE,
     CONSISTENT,
     DISCRIMINATORY,
@@ -109,23 +110,30 @@ def _examined(
 def _count(
     network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
 ) -> None:
-    """Count what is decided in an undecided box: points with truncated ranges, where that pays.
+    """Count what is decided in an undecided box, on truncated ranges where that pays.
 
-    People are counted by the lines that hold in the whole box.
+    So either points are counted or people; all else by the lines that hold in the whole box.
     """
     peopled, inhabited = is_peopled(network, low, high), is_inhabited(network, low, high, room)
     place(network, low, room)
-    truncating = price(network, who, low, high, room) > network.limits[LEAST_GAIN]
+    by_people = network.limits[BY_PEOPLE] > 0.0
+    truncating = False
+    if inhabited or not by_people:
+        truncating = price(network, who, low, high, room) > network.limits[LEAST_GAIN]
     for within in range(2):
         if within:
             if not truncating:
                 break
             _truncate(network, who, low, high, room)
-            peopled = inhabited = 0
-        elif truncating and not (peopled or inhabited):
-            continue
-        count(network, who, low, high, peopled, inhabited, room.counted, room)
-        np.maximum(out, room.counted, out)
+        points = within != by_people or not truncating
+        people = inhabited and (within == by_people or not truncating)
+        marginals = peopled and not within
+        if points or people or marginals:
+            own = room.counted
+            count(network, who, low, high, points, marginals, people, own, room)
+            np.maximum(out, own, out)
+    for k in (0, 2, 4):
+        out[k + 1] = min(out[k + 1], 1.0 - out[k])
 
 
 @part()

@@ -61,12 +61,13 @@ class Network(NamedTuple):
     ends : NDArray[np.float64]
         ``(F, 2)``; the same of what is constant.
     limits : NDArray[np.float64]
-        ``(11,)``; factor and constant of the rounding of margins; how near to 0 nothing is
+        ``(12,)``; factor and constant of the rounding of margins; how near to 0 nothing is
         certain; how large a number may be; how often a box that was narrowed is bounded at most;
         how many combinations are bounded together; what share of an axis has to be left, at most,
         so that it is cut; how much a form's own slopes matter to where a box is halved; how small a
         share of the product of the marginals, and of the population, is not counted; how large a
-        share of a box has to be gained, at least, so that a unit's range is truncated.
+        share of a box has to be gained, at least, so that a unit's range is truncated; whether
+        people are counted on truncated ranges, instead of points.
     needs : NDArray[np.int64]
         ``(K, 2 F)``; whether class ``c`` wins only where that form is above 0.
     decision : NDArray[np.int64]
@@ -145,7 +146,7 @@ class Room(NamedTuple):
     cuts : NDArray[np.float64]
         ``(4, units)``; what `fairdesk.certify.bounds.dense.truncation` knows of units: what an
         average distance of 1 to the line above costs; how often what is excluded is taken off; the
-        mean of the sum; the share of the points that is excluded.
+        mean of the sum; the share that is excluded.
     pulls : NDArray[np.float64]
         ``(2 F, units)``; what each form of the margins takes of each unit's answer.
     sides, sides_at : NDArray[np.float64]
@@ -205,5 +206,5 @@ class Room(NamedTuple):
     BELOW, BELOW_AT, ABOVE, ABOVE_AT, EPS, HANGS, OPEN,
 ) = range(11)  # fmt: skip
 UNITS, KIND, FIRST, WEIGHTS = range(4)
-CLOSE, LARGEST, ROUNDS, TOGETHER, WORTH, STEEP, MASS, PEOPLED, LEAST_GAIN = range(2, 11)
+CLOSE, LARGEST, ROUNDS, TOGETHER, WORTH, STEEP, MASS, PEOPLED, LEAST_GAIN, BY_PEOPLE = range(2, 12)
 PRICE, TAKEN, MEAN, EXCLUDED = range(4)

@@ -5,7 +5,8 @@ and its range is twice or three times as wide. So the line above a ReLU is drawn
 range: where every truncated unit stays within its own, all forms hold, and so does all that is
 counted by them, less the share of the points of which some unit is outside. That share is bounded
 by the same convolution as counts are. How far a range is truncated is chosen by a normal estimate;
-what is excluded is never estimated.
+what is excluded is never estimated. Where people are counted so, not points, it is bounded by the
+mean of an exponential (`fairdesk.certify.bounds.tree_tails`).
 
 The line below a ReLU holds everywhere. So a unit before the margins takes only from those forms
 that have its line above. What the units of earlier layers exclude is taken from all.
@@ -22,6 +23,7 @@ import numpy as np
 from fairdesk.certify.bounds.count_kernels import outside
 from fairdesk.certify.bounds.dense.activations import RELU
 from fairdesk.certify.bounds.dense.state import (
+    BY_PEOPLE,
     EXCLUDED,
     FIRST,
     HIGH,
@@ -37,12 +39,20 @@ from fairdesk.certify.bounds.dense.state import (
     Numbers,
     Room,
 )
+from fairdesk.certify.bounds.tree_tails import tree_moments, tree_tail
 from fairdesk.certify.domain.compiled import inner, part
 
 #: How many standard deviations from its mean a range may end.
 _ENDS = (1.2, 1.5, 1.8, 2.1, 2.4, 2.7, 3.1)
 #: By so many of them the grid moves what is excluded, about.
 _MOVED = 0.1
+#: What is excluded beyond each of these ends, about.
+_BEYOND = tuple(0.5 * math.erfc((end - _MOVED) / math.sqrt(2.0)) for end in _ENDS)
+#: The same of people, of whom the mean of an exponential bounds how many are beyond.
+_PEOPLE_ENDS = (1.6, 2.0, 2.4, 2.8, 3.2, 3.7, 4.3)
+_PEOPLE_BEYOND = tuple(math.exp(-0.5 * end * end) for end in _PEOPLE_ENDS)
+#: No exponential is less steep than for an end so many deviations away.
+_LEAST_END = 0.5
 #: What part of the distance between two forms goes, about, when ranges are truncated.
 _GOES = 0.9
 #: What is gained for a unit of an earlier layer counts so much: what it excludes is taken off more
@@ -53,11 +63,11 @@ _LITTLE = 0.01
 
 
 @inner(error_model="numpy")
-def moments(network: Network, low: Numbers, high: Numbers, form: Float64) -> tuple[float, float]:
+def moments(axes: Numbers, low: Numbers, high: Numbers, form: Float64) -> tuple[float, float]:
     """Estimate the mean and the standard deviation of a form in a box, without its constant."""
     mean = variance = 0.0
     for i in range(low.size):
-        entry, count = network.axes[i, 2], high[i] - low[i] + 1.0
+        entry, count = axes[i, 2], high[i] - low[i] + 1.0
         if entry >= 0:
             total = squares = 0.0
             for k in range(entry + low[i], entry + high[i] + 1):
@@ -70,6 +80,51 @@ def moments(network: Network, low: Numbers, high: Numbers, form: Float64) -> tup
             mean += 0.5 * form[i] * (low[i] + high[i])
             variance += form[i] * form[i] * (count * count - 1.0) / 12.0
     return mean, math.sqrt(max(variance, 0.0))
+
+
+@inner()
+def _moments(
+    network: Network, low: Numbers, high: Numbers, form: Float64, room: Room
+) -> tuple[float, float]:
+    """Do `moments` for people where these are counted on truncated ranges."""
+    if not network.limits[BY_PEOPLE]:
+        return moments(network.axes, low, high, form)
+    axes, own = low.size, form[low.size : low.size + network.tables]
+    return tree_moments(
+        network.people, low, high, network.given, form[:axes], own, room.start, room.people
+    )
+
+
+@inner(error_model="numpy")
+def _lost(
+    network: Network,
+    low: Numbers,
+    high: Numbers,
+    form: Float64,
+    after: float,
+    before: float,
+    spread: tuple[float, float],
+    room: Room,
+) -> float:
+    """Bound from above which share a form puts outside of two limits, of what is counted.
+
+    ``spread`` is what `_moments` says of it: where it is wrong, the bound is less tight.
+    """
+    axes, own = low.size, form[low.size : low.size + network.tables]
+    if not network.limits[BY_PEOPLE]:
+        return outside(
+            low, high, form[:axes], own, room.start, after, before, room.work, room.order
+        )
+    mean, deviation = spread
+    lost = 0.0
+    for limit, side in ((after, -1.0), (before, 1.0)):
+        if abs(limit) < np.inf:
+            by = side * max(side * (limit - mean) / deviation, _LEAST_END) / deviation
+            lost += tree_tail(
+                network.people, low, high, network.given, form[:axes], own, room.start,
+                limit, by, room.people,
+            )  # fmt: skip
+    return min(lost, 1.0)
 
 
 @inner()
@@ -108,8 +163,8 @@ def price(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Roo
         return 0.0
     for f in range(len(network.rows)):
         means, deviations = (0.0, 0.0), (0.0, 0.0)
-        first = moments(network, low, high, room.kept[room.bundle[v], 2 * f])
-        second = moments(network, low, high, room.kept[room.bundle[v], 2 * f + 1])
+        first = _moments(network, low, high, room.kept[room.bundle[v], 2 * f], room)
+        second = _moments(network, low, high, room.kept[room.bundle[v], 2 * f + 1], room)
         least_first = least_second = np.inf
         for each in who:
             if room.won[each] < 0:
@@ -136,8 +191,22 @@ def price(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Roo
     for u in range(of.shape[1]):
         least, most = of[LOW, u], of[HIGH, u]
         if least < 0.0 < most:
-            gain += cuts[PRICE, u] * -least * most / (most - least)
+            gain += _most_gained(cuts[PRICE, u], least, most)
     return gain
+
+
+@inner(error_model="numpy")
+def _most_gained(cost: float, least: float, most: float) -> float:
+    """Return what is gained where a unit has no gap any more."""
+    return cost * -least * most / (most - least)
+
+
+@inner()
+def _steps(network: Network) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return how many deviations away a range may end, and what each of them excludes, about."""
+    if network.limits[BY_PEOPLE]:
+        return _PEOPLE_ENDS, _PEOPLE_BEYOND
+    return _ENDS, _BEYOND
 
 
 @inner(error_model="numpy")
@@ -149,9 +218,12 @@ def _chosen(
     most: float,
     cost: float,
     taken: float,
+    steps: tuple[float, ...],
+    beyond: tuple[float, ...],
 ) -> tuple[float, float, float]:
     """Choose a truncated range: its ends, and what is gained, all estimated.
 
+    ``steps`` and ``beyond`` are how many deviations away it may end, and what that excludes;
     ``mean`` and ``deviation`` are those of the sum, ``apart`` is how far from it the forms are that
     bound it; ``least`` and ``most`` are the ends of its range.
     """
@@ -165,20 +237,20 @@ def _chosen(
     stable = taken * _tail(-(mean + apart) / deviation - _MOVED)
     if stable < best:
         best, after, before = stable, least, 0.0
-    for i in range(len(_ENDS) + 1):
+    for i in range(len(steps) + 1):
         first, lost = least, 0.0
-        if i < len(_ENDS):
-            first = mean - apart - _ENDS[i] * deviation
+        if i < len(steps):
+            first = mean - apart - steps[i] * deviation
             if not least < first < 0.0:
                 continue
-            lost = taken * _tail(_ENDS[i] - _MOVED)
-        for k in range(len(_ENDS) + 1):
+            lost = taken * beyond[i]
+        for k in range(len(steps) + 1):
             last, both = most, lost
-            if k < len(_ENDS):
-                last = mean + apart + _ENDS[k] * deviation
+            if k < len(steps):
+                last = mean + apart + steps[k] * deviation
                 if not 0.0 < last < most:
                     continue
-                both += taken * _tail(_ENDS[k] - _MOVED)
+                both += taken * beyond[k]
             value = both + cost * (last * (mean - first) / (last - first) - real)
             if value < best:
                 best, after, before = value, first, last
@@ -194,10 +266,11 @@ def _may_be_cut(network: Network, layer: int) -> bool:
 @part()
 def cut_first(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room) -> None:
     """Truncate the sums of the first layer, which combinations share, in ``room.first``."""
-    cuts, axes, h = room.cuts, low.size, network.first_off.size
+    cuts, h = room.cuts, network.first_off.size
     if not _may_be_cut(network, 0):
         return
     size = network.entries.size // h
+    steps, beyond = _steps(network)
     for u in range(h):
         least, most = np.inf, -np.inf
         for v in who:
@@ -209,8 +282,14 @@ def cut_first(network: Network, who: Numbers, low: Numbers, high: Numbers, room:
         first, last = room.first[0, u], room.first[1, u]
         if not first + least < 0.0 < last + most:
             continue
+        if (
+            not _most_gained(cuts[PRICE, u], first + least, last + most)
+            > network.limits[LEAST_GAIN]
+        ):
+            cuts[MEAN, u] = 0.5 * (first + least + last + most)
+            continue
         form = network.entries[u * size : (u + 1) * size]
-        mean, deviation = moments(network, low, high, form)
+        mean, deviation = _moments(network, low, high, form, room)
         wide = (0.0, 0.0)
         if room.wide.size:
             wide = (room.wide[0, u], room.wide[1, u])
@@ -222,16 +301,16 @@ def cut_first(network: Network, who: Numbers, low: Numbers, high: Numbers, room:
         # the lines are drawn for the sums under all combinations
         after, before, gain = _chosen(
             cuts[MEAN, u], deviation, 0.0, first + least, last + most,
-            cuts[PRICE, u], cuts[TAKEN, u],
+            cuts[PRICE, u], cuts[TAKEN, u], steps, beyond,
         )  # fmt: skip
         if not gain > network.limits[LEAST_GAIN]:
             continue
         after = after - least if after > first + least else -np.inf
         before = before - most if before < last + most else np.inf
-        lost = outside(
-            low, high, form[:axes], form[axes : axes + network.tables], room.start,
+        lost = _lost(
+            network, low, high, form,
             after - (network.bias[u] + wide[0]), before - (network.bias[u] + wide[1]),
-            room.work, room.order,
+            (mean, deviation), room,
         )  # fmt: skip
         if _keep(u, lost, max(after, first) + least, min(before, last) + most,
                  first + least, last + most, room):  # fmt: skip
@@ -266,40 +345,40 @@ def _keep(
 @part()
 def cut_later(network: Network, layer: int, low: Numbers, high: Numbers, room: Room) -> None:
     """Truncate the sums of a later layer, of which ``room.sides`` holds forms on both sides."""
-    cuts, of, axes = room.cuts, room.units, low.size
+    cuts, of = room.cuts, room.units
     if not _may_be_cut(network, layer):
         return
+    steps, beyond = _steps(network)
     for j in range(network.shape[layer, UNITS]):
         u = network.shape[layer, FIRST] + j
         least, most = of[LOW, u], of[HIGH, u]
         if not (least < 0.0 < most and room.sided[0, j] and room.sided[1, j]):
             continue
+        if not _most_gained(cuts[PRICE, u], least, most) > network.limits[LEAST_GAIN]:
+            cuts[MEAN, u] = 0.5 * (least + most)
+            continue
         below, above = room.sides[0, j], room.sides[1, j]
-        low_mean, low_deviation = moments(network, low, high, below)
-        high_mean, high_deviation = moments(network, low, high, above)
-        low_mean, high_mean = low_mean + room.sides_at[0, j], high_mean + room.sides_at[1, j]
-        mean, deviation = 0.5 * (low_mean - high_mean), 0.5 * (low_deviation + high_deviation)
+        first = _moments(network, low, high, below, room)
+        second = _moments(network, low, high, above, room)
+        low_mean, high_mean = first[0] + room.sides_at[0, j], second[0] + room.sides_at[1, j]
+        mean, deviation = 0.5 * (low_mean - high_mean), 0.5 * (first[1] + second[1])
         cuts[MEAN, u] = mean
         if not deviation > 0.0:
             continue
         # half the distance of the forms counts as a deviation of both ends
         apart = max(0.5 * (-high_mean - low_mean), 0.0)
         after, before, gain = _chosen(
-            mean, deviation, apart, least, most, cuts[PRICE, u], cuts[TAKEN, u]
+            mean, deviation, apart, least, most, cuts[PRICE, u], cuts[TAKEN, u], steps, beyond
         )
         if not gain > network.limits[LEAST_GAIN]:
             continue
         lost = 0.0
         if after > least:
-            lost += outside(
-                low, high, below[:axes], below[axes : axes + network.tables], room.start,
-                after - room.sides_at[0, j], np.inf, room.work, room.order,
-            )  # fmt: skip
+            limit = after - room.sides_at[0, j]
+            lost += _lost(network, low, high, below, limit, np.inf, first, room)
         if before < most:
-            lost += outside(
-                low, high, above[:axes], above[axes : axes + network.tables], room.start,
-                -before - room.sides_at[1, j], np.inf, room.work, room.order,
-            )  # fmt: skip
+            limit = -before - room.sides_at[1, j]
+            lost += _lost(network, low, high, above, limit, np.inf, second, room)
         if _keep(u, lost, after, before, least, most, room):
             of[LOW, u], of[HIGH, u] = after, before
 
@@ -308,7 +387,7 @@ def cut_later(network: Network, layer: int, low: Numbers, high: Numbers, room: R
 def taken_of(network: Network, c: int, room: Room) -> float:
     """Return what is taken off the count of a class, or of what is discriminatory for -1.
 
-    Other weights than those of points would need what units exclude by these weights.
+    Of points or of people: of what the ranges were truncated for.
     """
     before_last = network.shape[len(network.shape) - 1, FIRST]
     total = 0.0

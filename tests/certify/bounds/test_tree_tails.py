@@ -1,0 +1,79 @@
+"""Tails of linear forms under a population, against every point in exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from fairdesk.certify.bounds.tree_kernels import tree_room
+from fairdesk.certify.bounds.tree_tails import tree_moments, tree_tail
+from tests.certify.populations import SEEDS, box_of, drawn_space, inside, total_of, weights_of
+
+
+def form_of(space, rng):
+    """Draw a form, and a box: what the loops are given, its values there, and what they weigh."""
+    points, weights = weights_of(space)
+    low, high = box_of(space, rng)
+    slope = rng.normal(0, 1, len(space.axes))
+    tables, start = [np.empty(0)], np.full(len(space.axes), -1, dtype=np.int64)
+    terms = points * slope
+    for i in range(len(space.axes)):
+        if rng.random() < 0.5:
+            start[i] = sum(map(len, tables))
+            table = rng.normal(0, 3, space.axes[i].count)
+            tables.append(table[low[i] : high[i] + 1])
+            terms[:, i] = table[points[:, i]]
+            slope[i] = 0.0
+    people = space.people
+    given_to = people.tree, low, high, people.everything, slope, np.concatenate(tables), start
+    return given_to, terms.sum(axis=1), inside(points, low, high), weights
+
+
+@given(SEEDS)
+@settings(max_examples=150, deadline=None)
+def test_a_tail_is_never_less_than_the_truth(seed: int) -> None:
+    space, rng = drawn_space(seed)
+    given_to, sums, box, weights = form_of(space, rng)
+    whole = total_of(weights, box)
+    room = tree_room(space.people.tree)
+    tiny = 1e-12  # the sums here are rounded too
+    for sign in (-1.0, 1.0):
+        limit = np.quantile(sums[box], rng.random()) + sign * rng.choice([0.0, 0.1, 2.0])
+        by = sign * float(rng.choice([1e-9, 0.01, 0.3, 1.0, 4.0, 1e3, 1e12]))
+        beyond = box & (sign * sums >= sign * limit + tiny)
+        told = tree_tail(*given_to, float(limit), by, room)
+        assert Fraction(told) * whole >= total_of(weights, beyond)
+        assert told <= 1.0
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_moments_are_those_of_the_people(seed: int) -> None:
+    space, rng = drawn_space(seed)
+    given_to, sums, box, weights = form_of(space, rng)
+    mass = np.array([float(each) for each in weights]) * box
+    mean, deviation = tree_moments(*given_to, tree_room(space.people.tree))
+    if not mass.sum() > 0:
+        assert deviation == 0.0
+        return
+    true = float(mass @ sums / mass.sum())
+    assert mean == pytest.approx(true, abs=1e-9)
+    spread = float(np.sqrt(mass @ (sums - true) ** 2 / mass.sum()))
+    assert deviation == pytest.approx(spread, abs=1e-6)
+
+
+def test_a_tail_is_small_far_from_the_mean() -> None:
+    """Where some numbers of each of many axes are large: what the exponential says, not all."""
+    space, _ = drawn_space(11, most=6)
+    people, axes = space.people, len(space.axes)
+    low, high = space.low[0], space.high[0]
+    form = np.ones(axes), np.empty(0), np.full(axes, -1, dtype=np.int64)
+    given_to, room = (people.tree, low, high, people.everything, *form), tree_room(people.tree)
+    mean, deviation = tree_moments(*given_to, room)
+    told = [tree_tail(*given_to, mean + k * deviation, k / deviation, room) for k in (1, 2, 3)]
+    assert told == sorted(told, reverse=True)
+    assert told[1] < 0.3
+    assert told[2] < 0.1
