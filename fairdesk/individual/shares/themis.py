@@ -44,6 +44,7 @@ from fairdesk.results.shards import ShardRange, Tallied
 _GROWTH = 1.1
 #: Similar sets that are made to count how many people the constraints allow.
 _MOST_COUNTED = 1_000_000
+_MOST_WHOLE = np.iinfo(np.int64).max
 #: Of so many groups each two are compared by the same people; of more by their rates.
 _MOST_PAIRED = 20
 #: The kinds of scores that are looked for, the other one is of groups.
@@ -396,7 +397,9 @@ class _Sample:
         # where not every member of a similar set may be asked about, a person's similar set is no
         # fair sample of the other groups: everybody then counts for their own
         self._own_only = domain.has_constraints or context.fits is not None
-        self._about = np.array([-1 if total is None else total, int(self._own_only)])
+        # of a domain beyond whole numbers of 64 bits no share worth telling is asked about
+        known = -1 if total is None or total > _MOST_WHOLE else total
+        self._about = np.array([known, int(self._own_only)])
         self._most = min(options.most, total or options.most)
         self._every = subsets(domain, options.together)
         self._groups = [

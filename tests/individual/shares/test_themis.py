@@ -14,6 +14,7 @@ from fairdesk.models.model import labels
 from fairdesk.results.events import Found, Measured, Progress
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
+from fairdesk.results.shards import ShardRange, Tallied
 from tests.individual.conftest import Network, everybody
 from tests.individual.shares.test_estimate import Placed, everybody_of, verdicts
 from tests.individual.test_constrained import ATTRIBUTES, TEXTS
@@ -161,6 +162,16 @@ def test_it_stops_at_the_most_and_tells_the_wider_interval():
     share = scores(events)[Share, ("sex",)]
     assert share.n_samples == 500
     assert share.high - share.low > 0.02
+
+
+def test_counts_of_a_huge_domain_are_whole_numbers(monkeypatch):
+    monkeypatch.setattr(themis, "population", lambda *_: 10**30)
+    rng = np.random.default_rng(4)
+    context = SearchContext(Network(LARGE, rng), LARGE)
+    count = themis.counting(context, LARGE.sample(rng, 200), ThemisOptions(), rng)
+    tallied = next(each for each in count(ShardRange(0, 1, "0;0")) if isinstance(each, Tallied))
+    # what crosses a pipe
+    assert {array.dtype.kind for array in tallied.arrays.values()} <= {"i", "b"}
 
 
 def test_only_people_near_the_data_are_asked_about(small_domain):
