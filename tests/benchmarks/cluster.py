@@ -14,11 +14,12 @@ messages on, and workers compute; what each takes was measured above, or is give
 from __future__ import annotations
 
 import argparse
+import hashlib
 import heapq
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
@@ -28,7 +29,7 @@ import psutil
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
-from fairdesk.audit.store.records import PairQuery, RunRecord
+from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster.place import Place
@@ -37,13 +38,13 @@ from tests.gui.test_responsiveness import sample_audit
 
 WORKERS = 2
 RUNS = {
-    "maft": RunSpec("maft", {"global_num": 400, "local_num": 400}),
+    "maft": RunSpec("maft", {"global_num": 1_000, "local_num": 1_000}),
     "eidig": RunSpec("eidig", {"global_num": 400, "local_num": 400}),
     "adf": RunSpec("adf", {"global_num": 400, "local_num": 400}),
     "aequitas-random": RunSpec("aequitas-random", {"global_iteration_limit": 4_000}),
     "sg": RunSpec("sg", {"global_num": 100, "max_iter": 2_000}),
-    "uniform": RunSpec("uniform", {"samples": 400_000}),
-    "estimate": RunSpec("estimate", {"trials": 200, "people": 4_000}),
+    "uniform": RunSpec("uniform", {"samples": 3_000_000}),
+    "estimate": RunSpec("estimate", {"trials": 100, "people": 20_000}),
     "themis": RunSpec("themis"),
     "enumerate": RunSpec("enumerate"),
     "testsgd": RunSpec("testsgd"),
@@ -63,14 +64,17 @@ class Taken:
 
 
 def family(pid: int | None = None) -> tuple[float, int]:
-    """Return the processor seconds and the memory, in bytes, of the processes below one."""
+    """Return the processor seconds and the memory, in bytes, of the guests below a process."""
     seconds, memory = 0.0, 0
-    for each in psutil.Process(pid).children(recursive=True):
-        try:
-            times, held = each.cpu_times(), each.memory_info().rss
-        except psutil.NoSuchProcess:
-            continue
-        seconds, memory = seconds + times.user + times.system, memory + held
+    root = psutil.Process(pid)
+    for each in (root, *root.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            if "fairdesk.audit.worker.guest" in each.cmdline():
+                times = each.cpu_times()
+                seconds, memory = (
+                    seconds + times.user + times.system,
+                    memory + each.memory_info().rss,
+                )
     return seconds, memory
 
 
@@ -78,13 +82,14 @@ def families(worker: Worker) -> dict[str, tuple[float, int]]:
     """Return the same of each worker of a cluster, or of the one process here."""
     if isinstance(worker, ClusterWorker):
         return worker.connect().client.run(family)
-    return {"": family()}
+    return {"": family(worker._child.pid)}
 
 
 def result(store: Store, record: RunRecord) -> object:
-    """Return what must be equal: the figures, the pairs and the queries."""
-    pairs = sorted(pair.row.tolist() for pair in store.each_pair(PairQuery(run=record.id)))
-    return msgspec.to_builtins(record.figures), pairs, record.found
+    """Return what must be equal: the figures, and the instances that were found."""
+    rows = [each for batch in store.found_rows(record.id) for each in batch]
+    found = hashlib.sha256(b"".join(sorted(row.tobytes() for row in rows))).hexdigest()
+    return msgspec.to_builtins(record.figures), found, record.found
 
 
 def measured(worker: Worker, store: Store, spec: RunSpec) -> Taken:
