@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from fairdesk.app.finished import sample_question
 from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS, REPORT
 from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
+from fairdesk.audit.catalogue.stages import BEFORE
 from fairdesk.audit.plan.plan import Limits, read_limits, read_terms
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.runs.plausibility import PlausibleShare
@@ -384,7 +386,7 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         "found": run.found,
         "tried": run.tried,
         "queries": run.queries,
-        "seconds": sum(each for phase, each in run.seconds.items() if phase != "preliminary"),
+        "seconds": sum(each for phase, each in run.seconds.items() if phase not in BEFORE),
         "global_seconds": run.seconds.get("global", 0.0),
         "local_seconds": run.seconds.get("local", 0.0),
         "state": run.state,
@@ -398,10 +400,24 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         **({} if share is None else _share_figures(share)),
         **({} if proven is None else _proven_figures(proven)),
         **_plausible_figures(outcome.plausible.get(run.id)),
+        **_queries_a_pair(run),
         **({} if of_people is None else _population_figures(of_people)),
         **_rate_figures(outcome.spec, run),
         **_rule_figures(outcome.spec, run),
         "figures": run.figures,
+    }
+
+
+def _queries_a_pair(run: RunRecord) -> dict[str, object]:
+    """Return with how many queries a plausible pair was found, and random sampling finds one."""
+    compared = figures.compared_with_sampling(run)
+    if compared is None:
+        return {}
+    return {
+        "queries_per_pair": compared.own,
+        "queries_per_pair_random": compared.random,
+        "queries_per_pair_random_low": compared.low,
+        "queries_per_pair_random_high": compared.high if isfinite(compared.high) else None,
     }
 
 
@@ -417,6 +433,8 @@ def _plausible_figures(share: PlausibleShare | None) -> dict[str, object]:
         "plausible_uniform": share.reference.uniform,
         # as it is published, in per cent
         "atn": 100 * share.atn,
+        "atn_rows": 100 * share.atn_rows,
+        "atn_changing": None if share.atn_changing is None else 100 * share.atn_changing,
     }
 
 

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.individual import (
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    Share,
+)
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.results.shards import Tallied
@@ -91,6 +96,7 @@ Metric = (
     | Repeatability
     | ExcessChange
     | GroupGap
+    | RandomBaseline
     | GradientFidelity
     | Proven
     | Region

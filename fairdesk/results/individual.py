@@ -100,6 +100,29 @@ class ExcessChange(msgspec.Struct, frozen=True, tag=True):
     confidence: float
 
 
+class RandomBaseline(msgspec.Struct, frozen=True, tag=True):
+    """How many plausible pairs random sampling finds: what a search is held against.
+
+    Attributes
+    ----------
+    n_samples, found : int
+        Plausible instances drawn at random, and how many of these are discriminatory.
+    queries : int
+        Rows sent for them.
+    before : int
+        Rows sent in all before the search itself began, these included.
+    low, high : float
+        The exact 95 % interval of ``found / n_samples``.
+    """
+
+    n_samples: int
+    found: int
+    queries: int
+    before: int
+    low: float
+    high: float
+
+
 class GradientFidelity(msgspec.Struct, frozen=True, tag=True):
     """How well zero-order gradients of one perturbation size serve a search (MAFT, RQ1 and RQ3).
 

@@ -7,7 +7,9 @@ and stops when they like. A share is of people who could be, never of a search's
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind, Repeats
 from fairdesk.audit.catalogue.methods import method_named
@@ -17,7 +19,12 @@ from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
-from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.individual import (
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    Share,
+)
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
@@ -446,7 +453,7 @@ def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
         "Only plausible instances were tested: those that are as usual as rows of the data and as "
         "near to one of them."
     )
-    parts = (plausible, _few_sentence(run), _distance_sentence(spec, run))
+    parts = (plausible, _few_sentence(run), sampling_sentence(run), _distance_sentence(spec, run))
     return " ".join(each for each in parts if each)
 
 
@@ -459,6 +466,83 @@ def _few_sentence(run: RunRecord) -> str:
         "{n} plausible pair was found within the searched region.",
         "{n} plausible pairs were found within the searched region.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedWithSampling:
+    """How many queries a plausible pair takes, in a search and in random sampling.
+
+    Attributes
+    ----------
+    own : float
+        In the search, what came before it left out.
+    random : float, optional
+        In random sampling; ``None`` where that found none.
+    low, high : float
+        The 95 % interval of that; infinite where none was found.
+    n_samples, found : int
+        Instances that were drawn for that, and plausible pairs among them.
+    """
+
+    own: float
+    random: float | None
+    low: float
+    high: float
+    n_samples: int
+    found: int
+
+
+def compared_with_sampling(run: RunRecord) -> ComparedWithSampling | None:
+    """Compare a search with random sampling; ``None`` where that was not measured, or no pair."""
+    sampled = next((each for each in run.figures if isinstance(each, RandomBaseline)), None)
+    if sampled is None or not run.found:
+        return None
+    each = sampled.queries / sampled.n_samples
+    return ComparedWithSampling(
+        max(0, run.queries - sampled.before) / run.found,
+        sampled.queries / sampled.found if sampled.found else None,
+        each / sampled.high,
+        each / sampled.low if sampled.low else inf,
+        sampled.n_samples,
+        sampled.found,
+    )
+
+
+def sampling_sentence(run: RunRecord) -> str:
+    """Say whether a search finds plausible pairs with fewer queries than random sampling does."""
+    compared = compared_with_sampling(run)
+    if compared is None:
+        return ""
+    values = {
+        "own": _to_one_place(compared.own),
+        "low": _to_one_place(compared.low),
+        "drawn": words.number(compared.n_samples),
+    }
+    if compared.random is None:
+        return say(
+            "Queries per plausible pair: {own}. Random sampling of plausible instances found none "
+            "among {drawn}: it needs at least {low} (95 % CI).",
+            **values,
+        )
+    values |= {
+        "random": _to_one_place(compared.random),
+        "ends": words.ends(values["low"], _to_one_place(compared.high)),
+        "found": words.number(compared.found),
+    }
+    said = say(
+        "Queries per plausible pair: {own}; {random} in random sampling of plausible instances "
+        "(95 % CI {ends}; {found} pairs among {drawn} instances).",
+        **values,
+    )
+    if compared.own < compared.low:
+        return f"{said} {say('The search needs fewer.')}"
+    if compared.own > compared.high:
+        return f"{said} {say('The search needs more.')}"
+    return f"{said} {say('The difference is not statistically significant.')}"
+
+
+def _to_one_place(value: float) -> str:
+    return words.number(value, 1 if value < 100 else 0)
 
 
 def _distance_sentence(spec: AuditSpec, run: RunRecord) -> str:

@@ -167,7 +167,10 @@ def _absent(found: Sequence[AbsentCombination]) -> Iterator[str]:
     if not found:
         return
     yield ""
-    yield f"{ABSENT} To exclude one, give “not (…)” among the constraints of --domain:"
+    yield (
+        f"{ABSENT} To exclude one, give “not (…)” or “… is determined by …” among the constraints "
+        "of --domain:"
+    )
     for each in found[:_MOST_ABSENT]:
         yield f"  {each.what}: {absent_counts(each)}"
     if (more := len(found) - _MOST_ABSENT) > 0:

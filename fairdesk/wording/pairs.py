@@ -136,15 +136,36 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
             uniform=words.shown_percent(reference.uniform, 1),
         )
     )
-    told.append(
-        say(
-            "Average trueness of naturalness (ATN) of the instances shown first: {atn} of 100. It "
-            "compares their distributions and correlations, as a set, with those of the data (100: "
-            "the same) and says little about single instances.",
-            atn=words.number(100 * share.atn, 1),
-        )
-    )
+    told.append(_alike(share))
     return Statement("example", say("plausible pairs"), part, " ".join(told))
+
+
+def _alike(share: PlausibleShare) -> str:
+    """Say how alike the instances shown first are to the data as a set, and what there can be."""
+    values = {
+        "atn": words.number(100 * share.atn, 1),
+        "rows": words.number(100 * share.atn_rows, 1),
+    }
+    if share.atn_changing is None:
+        alike = say(
+            "Average trueness of naturalness (ATN) of the instances shown first: {atn} of 100; of "
+            "as many data rows drawn at random: {rows}.",
+            **values,
+        )
+    else:
+        alike = say(
+            "Average trueness of naturalness (ATN) of the instances shown first: {atn} of 100; of "
+            "as many data rows drawn at random: {rows}; of the {n} data rows among the instances "
+            "found: {changing}. Individuals whose decision changes differ from the rest as a set.",
+            **values,
+            n=words.number(share.changing),
+            changing=words.number(100 * share.atn_changing, 1),
+        )
+    meaning = say(
+        "ATN compares distributions and correlations, as a set, with those of the data (100: the "
+        "same) and says little about single instances."
+    )
+    return f"{alike} {meaning}"
 
 
 def plausible_in_short(share: PlausibleShare) -> str:

@@ -26,6 +26,8 @@ from pathlib import Path
 from time import monotonic, process_time
 from typing import Any, NamedTuple
 
+from fairdesk.audit.catalogue.stages import BEFORE
+
 ROOT = Path(__file__).parents[2]
 #: Where the process that is measured leaves what it noted.
 _NOTES = "WHOLE_NOTES"
@@ -170,7 +172,7 @@ def audited(argv: list[str]) -> int:
     code = main(argv)
     begin("exit")
     seconds = sum(
-        each for run in runs for phase, each in run.seconds.items() if phase != "preliminary"
+        each for run in runs for phase, each in run.seconds.items() if phase not in BEFORE
     )
     notes = {"times": times, "search": seconds, "found": sum(run.found for run in runs)}
     Path(os.environ[_NOTES]).write_text(json.dumps(notes))

@@ -11,7 +11,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap
-from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
 from fairdesk.results.proofs import Estimated, GroupRate, PairShare, Proven, ProvenRates, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
@@ -272,6 +272,36 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
     )
     for each in (many, stopped):
         assert "searched region" not in figures.near_sentence(store.spec, each)
+
+
+@pytest.mark.parametrize(
+    ("queries", "sampled", "said"),
+    [
+        (9_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), "The search needs fewer."),
+        (60_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), "The search needs more."),
+        (28_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), "not statistically significant"),
+        (9_000, (1_000, 0, 4_000, 8_000, 0.0, 0.0037), "at least 1,081"),
+    ],
+)
+def test_a_search_is_compared_with_random_sampling(tmp_path, queries, sampled, said):
+    with people_store(tmp_path) as store:
+        run = store.begin_run(RunSpec("sg", plausible=True))
+        store.measure(run, [RandomBaseline(*sampled)])
+        store.end_run(run, "done")
+        (ended,) = store.runs()
+        spec = store.spec
+    assert figures.sampling_sentence(ended) == "", "there is no pair"
+    ended = msgspec.structs.replace(ended, queries=queries, found=100)
+    compared = figures.compared_with_sampling(ended)
+    own = (queries - 8_000) / 100
+    assert compared.own == own
+    assert compared.random == (200.0 if sampled[1] else None)
+    told = figures.near_sentence(spec, ended)
+    assert figures.sampling_sentence(ended) in told
+    assert f"pair: {own:,.{1 if own < 100 else 0}f}" in told
+    assert said in told
+    without = msgspec.structs.replace(ended, figures=())
+    assert figures.sampling_sentence(without) == ""
 
 
 def test_gaps_and_likenesses_are_told(spec):

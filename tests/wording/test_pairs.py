@@ -10,7 +10,8 @@ from fairdesk.wording.pairs import plausible_in_short, plausible_pairs, plausibl
 
 def share(uniform=0.002, by_distance=False, compared=26_221):
     return PlausibleShare(
-        1_240, compared, 460, min(500, compared), 0.953, Reference(0.926, uniform, by_distance)
+        *(1_240, compared, 460, min(500, compared), 0.853, 0.981, 125, 0.864),
+        Reference(0.926, uniform, by_distance),
     )
 
 
@@ -19,7 +20,8 @@ def test_it_is_said_beside_what_it_is_held_against():
     assert (said.evidence, said.value) == ("example", "4.7\u00a0%")
     assert "of 26,221 pairs compared with the data" in said.sentence
     assert "(100: the same)" in said.sentence
-    for figure in ("1,240", "26,221", "4.7", "92.0", "92.6", "0.2\u00a0% of instances", "95.3"):
+    shares = ("1,240", "26,221", "4.7", "92.0", "92.6", "0.2\u00a0% of instances")
+    for figure in (*shares, "85.3", "98.1", "125", "86.4"):
         assert figure in said.sentence
     short = plausible_in_short(share())
     assert all(figure in short for figure in ("4.7", "92.6", "0.2"))
@@ -29,8 +31,9 @@ def test_where_less_is_known_less_is_said():
     said = plausible_pairs(share(uniform=None, by_distance=True, compared=1_300)).sentence
     assert "typical they are was not" in said
     assert "uniformly" not in said + plausible_in_short(share(uniform=None))
-    few = PlausibleShare(3, 4, 3, 4, 0.5, Reference(0.9, 0.0, False))
+    few = PlausibleShare(3, 4, 3, 4, 0.5, 0.9, 2, None, Reference(0.9, 0.0, False))
     assert "pairs shown first" not in plausible_pairs(few).sentence
+    assert "data rows among" not in plausible_pairs(few).sentence
 
 
 @pytest.mark.parametrize(

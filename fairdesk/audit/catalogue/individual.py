@@ -161,8 +161,8 @@ METHODS = (
         "in AI Models”, 2018; “Black Box Fairness Testing of Machine Learning Models”, "
         "ESEC/FSE 2019",
         tells=_EXAMPLES_TELL,
-        cannot=f"{_EXAMPLES_CANNOT} Nearly all queries are used for explanations: with the same "
-        "number of queries, random sampling mostly finds more, of plausible pairs too.",
+        cannot=f"{_EXAMPLES_CANNOT} Nearly all queries are used for explanations. Each run that is "
+        "limited to plausible pairs reports with how many queries random sampling finds a pair.",
         options=SymbolicOptions,
         division=Division(Divides.ROWS, ("global_num", "max_iter")),
     ),

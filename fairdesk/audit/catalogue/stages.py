@@ -8,6 +8,8 @@ COMPILING = "compiling"
 LOADING, PREPARING = "starting", "preparing"
 #: What a run on a cluster does before its first part is dealt.
 ON_WORKERS = "workers"
+#: Phases in which rows are sent before the method itself begins.
+BEFORE = frozenset({"preliminary", "baseline"})
 
 _STAGES = {
     "": "starting",
@@ -16,6 +18,7 @@ _STAGES = {
     PREPARING: "preparing the data",
     ON_WORKERS: "opening the model on the workers",
     "preliminary": "checking the model on data rows",
+    "baseline": "sampling at random, for comparison",
     # searches for pairs
     "global": "searching from data rows",
     "local": "searching near the pairs found",

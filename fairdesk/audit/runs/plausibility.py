@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
@@ -24,6 +25,8 @@ from fairdesk.results.events import Rows
 BATCH = 20_000
 #: Nobody is farther from a real person: everybody who was compared is within it.
 FARTHEST = 1.0
+#: Of fewer rows it says little how alike they are to the data.
+LEAST_CHANGING = 30
 #: How often it is looked at how far the findings are compared.
 _LOOK_SECONDS = 0.05
 
@@ -175,6 +178,14 @@ class PlausibleShare(msgspec.Struct, frozen=True):
     atn : float
         How alike the instances shown first are to the data as a set, 0 to 1
         (`fairdesk.population.similarity`).
+    atn_rows : float
+        The same of as many rows of the data, drawn at random.
+    changing : int
+        Instances found that are rows of the data: individuals whose decision changes; up to
+        `SHOWN_FIRST`.
+    atn_changing : float, optional
+        The same of these. A search for such individuals can hardly reach more; ``None`` where they
+        are fewer than `LEAST_CHANGING`.
     reference : Reference
         The share of data rows held out, and of instances drawn uniformly, that are plausible.
     """
@@ -184,6 +195,9 @@ class PlausibleShare(msgspec.Struct, frozen=True):
     plausible_shown: int
     shown: int
     atn: float
+    atn_rows: float
+    changing: int
+    atn_changing: float | None
     reference: Reference
 
 
@@ -204,11 +218,19 @@ def plausible_share(store: Store, people: Rows, run: int | None = None) -> Plaus
     if not compared or reference is None:
         return None
     first = store.pairs(query, 0, SHOWN_FIRST)
+    changing = store.pairs(msgspec.structs.replace(query, within=0.0), 0, SHOWN_FIRST)
+    drawn = np.random.default_rng(0).permutation(len(people))[: len(first)]
+    alike = partial(atn, store.spec.domain, people)
     return PlausibleShare(
         store.count(msgspec.structs.replace(query, plausible=True)),
         compared,
         sum(pair.plausible or 0 for pair in first),
         len(first),
-        atn(store.spec.domain, people, np.stack([pair.row for pair in first])),
+        alike(np.stack([pair.row for pair in first])),
+        alike(people[drawn]),
+        len(changing),
+        alike(np.stack([pair.row for pair in changing]))
+        if len(changing) >= LEAST_CHANGING
+        else None,
         reference,
     )

@@ -54,7 +54,12 @@ from fairdesk.errors import DataError, StoreError
 from fairdesk.models.inputs.usual import refitted
 from fairdesk.results.events import Rows
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.individual import (
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    Share,
+)
 from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import PairShare
 from fairdesk.results.subgroups import LinearGroup, RuleSet, TermRate
@@ -250,7 +255,7 @@ def _figures(
         yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, reason)
     if ask is not None:
         yield from check_exact_shares(store, ask, people, rng)
-    one_by_one = {Share, ExcessChange, PairShare, GradientFidelity}
+    one_by_one = {Share, ExcessChange, PairShare, RandomBaseline, GradientFidelity}
     chance = kinds & {*one_by_one, GroupGap, LinearGroup, TermRate, RuleSet, Trial}
     if chance:
         yield untried(

@@ -27,7 +27,12 @@ from fairdesk.models.model import ModelCard
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Certificate, Found, Measured, Metric, Progress
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.individual import (
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    Share,
+)
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
@@ -198,6 +203,12 @@ def _sound(figure: Metric) -> bool:
                 (figure.worst_rate,),
             )
             counts = (0, figure.n_samples)
+        case RandomBaseline():
+            share = figure.found / max(figure.n_samples, 1)
+            shares = ((figure.low, share, figure.high),)
+            counts = (0, figure.found, figure.n_samples)
+            if not 0 < figure.queries <= figure.before:
+                return False
         case GradientFidelity():
             shares = ()
             counts = (0, figure.found, figure.tried)

@@ -36,6 +36,7 @@ from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.preflight import preflight
+from fairdesk.individual.searches.baseline import baseline
 from fairdesk.individual.shares.estimate import upper_bound
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.models.decisions.requerying import joined, query_again, refuse, some_of
@@ -328,7 +329,7 @@ class Guest:
         context.favourable = asked.mapping.favourable_class
         context.previous_certificate = inputs.previous_certificate
         rng = run.rng()
-        before, after = rng.spawn(2)
+        before, beside = rng.spawn(2)
         dealt = method.division.by is Divides.ROWS
         starts = starting_rows(run, people) if dealt else people
         options = parse_options(run.method, run.options)
@@ -339,13 +340,17 @@ class Guest:
         fine = real if context.fits is None else real[context.fits(real)]
         again = _queried_again(context, asked, context.cached_model.predict_anew, fine)
         sense = preflight(context, people, before) if telling and not method.finishes else ()
+        # of further pairs of a continued run it would tell nothing; and sampling is the baseline
+        compared = run.plausible and method.seeks and method.key != "uniform" and not len(known)
+        apart = SearchContext(fed, domain, fits=fits, criterion=criterion)
+        held = baseline(context, apart, people, beside) if compared else ()
         return running(
             _within(run.budget, context, search(context, starts, options, rng)),
             run.budget,
             # once for all parts of a run
-            before=chain(again, sense) if run.first else (),
+            before=chain(again, sense, held) if run.first else (),
             # whoever looked for people and found nobody says how many there can be at most
-            after=_within(run.budget, context, upper_bound(context, people, after))
+            after=_within(run.budget, context, upper_bound(context, people, beside))
             if method.answers in (QuestionKind.EXAMPLES, QuestionKind.SHARE)
             and run.first
             and not run.plausible

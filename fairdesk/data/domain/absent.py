@@ -3,7 +3,8 @@
 A model is never trained on a female “Husband”. A search that makes such instances finds pairs that
 describe no individual; a constraint excludes them. Which constraints the data suggest is found by
 counting: two values that no row has together, although a number of rows would if the two
-attributes were independent.
+attributes were independent. Where one attribute follows from another in every row, that is one
+constraint instead of many.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute, Role, encode
 from fairdesk.data.domain.constraint_truth import Constraint, Dependence
 from fairdesk.data.domain.constraints import parse
+from fairdesk.data.domain.determined import check_order, learn
 from fairdesk.data.domain.formulas import And, Comparison, Formula, Name, Not, Number, Valued
 from fairdesk.data.table import Kind, Table
+from fairdesk.errors import SpecError
 from fairdesk.results.events import Rows
 
 #: So many rows must be expected where there is none: by chance that happens once in 148 times.
@@ -33,18 +36,19 @@ _MOST_VALUES = 500
 
 
 class AbsentCombination(msgspec.Struct, frozen=True):
-    """Two conditions that no row fulfils together.
+    """Two conditions that no row fulfils together; or one attribute that follows from another.
 
     Attributes
     ----------
     what : str
-        The two conditions, like ``relationship = Husband and sex = Female``.
+        The two conditions, like ``relationship = Husband and sex = Female``; or ``education_num
+        other than what follows from education``.
     constraint : str
         The constraint that excludes them, as `fairdesk.data.domain.constraints` writes it.
     rows : int
-        Rows in which both attributes are known; none of them fulfils both conditions.
+        Rows in which both attributes are known; none of them is so.
     expected : float
-        So many of these rows would fulfil both if the two attributes were independent.
+        So many of these rows would be if the two attributes were independent.
     """
 
     what: str
@@ -89,13 +93,16 @@ def absent_combinations(
         if attribute.kind is not Kind.TEXT
         and len(side := _side(attribute, place, rows[:, place])) > 0
     ]
-    found = [
-        each
-        for one, other in combinations(sides, 2)
-        if not one.attribute.role is other.attribute.role is Role.FIXED
-        and frozenset((one.attribute.name, other.attribute.name)) not in tied
-        for each in _absent(one, other, rules, rows.shape[1])
-    ]
+    following = [each for each in known if isinstance(each, Dependence)]
+    found: list[AbsentCombination] = []
+    for one, other in combinations(sides, 2):
+        if one.attribute.role is other.attribute.role is Role.FIXED:
+            continue
+        if frozenset((one.attribute.name, other.attribute.name)) in tied:
+            continue
+        absent = list(_absent(one, other, rules, rows.shape[1]))
+        together = _follows(one, other, rows, table, following) if len(absent) > 1 else None
+        found += absent if together is None else [together]
     return tuple(sorted(found, key=lambda each: (-each.expected, each.what)))
 
 
@@ -229,6 +236,41 @@ def _absent(
         if not _excluded(one, other, places, rules, width):
             together = And((one.formula(places[0]), other.formula(places[1])))
             yield AbsentCombination(str(together), str(Not(together)), total, float(largest[i, j]))
+
+
+def _follows(
+    one: _Side, other: _Side, rows: Rows, table: Table, following: list[Dependence]
+) -> AbsentCombination | None:
+    """Return that one of two attributes follows from the other, where every row says so.
+
+    A number rather follows from names than names from a number. ``following`` is what follows
+    already; what is found is added.
+    """
+    for target, source in sorted(
+        ((one, other), (other, one)), key=lambda both: bool(both[0].attribute.values)
+    ):
+        follows = Dependence(target.attribute.name, source.attribute.name)
+        try:
+            learned, otherwise = learn(follows, (target.attribute, source.attribute), table)
+            check_order([*following, follows])
+        except SpecError:
+            continue
+        both = rows[:, (target.place, source.place)]
+        both = both[~np.isnan(both).any(axis=1)]
+        # of values that a row or two have, nearly anything follows
+        if otherwise.any() or len(both) < LEAST_EXPECTED * len(learned.values):
+            continue
+        following.append(follows)
+        codes, counts = np.unique(both[:, 1], return_counts=True)
+        wanted = learned.follow(codes)
+        alike = np.array([np.count_nonzero(both[:, 0] == each) for each in wanted.tolist()])
+        return AbsentCombination(
+            f"{follows.attribute} other than what follows from {follows.by}",
+            follows.text,
+            len(both),
+            float(len(both) - (counts * alike).sum() / len(both)),
+        )
+    return None
 
 
 def _within(counts: NDArray[np.intp], side: _Side) -> NDArray[np.intp]:

@@ -142,7 +142,7 @@ def _check_seen(learned: Determined, target: Attribute, source: Attribute) -> No
         )
 
 
-def check_order(determined: Sequence[Determined]) -> None:
+def check_order(determined: Sequence[Determined | Dependence]) -> None:
     """Refuse attributes that follow two others, or each other in a circle.
 
     Raises

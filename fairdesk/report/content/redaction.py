@@ -33,7 +33,12 @@ from fairdesk.repeatability import Repeatability
 from fairdesk.report.content.bands import FEWEST, band_edges, band_text
 from fairdesk.results.events import Metric, Rows
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.individual import (
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    Share,
+)
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
@@ -246,6 +251,7 @@ class Shown:
                 | Repeatability()
                 | ExcessChange()
                 | GroupGap()
+                | RandomBaseline()
                 | GradientFidelity()
                 | Region()
                 | PairShare()

@@ -2,6 +2,7 @@ import os
 import threading
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -22,6 +23,7 @@ from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.profiling.nearest import everywhere, gower
 from fairdesk.errors import WorkerError
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.population.similarity import atn
 from tests.plausible import scored
 from tests.report.building import people_store, run_into
@@ -219,6 +221,9 @@ def test_the_share_of_plausible_pairs_and_their_order(store, people, monkeypatch
     assert (share.shown, share.plausible_shown) == (30, min(30, share.plausible))
     rows = np.array([pair.row for pair in shown[:30]])
     assert share.atn == atn(store.spec.domain, people, rows)
+    drawn = np.random.default_rng(0).permutation(len(people))[:30]
+    assert share.atn_rows == atn(store.spec.domain, people, people[drawn])
+    assert (share.changing, share.atn_changing) == (0, None)
     assert share.reference == store.reference()
     assert 0.8 < share.reference.held_out <= 1
     assert plausible_share(store, people, 2) is None
@@ -236,3 +241,29 @@ def test_the_share_of_plausible_pairs_and_their_order(store, people, monkeypatch
     assert paged == [pair.id for pair in shown]
     only = msgspec.structs.replace(SHOWN, plausible=True)
     assert store.count(only) == share.plausible
+
+
+class OnRows:
+    """Says of so many of the instances, the first ones, that they are rows of the data."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def score_plausibility(self, domain, people, rows, partners):
+        near, self.rows = min(self.rows, len(rows)), max(0, self.rows - len(rows))
+        distance = np.where(np.arange(len(rows)) < near, 0.0, 0.2)
+        weighed = scored(distance, np.zeros(len(rows), np.intp), np.full(len(rows), 0.9))
+        return replace(weighed, reference=Reference(0.9, 0.0, by_distance=False))
+
+
+@pytest.mark.parametrize("count", [weighing.LEAST_CHANGING - 1, 50])
+def test_of_data_rows_among_the_instances_it_is_told_how_alike_they_are(store, people, count):
+    score_findings(OnRows(count), store, people, lambda *_: None)
+    share = plausible_share(store, people, 1)
+    assert share.changing == count
+    if count < weighing.LEAST_CHANGING:
+        assert share.atn_changing is None
+    else:
+        real = [pair.row for pair in store.each_pair(SHOWN) if pair.distance == 0]
+        assert len(real) == count
+        assert share.atn_changing == atn(store.spec.domain, people, np.array(real))

@@ -23,6 +23,7 @@ from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import SpecError, StoreError
 from fairdesk.models.inputs import predictions
 from fairdesk.results.events import Progress
+from fairdesk.results.individual import RandomBaseline
 from fairdesk.results.subgroups import RuleSet
 from tests import phrases
 from tests.audit import fake_guest, making
@@ -95,6 +96,28 @@ def test_real_searches_find_the_same_again(tmp_path, table):
             assert pair.row_class != pair.partner_class
             assert (pair.row != pair.partner).tolist() == [False, True, False]
     worker.close()
+
+
+def test_a_search_for_plausible_pairs_is_held_against_random_sampling(tmp_path, table):
+    """Not a run that measures nothing else: sampling is the baseline, and has none."""
+    worker = Worker()
+    card = worker.open_model(making.write_model(tmp_path / "model.pkl"), trusted=True)
+    options = {"global_num": 50, "local_num": 50}
+    walks = RunSpec("maft", options, 5, plausible=True)
+    with Store.create(tmp_path / "a.fairdesk", making.spec_of(table, card), table) as store:
+        for spec in (walks, walks, RunSpec("maft", options, 5)):
+            list(run(worker, store, spec))
+        list(run(worker, store, RunSpec("uniform", {"samples": 100}, plausible=True)))
+        one, again, whole, uniform = store.runs()
+    worker.close()
+    (counted,) = (each for each in one.figures if isinstance(each, RandomBaseline))
+    assert again.figures == one.figures
+    assert 0 < counted.found <= counted.n_samples
+    assert counted.queries < counted.before < one.queries
+    assert "baseline" in one.seconds
+    for each in (whole, uniform):
+        assert not [kind for kind in each.figures if isinstance(kind, RandomBaseline)]
+        assert "baseline" not in each.seconds
 
 
 def test_a_stopped_run_keeps_what_it_found(prepared):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from fairdesk.data.domain.absent import LEAST_EXPECTED, absent_combinations
 from fairdesk.data.domain.attributes import Role, attribute_of
-from fairdesk.data.domain.constraint_check import checked
+from fairdesk.data.domain.constraint_check import checked, constrained_domain
+from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.constraints import parse
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 
@@ -134,10 +135,81 @@ def test_no_row_has_what_is_found_and_the_expectation_is_that_of_counting(
     for each in absent_combinations(all_attributes, table):
         assert parse(each.constraint, all_attributes).text == each.constraint
         assert checked(all_attributes, table, each.constraint).broken == 0
+        assert each.expected >= LEAST_EXPECTED
+        assert each.rows == len(table.codes)
+        if isinstance(follows := parse(each.constraint, all_attributes), Dependence):
+            # each row's value beside what follows in every other row, as if they were independent
+            target, source = (
+                table.codes[:, [column.name for column in columns].index(name)]
+                for name in follows.names
+            )
+            after = dict(zip(source.tolist(), target.tolist(), strict=True))
+            wanted = np.array([after[code] for code in source.tolist()])
+            unlike = (target[:, None] != wanted).mean()
+            assert each.expected == pytest.approx(each.rows * unlike)
+            continue
         sides = each.what.split(" and ")
         shares = [
             checked(all_attributes, table, f"not ({side})").broken / each.rows for side in sides
         ]
-        assert each.rows == len(table.codes)
         assert each.expected == pytest.approx(each.rows * shares[0] * shares[1])
-        assert each.expected >= LEAST_EXPECTED
+
+
+SCHOOL = Column("school", Kind.NOMINAL, ("none", "some", "all"))
+GRADE = Column("grade", Kind.INTEGER, low=1, high=9)
+
+
+def schooled(n: int = 300) -> np.ndarray:
+    """Each school has its grade."""
+    school = np.arange(n) % 3
+    return np.column_stack([school, np.array([1, 5, 9])[school]]).astype(float)
+
+
+def test_what_follows_in_every_row_is_one_constraint_instead_of_many() -> None:
+    table = table_of((SCHOOL, GRADE), schooled())
+    (found,) = absent_combinations(attributes(SCHOOL, GRADE), table)
+    assert found.constraint == "grade is determined by school"
+    # a third of the rows would have each grade
+    assert (found.rows, found.expected) == (300, pytest.approx(200))
+    all_attributes = (SEX_PROTECTED, *attributes(SCHOOL, GRADE))
+    domain = constrained_domain(all_attributes, (found.constraint,), with_sex())
+    assert [(each.attribute, each.by) for each in domain.determined] == [("grade", "school")]
+    assert not absent_combinations(attributes(SCHOOL, GRADE), table, (found.constraint,))
+
+
+SEX_PROTECTED = attribute_of(SEX, Role.PROTECTED)
+
+
+def with_sex() -> Table:
+    codes = np.column_stack([np.arange(300) % 2, schooled()])
+    return table_of((SEX, SCHOOL, GRADE), codes)
+
+
+def test_a_single_row_that_says_otherwise_leaves_the_combinations() -> None:
+    codes = schooled()
+    codes[0, 1] = 9
+    found = absent_combinations(attributes(SCHOOL, GRADE), table_of((SCHOOL, GRADE), codes))
+    assert len(found) > 1
+    assert all(each.constraint.startswith("not (") for each in found)
+
+
+def test_what_is_protected_or_fixed_follows_nothing() -> None:
+    for role in (Role.PROTECTED, Role.FIXED):
+        both = (attribute_of(SCHOOL, role), attribute_of(GRADE, role))
+        one = (both[0], attribute_of(GRADE, Role.VARIES))
+        table = table_of((SCHOOL, GRADE), schooled())
+        (found,) = absent_combinations(one, table)
+        assert found.constraint == "grade is determined by school"
+        assert all("determined" not in each.constraint for each in absent_combinations(both, table))
+
+
+def test_all_proposals_can_be_taken_together() -> None:
+    """Of three that follow from each other two follow from the third, and none in a circle."""
+    code = np.arange(300) % 3
+    third = Column("third", Kind.NOMINAL, ("x", "y", "z"))
+    table = table_of((SEX, SCHOOL, GRADE, third), np.column_stack([code % 2, schooled(), code]))
+    all_attributes = (SEX_PROTECTED, *attributes(SCHOOL, GRADE, third))
+    found = absent_combinations(all_attributes, table)
+    texts = tuple(each.constraint for each in found)
+    assert sum("is determined by" in each for each in texts) == 2
+    assert len(constrained_domain(all_attributes, texts, table).determined) == 2
