@@ -227,7 +227,7 @@ def _people(
         return
 
     def plausible(rows: Rows) -> NDArray[np.bool_]:
-        return worker.score_plausibility(store.spec.domain, people, rows, rows).plausible
+        return worker.score_plausibility(store.spec.domain, people, rows, rows[:0]).plausible
 
     yield from check_pairs(
         store, ask, asked.sample, asked.seed, say, plausible if len(people) else None

@@ -116,13 +116,15 @@ def check_pairs(found: Found, domain: Domain, width: int | None) -> None:
         raise nonsense("it returned instances that were not requested")
 
 
-def check_plausibility(weighed: Plausibility, rows: int, n_samples: int) -> None:
-    """Refuse distances of so many pairs to so many people, and shares, that cannot be."""
+def check_plausibility(weighed: Plausibility, rows: int, partners: int, n_samples: int) -> None:
+    """Refuse distances of so many instances to so many people, and shares, that cannot be."""
     distances = weighed.distance, weighed.partner_distance
     shares = weighed.typicality, weighed.partner_typicality
     nearest, reference = weighed.nearest, weighed.reference
-    for each in (*distances, *shares, nearest, weighed.plausible):
+    for each in (weighed.distance, weighed.typicality, nearest, weighed.plausible):
         check_shape(each, (rows,))
+    for each in (weighed.partner_distance, weighed.partner_typicality):
+        check_shape(each, (partners,))
     # without a tree nothing is told of how usual anything is
     told = [] if all(np.isnan(each).all() for each in shares) else list(shares)
     if reference is not None:

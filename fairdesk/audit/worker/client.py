@@ -232,6 +232,7 @@ class Worker(Conversation):
     ) -> Plausibility:
         """Return how plausible pairs, ``(n, d)`` each, are, given ``(m, d)`` rows of the data.
 
+        Without partners, ``(0, d)``, how plausible instances are by themselves.
         No model need be open. Ask about some ten thousand at once: there is no word in between.
         """
         request = wire.Weigh(domain, people, rows, partners)
@@ -247,7 +248,7 @@ class Worker(Conversation):
             reply.plausible,
             reply.reference,
         )
-        check_plausibility(weighed, len(rows), len(people))
+        check_plausibility(weighed, len(rows), len(partners), len(people))
         return weighed
 
     def shrink(self, mapping: Mapping, domain: Domain, people: Rows, rows: Rows) -> Found:

@@ -95,7 +95,10 @@ class Search(msgspec.Struct, frozen=True, tag=True):
 
 
 class Weigh(msgspec.Struct, frozen=True, tag=True):
-    """Tell how plausible pairs, ``(n, d)`` each, are beside ``(m, d)`` rows of the data."""
+    """Tell how plausible pairs, ``(n, d)`` each, are beside ``(m, d)`` rows of the data.
+
+    Without partners, ``(0, d)``, how plausible instances are by themselves.
+    """
 
     domain: Domain
     people: Rows

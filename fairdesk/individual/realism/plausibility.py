@@ -78,7 +78,8 @@ def score_plausibility(domain: Domain, people: Rows, rows: Rows, partners: Rows)
     people : Rows
         ``(m, d)``; the rows of the data.
     rows, partners : Rows
-        ``(n, d)`` each; the pairs.
+        ``(n, d)`` each; the pairs. Without partners, ``(0, d)``, instances are compared by
+        themselves, and plausible is what they are.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def score_plausibility(domain: Domain, people: Rows, rows: Rows, partners: Rows)
         typicality[:n],
         distance[n:],
         typicality[n:],
-        plausible[:n] & plausible[n:],
+        plausible[:n] & plausible[n:] if len(partners) else plausible,
         Reference(criterion.held_out, criterion.uniform, criterion.tree is None),
     )
 
