@@ -39,7 +39,7 @@ from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
 from fairdesk.gui.workspace.pairs.weighing_line import WeighingLine
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.wording import words
+from fairdesk.wording import figures, words
 
 Curve = NDArray[np.float64]
 #: How high the chart is, and table and pair at least.
@@ -393,7 +393,8 @@ class ExamplesPage(QWidget):
         sign = OF_STATE[run.state].value
         state = words.state_word(run.state).capitalize()
         effort = f"{sign} {state}: {words.effort(run)}."
-        self._effort.setText(f"{effort} {pooled(self._with_examples())}".rstrip())
+        told = effort, figures.near_sentence(spec, run), pooled(self._with_examples())
+        self._effort.setText(" ".join(filter(None, told)))
         counts = tuple(zip(self._alone_names, run.sufficient_alone, strict=False))
         title = "Pairs found, by protected attribute whose change alone is sufficient"
         self._bars.draw(Counts(title, "pairs found", counts, run.found))

@@ -1,5 +1,6 @@
 import threading
 
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -14,6 +15,8 @@ from fairdesk.gui.workspace.session import study, weighing
 from fairdesk.gui.workspace.session.pair_columns import PairRole
 from fairdesk.gui.workspace.shell.standings import EXAMPLES
 from fairdesk.individual.surrogates.explanation import Explanation
+from fairdesk.results.individual import RandomBaseline
+from fairdesk.wording import figures
 from fairdesk.wording.pairs import distance_text
 from tests import phrases
 from tests.gui.auditing import FakeWorker, Scales, Scholar, make_audit
@@ -315,6 +318,20 @@ def test_a_share_of_those_tried_is_never_told(known):
     said = [each.text() for each in known.examples.findChildren(QLabel) if each.isVisible()]
     assert not any("of those tested" in each or "of the instances tested" in each for each in said)
     assert "%" not in known.examples._effort.text()
+
+
+def test_a_search_kept_to_plausible_pairs_says_so_and_what_sampling_needs(known):
+    page = known.examples
+    (run,) = (each for each in known._session.runs if each.id == page._shown)
+    kept = msgspec.structs.replace(
+        run,
+        spec=msgspec.structs.replace(run.spec, plausible=True),
+        figures=(RandomBaseline(100, 5, 400, 400, 0.016, 0.113),),
+    )
+    assert figures.near_sentence(known._session.spec, run) == ""
+    page._tell(kept)
+    assert figures.sampling_sentence(kept)
+    assert figures.near_sentence(known._session.spec, kept) in page._effort.text()
 
 
 def test_the_smallest_window_cuts_nobody_off(known):
