@@ -17,7 +17,7 @@ from itertools import count
 import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.seeds import starting_rows
+from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.searches.options import SymbolicOptions
 from fairdesk.individual.surrogates.local_trees import LocalTrees
 from fairdesk.individual.surrogates.paths import (
@@ -109,13 +109,13 @@ class _Search:
         self.context, self.domain, self.options = context, context.domain, options
         self.protected = frozenset(self.domain.protected.tolist())
         self.solver = Solver(self.domain)
-        seeds = starting_rows(self.domain, people, options.cluster_num, options.global_num, rng)
+        seeds = clustered_seeds(people, options.cluster_num, options.global_num, rng)
         self.trees = LocalTrees(
             context.cached_model, self.domain, people, options.num_samples, options.max_depth, rng
         )
         self.numbers = count()
         self.queue: list[tuple[float, int, _Case]] = []
-        for row, combination in zip(*seeds, strict=True):
+        for row, combination in zip(*self.domain.admit(seeds), strict=True):
             self._put(_Case(SEED, (), row, int(combination)))
         self.met: set[bytes] = set()
         self.visited: set[Identity] = set()
