@@ -225,7 +225,7 @@ class _Proof:
             *(layout.space, layout.examiner, self._previous_tree()),
             at_once=False,
             first=options.first,
-            counter=self._counter,
+            counter=self._counter if layout.concentrates else None,
         )
 
     def run(self) -> Iterator[Event]:

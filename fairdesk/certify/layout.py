@@ -51,6 +51,14 @@ class Layout:
     examiner: Examiner
     unused: bool
 
+    @property
+    def concentrates(self) -> bool:
+        """Whether it pays to halve boxes where their people are, and to count the dense ones.
+
+        Not of trees: their boxes end at the thresholds, and a cut elsewhere decides nothing.
+        """
+        return not isinstance(self.examiner, ForestExaminer)
+
     def comparing(self, first: int, second: int) -> Layout:
         """Compare two combinations of protected values only, by their places."""
         only = np.zeros(self.space.may_be.shape[1], dtype=np.bool_)
@@ -190,7 +198,7 @@ def rates_for(layout: Layout) -> RateExaminer | None:
     if layout.anatomy is None:
         return CountedRates(space, layout.fed, None)
     if encoded is None:
-        return CountedRates(space, layout.fed, ForestRates(space, layout.anatomy, layout.fed))
+        return ForestRates(space, layout.anatomy, layout.fed)
     if isinstance(layout.examiner, LinearExaminer):
         return LinearRates(layout.examiner, encoded, layout.fed)
     return CountedRates(space, layout.fed, NetworkRates(encoded, layout.fed))

@@ -154,6 +154,20 @@ def test_dense_boxes_are_counted_once_whenever_that_is(seed, rules) -> None:
     )
 
 
+def test_only_boxes_of_trees_are_not_cut_where_people_are() -> None:
+    rng = np.random.default_rng(0)
+    frame, label = people(rng)
+    tree = fed(behind_one_hot(DecisionTreeClassifier(max_depth=3)).fit(frame, label))
+    domain = domain_of()
+    rows = domain.sample(rng, 60)
+    anatomy = structure_of(tree.opened)
+    layout = lay_out(domain, rows, anatomy, tree, weighed=True, first="people")
+    assert not layout.concentrates
+    other = lay_out_queried(domain, rows, tree)
+    assert other is not None
+    assert other.concentrates
+
+
 def queried(seed: int) -> tuple[Small, list]:
     """Certify a model that can only be queried."""
     rng = np.random.default_rng(seed)
