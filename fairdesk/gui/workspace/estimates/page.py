@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.answers.answer import Question
@@ -250,6 +251,11 @@ class SharePage(RunPage):
         return parts.scrolled(inside)
 
     # What happens
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Ask again: how plausible combinations are is known some time after a run."""
+        super().showEvent(event)
+        self._ask()
 
     def _ask(self) -> None:
         """Read from the file how plausible combinations of the input domain are."""
