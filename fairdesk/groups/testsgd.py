@@ -10,37 +10,33 @@ often they were looked at. The paper's margin speaks of these rows alone.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from time import perf_counter
-from typing import Literal
 
+import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.groups.statistics import SCORES_NOTE, Side
-from fairdesk.groups.tabular.results import MOST_TOLD, RuleResults
-from fairdesk.groups.tabular.rules import needs_rates, rules_about
-from fairdesk.groups.tabular.sampling import Neighbours, drawn, starting
-from fairdesk.groups.tabular.support import MOST, Counts, Frequent, gathered, grow
-from fairdesk.groups.tabular.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallies
+from fairdesk.groups.tabular import mining
+from fairdesk.groups.tabular.mining import MOST_ROWS, Answer, Asked, Mining, Outcomes
+from fairdesk.groups.tabular.sampling import Neighbours, starting
 from fairdesk.groups.text import search as text_rules
+from fairdesk.individual.engine.division import (
+    Adding,
+    Counting,
+    Merging,
+    counted_here,
+    stream,
+)
 from fairdesk.individual.engine.sampling import Pace
-from fairdesk.models.model import favourable_scores, labels
-from fairdesk.results.events import Event, Measured, Metric, Progress, Rows, Scores
-from fairdesk.results.subgroups import RuleSearchSummary
+from fairdesk.models.model import labels
+from fairdesk.results.events import Event, Measured, Progress, Rows
+from fairdesk.results.shards import ShardRange, Tallied
 
-#: At most so many of the data's rows are asked about untouched.
-MOST_ROWS = 200_000
-#: The first pool has at most so many times the samples that each side needs.
-_POOL = 40
-#: It is so much of the work, as far as progress tells.
-_POOL_SHARE = 0.9
-#: Of all outcomes together about so many rule sets are told of.
-_TOLD_IN_ALL = 10_000
+#: Rows, or samples, in a block; each block of samples has random numbers of its own.
+BLOCK = 8_192
+_SAMPLES, _QUERIED = range(2)
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5
 #: ... or so many times what it takes to tell them.
@@ -67,365 +63,155 @@ def search(
     if context.text:
         yield from text_rules.search(context, options, rng)
         return
-    yield from _Mining(context, people, options, rng).run()
+    half = _Samples(context, people, options, rng)
+    found = _Merging(context, people, options)
+    yield from counted_here(found, half.count, found)
 
 
-class _Outcomes:
-    """What is counted of each sample: whole numbers made of the model's answers.
-
-    Attributes
-    ----------
-    names : tuple[str, ...]
-        The outcomes: decisions, or ``""`` for a mean score.
-    values : int
-        How many numbers are counted: one for each decision; of a score itself and its square.
-    """
-
-    def __init__(
-        self, context: GroupContext, outcome: Literal["favourable", "each", "score"]
-    ) -> None:
-        self._favourable, self._scores = context.favourable, outcome == "score"
-        self._decisions = (
-            list(range(len(context.decisions))) if outcome == "each" else [context.favourable]
-        )
-        self.names = ("",) if self._scores else tuple(context.decisions[i] for i in self._decisions)
-        self.values = 2 if self._scores else len(self.names)
-
-    @property
-    def squares(self) -> int | None:
-        """Which of the numbers is a square."""
-        return 1 if self._scores else None
-
-    def of(self, scores: Scores) -> Counts:
-        """Make the numbers of answers ``(n, k)``: ``(values, n)``."""
-        if self._scores:
-            score = np.clip(favourable_scores(scores, self._favourable), 0.0, 1.0)
-            parts = np.round(score * PARTS).astype(np.int64)
-            return np.stack([parts, parts**2])
-        return np.equal.outer(self._decisions, labels(scores)).astype(np.int64)
+def counting(
+    context: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
+) -> Counting:
+    """Return the half that queries the model about people; parameters as of `search`."""
+    return _Samples(context, people, options, rng).count
 
 
-class _Mining:
-    """One search, from the rules to the figures."""
+def merging(context: GroupContext, options: TestSgdOptions) -> Merging:
+    """Return the half that mines the rules and adds up the samples."""
+    return _Merging(context, context.rows[context.inside], options)
+
+
+class _Samples:
+    """Queries the model about rows and samples: the half that needs it."""
 
     def __init__(
         self, context: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
     ) -> None:
-        self.context, self.options, self.rng = context, options, rng
-        self.began = perf_counter()
-        self.outcomes = _Outcomes(context, options.outcome)
+        self._context, self._rng = context, rng
+        self._outcomes = Outcomes(context, options.outcome)
         rows, fine = starting(context.domain, people)
-        self.people, self.groups = rows[fine], context.groups[context.inside][fine]
-        self.neighbours = Neighbours(context.domain, rng)
-        self.favourable_values = np.full(len(self.people), np.nan)
-        self.notes: list[str] = []
-        self.decided = np.zeros(len(context.decisions), dtype=np.int64)
-        self.tried, self.due, self.done = 0, 0.0, 0
-
-    def run(self) -> Iterator[Event]:
-        self._check()
+        self._people, self._tried, self._rejected = rows[fine], 0, 0
         # a part of the rows does where there are very many; in the order of the file otherwise
-        count, most = len(self.people), MOST_ROWS
-        self.queried = (
-            np.arange(count)
-            if count <= most
-            else np.sort(self.rng.choice(count, most, replace=False))
-        )
-        grouping = self.context.domain.grouping
-        rated = any(needs_rates(each, self.options.subsets) for each in grouping)
-        if rated:
-            yield from self._ask_rows()
-        yield from self._grow()
-        if not rated:
-            yield from self._ask_rows()
-        self.tallies, self.data = (
-            Tallies(self.members, self.frequent.chosen, self.frequent.rows, self.outcomes.values)
-            for _ in range(2)
-        )
-        self.data.add(self.place[self.queried], self.untouched)
-        yield from self._sample()
-        yield self._measured(last=True)
-        count = len(self.frequent.chosen)
-        yield self._progress("samples", count, count)
+        count, most, own = len(self._people), mining.MOST_ROWS, stream(rng, _QUERIED, 0)
+        some = own.choice(count, most, replace=False) if count > most else np.arange(count)
+        self._queried = np.sort(some)
+        self._read: tuple[str, int, Asked] = "", 0, Asked(0, drawn=False)
 
-    def _check(self) -> None:
-        """Refuse data that tell of nobody."""
-        grouping = self.context.domain.grouping
-        if not len(self.people):
-            raise SpecError(
-                "No row of the data lies in the input domain, so there are no starting points.",
-                why="Every row has a missing value or a value that is not allowed.",
-                remedy="Widen the allowed values of the input domain.",
-            )
-        if np.isnan(self.groups).all():
-            names = ", ".join(f"“{each.name}”" for each in grouping)
-            raise SpecError(
-                f"No group is known: no row has a value of {names}.",
-                why="Rules are about protected values, and all of them are missing.",
-                remedy="Protect another column, or allow more of its values.",
-            )
-
-    def _ask_rows(self) -> Iterator[Event]:
-        """Query the model about the data's rows as they are."""
-        results = []
-        total = len(self.queried)
-        for part in Pace(1, context=self.context).parts(total):
-            results.append(self.context.predict(self.people[self.queried[part]]))
-            yield self._progress("data", min(part.stop, total), total)
-        scores = np.concatenate(results)
-        self.untouched = self.outcomes.of(scores)
-        self.favourable_values[self.queried] = labels(scores) == self.context.favourable
-
-    def _grow(self) -> Iterator[Event]:
-        """Make the rules, and grow the rule sets that are frequent."""
-        options, context = self.options, self.context
-        rules = [
-            rules_about(
-                attribute,
-                self.groups[:, i],
-                bins=options.bins,
-                edges=context.edges.get(attribute.name, ()),
-                subsets=options.subsets,
-                favourable=self.favourable_values,
-            )
-            for i, attribute in enumerate(context.domain.grouping)
-        ]
-        self.notes += [note for each in rules for note in each.notes]
-        if not any(len(each.sets) for each in rules):
-            raise SpecError(
-                "All individuals in the data have the same protected values, so there are no "
-                "groups to compare.",
-                why="A rule must separate some individuals from others.",
-                remedy="Protect another column, or use data with more than one group.",
-            )
-        self.members, self.place = gathered(rules)
-        total = len(self.people)
-        self.least = max(int(np.ceil(options.theta * total - 1e-9)), options.least_rows)
-        for event in grow(self.members, self.least, options.together):
-            if isinstance(event, Frequent):
-                self.frequent = event
+    def count(self, wanted: ShardRange) -> Iterator[Event]:
+        """Query the model about blocks of what is asked for."""
+        if wanted.stage != self._read[0]:
+            self._read = wanted.stage, *Asked.read(wanted.stage, len(self._people))
+        _, first, asked = self._read
+        phase, pace = "samples" if asked.drawn else "data", Pace(1, context=self._context)
+        some = None if asked.where is None else np.flatnonzero(asked.where)
+        for unit in range(wanted.start, wanted.stop):
+            start = (unit - first) * BLOCK
+            size, left = min(BLOCK, asked.size - start), 0
+            if asked.drawn:
+                own = stream(self._rng, _SAMPLES, unit)
+                seeds = own.integers(len(self._people) if some is None else len(some), size=size)
+                seeds = seeds if some is None else some[seeds]
+                neighbours = Neighbours(self._context.domain, own)
+                # all at once: how fast the model answers must not tell who is made
+                rows = neighbours.of(self._people[seeds])
+                left, self._rejected = neighbours.left, self._rejected + neighbours.rejected
             else:
-                yield self._progress("rules", event.kept, event.candidates)
-        self._leave_enough(total)
-        if self.frequent.stopped:
-            self.notes.append(
-                f"There are more than {MOST:,} rules with {self.frequent.stopped} attributes "
-                f"together: only those with fewer were tested, {len(self.frequent.chosen):,}. "
-                "Increase the minimum support, or reduce the bins or the protected attributes."
-            )
-
-    def _leave_enough(self, total: int) -> None:
-        """Keep the rule sets with enough rows outside, too.
-
-        Raises
-        ------
-        SpecError
-            When no rule set has enough rows inside and outside.
-        """
-        options, found, fewest = self.options, self.frequent, self.options.least_rows
-        kept = total - found.rows >= fewest
-        if not kept.any():
-            most = found.most
-            if most >= self.least or total < 2 * fewest:
-                raise SpecError(
-                    f"No subgroup has at least {self.least:,} rows with at least {fewest:,} "
-                    "outside.",
-                    why=f"{total:,} rows can be used; so few individuals show little about others.",
-                    remedy="Use a table with more rows, or reduce the minimum rows (least_rows).",
+                seeds = self._queried[start : start + size]
+                rows = self._people[seeds]
+            for part, last in pace.of_unit(size):
+                scores = self._context.predict(rows[part])
+                self._tried += len(scores) * asked.drawn
+                decisions = labels(scores)
+                arrays = {
+                    "seeds": seeds[part],
+                    "values": self._outcomes.of(scores),
+                    "decisions": decisions.astype(np.int64),
+                    "left": np.array([left if last else 0]),
+                }
+                yield Tallied(phase, unit, last, arrays)
+                yield Progress(
+                    phase, 0, 0, self._tried, 0, self._context.queries, rejected=self._rejected
                 )
-            raise SpecError(
-                f"No subgroup has at least {100 * options.theta:g} % of the rows and at "
-                f"least {fewest:,} rows.",
-                why=f"The largest subgroup defined by a rule has {most:,} of {total:,} rows, "
-                f"{100 * most / total:.3g} %.",
-                remedy="Reduce the minimum support, or use wider bins.",
-            )
-        if self.least > np.ceil(options.theta * total - 1e-9):
-            self.notes.append(
-                f"{100 * options.theta:g} % of the rows are fewer than {fewest:,}: only subgroups "
-                f"of at least {fewest:,} rows were tested."
-            )
-        if dropped := int((~kept).sum()):
-            self.notes.append(
-                f"{dropped:,} of {len(kept):,} subgroups with the minimum support "
-                f"{'leaves' if dropped == 1 else 'leave'} fewer than {fewest:,} rows outside, and "
-                f"{'was' if dropped == 1 else 'were'} not tested: too few for a comparison."
-            )
-            self.frequent = replace(found, chosen=found.chosen[kept], rows=found.rows[kept])
-
-    def _sample(self) -> Iterator[Event]:
-        """Draw samples until every score is known as well as was asked for.
-
-        Whether to go on with a rule set hangs on what was counted, so each look at it has a part
-        of its error only: the k-th one a share of 2^-k, all of it where it was certain beforehand
-        that the first look would be the last. How many samples there are at a look does not hang
-        on what they told: it is twice as many as before on the side with fewer.
-        """
-        tallies, options = self.tallies, self.options
-        count = len(self.frequent.chosen)
-        self.looks, self.certain = np.ones(count, dtype=np.intp), np.zeros(count, dtype=np.bool_)
-        yield from self._pool()
-        wanted = np.full(tallies.n.shape, options.sample_thr)
-        yield from self._fill(wanted)
-        self.certain = tallies.widest <= options.error_thr
-        while (going := np.flatnonzero(self._margins() > options.error_thr)).size:
-            self.looks[going] += 1
-            fewer = np.where(tallies.n[INSIDE, going] <= tallies.n[OUTSIDE, going], INSIDE, OUTSIDE)
-            wanted[fewer, going] = 2 * tallies.n[fewer, going]
-            yield from self._fill(wanted)
-
-    def _pool(self) -> Iterator[Event]:
-        """Draw from everybody, so many that the smallest group has what it needs."""
-        thr = self.options.sample_thr
-        smallest = int(self.tallies.people[INSIDE].min()) / len(self.people)
-        self.pool = int(min((thr + 3 * np.sqrt(thr)) / smallest, _POOL * thr)) + 1
-        everywhere = np.ones(len(self.members.weight), dtype=np.bool_)
-        done = 0
-        while done < self.pool:
-            count = min(self.pool - done, MOST_AT_ONCE)
-            place, values = yield from self._draw(everywhere, count)
-            self.tallies.add(place, values)
-            done += len(place)
-            yield from self._tell()
-
-    def _fill(self, wanted: Counts) -> Iterator[Event]:
-        """Draw until each side of each rule set has as many samples as wanted: ``(2, R)``."""
-        tallies = self.tallies
-        while (draw := tallies.next(wanted)) is not None:
-            which = np.flatnonzero((tallies.n < wanted).any(axis=0))
-            self.done = max(self.done, len(self.frequent.chosen) - len(which))
-            place, values = yield from self._draw(draw.where, draw.count)
-            tallies.add(place, values, draw.where, which)
-            yield from self._tell()
-
-    def _draw(
-        self, where: NDArray[np.bool_], count: int
-    ) -> Generator[Event, None, tuple[NDArray[np.intp], Counts]]:
-        """Make people like those of some combinations, and ask about them.
-
-        Returns
-        -------
-        place : NDArray[np.intp]
-            ``(count,)``; the combination of each.
-        values : Counts
-            ``(values, count)``.
-        """
-        seeds = drawn(self.rng, where, self.place, count)
-        # all at once: how fast the model answers must not tell who is made
-        rows = self.neighbours.of(self.people[seeds])
-        values = []
-        for part in Pace(1, context=self.context).parts(count):
-            scores = self.context.predict(rows[part])
-            values.append(self.outcomes.of(scores))
-            self.decided += np.bincount(labels(scores), minlength=len(self.decided))
-            self.tried += len(scores)
-            if self.context.rows_left <= 0 and self.tallies.n.any():
-                yield self._measured()
-            yield self._progress("samples", self._known(), len(self.frequent.chosen))
-        return self.place[seeds], np.concatenate(values, axis=1)
-
-    def _known(self) -> int:
-        """Return how many rule sets have their samples: about, while all wait for the pool."""
-        waiting = _POOL_SHARE * min(self.tried / self.pool, 1.0)
-        self.done = max(self.done, int(waiting * len(self.frequent.chosen)))
-        return self.done
-
-    def _margins(self) -> NDArray[np.float64]:
-        """Return each rule set's widest margin of all outcomes: ``(R,)``."""
-        sides = (self._sides(self.tallies, value) for value in range(len(self.outcomes.names)))
-        return np.asarray(np.max([inside.half + outside.half for inside, outside in sides], axis=0))
-
-    def _sides(self, tallies: Tallies, value: int) -> tuple[Side, Side]:
-        return tallies.sides(value, self.outcomes.squares)
-
-    def _tell(self) -> Iterator[Event]:
-        """Yield the figures as they are, now and then."""
-        if (began := perf_counter()) > self.due:
-            yield self._measured()
-            now = perf_counter()
-            self.due = now + max(_TELL_SECONDS, _TELL_SHARE * (now - began))
-
-    def _measured(self, *, last: bool = False) -> Measured:
-        """Return what is known of every rule set of which there are samples on either side."""
-        figures: list[Metric] = []
-        known = np.flatnonzero((self.tallies.n > 0).all(axis=0))
-        notes = (*self._surprises(), *self.notes)
-        most = min(MOST_TOLD, max(20, _TOLD_IN_ALL // len(self.outcomes.names)))
-        for value, name in enumerate(self.outcomes.names):
-            results = self._results(value, name, known)
-            figures.append(
-                RuleSearchSummary(
-                    outcome=name,
-                    attributes=tuple(each.name for each in self.context.domain.grouping),
-                    theta=self.options.theta,
-                    rule_sets=len(self.frequent.chosen),
-                    candidates=self.frequent.candidates,
-                    samples=self.tried,
-                    margin=float(results.margin.max(initial=0.0)),
-                    seconds=perf_counter() - self.began,
-                    sweep=results.sweep(self.options.theta),
-                    notes=notes,
-                )
-            )
-            figures += results.rule_sets(np.random.default_rng(0), most, last=last)
-        return Measured("samples", tuple(figures))
-
-    def _results(self, value: int, name: str, known: NDArray[np.intp]) -> RuleResults:
-        inside, outside = (side.of(known) for side in self._sides(self.tallies, value))
-        data_in, data_out = (side.of(known) for side in self._sides(self.data, value))
-        return RuleResults(
-            members=self.members,
-            chosen=self.frequent.chosen[known],
-            rows=self.frequent.rows[known],
-            outcome=name,
-            inside=inside,
-            outside=outside,
-            data_in=data_in,
-            data_out=data_out,
-            tests=len(self.frequent.chosen) * len(self.outcomes.names),
-            spent=self._spent()[known],
-            least=self.least,
-        )
-
-    def _spent(self) -> NDArray[np.float64]:
-        """Return which share of its error each rule set's tests may make at this look: ``(R,)``."""
-        looks = np.where(self.certain, 1.0, 0.5**self.looks)
-        return np.asarray(looks / self.members.ways(self.frequent.chosen))
-
-    def _surprises(self) -> Iterator[str]:
-        """Yield notes on unexpected answers, and on how samples were drawn."""
-        context, seen = self.context, np.flatnonzero(self.decided)
-        if len(seen) == 1:
-            yield (
-                f"The model decided “{context.decisions[seen[0]]}” for every instance tested, so "
-                "no subgroup differs from another."
-            )
-        if self.outcomes.squares is not None:
-            yield SCORES_NOTE
-        if few := int((self.tallies.people[OUTSIDE] < self.least).sum()):
-            yield (
-                f"{few:,} of the {len(self.frequent.chosen):,} subgroups "
-                f"{'leaves' if few == 1 else 'leave'} fewer than {100 * self.options.theta:g} % of "
-                f"the rows outside, and {'comes' if few == 1 else 'come'} last."
-            )
-        if not self.neighbours.moves:
-            yield ("Only protected attributes are variable, so the samples are original data rows.")
-        if self.neighbours.left:
-            yield (
-                f"{self.neighbours.left:,} samples are original data rows: every perturbation "
-                "tried violated a constraint."
-            )
-
-    def _progress(self, phase: str, done: int, total: int) -> Progress:
-        return Progress(
-            phase,
-            done,
-            total,
-            self.tried,
-            0,
-            self.context.queries,
-            rejected=self.neighbours.rejected,
-        )
 
 
-__all__ = ["MOST_ROWS", "TestSgdOptions", "search"]
+class _Merging(Adding):
+    """Adds up samples as the mining asks for them: the half without the model."""
+
+    def __init__(self, context: GroupContext, people: Rows, options: TestSgdOptions) -> None:
+        self._context = context
+        self._rules = Mining(context, people, options)
+        self._steps = self._rules.run()
+        self._asked: Asked | None = None
+        self._stage = ""
+        self._parts: list[Answer] = []
+        self._first = self._next = self._done = 0
+        self._waits, self._due = False, 0.0
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The blocks that are asked for and not counted yet."""
+        if self._asked is None:
+            return None
+        return ShardRange(self._next, self._first + -(-self._asked.size // BLOCK), self._stage)
+
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress with how far the rows or the rule sets are."""
+        rules, asked = self._rules, self._asked
+        if asked is not None and not asked.drawn:
+            return msgspec.structs.replace(progress, done=self._done, total=asked.size)
+        if rules.pool:
+            done, total = rules.known(), len(rules.frequent.chosen)
+            return msgspec.structs.replace(progress, done=done, total=total)
+        return progress
+
+    def add(self, tallied: Tallied) -> bool:
+        """Keep what the model said of some rows or samples."""
+        arrays = tallied.arrays
+        self._parts.append(arrays)
+        self._done += len(arrays["seeds"])
+        if self._asked is not None and self._asked.drawn:
+            self._rules.note(arrays["decisions"], int(arrays["left"][0]))
+        if tallied.last:
+            self._next = tallied.unit + 1
+        return True
+
+    def proceed(self) -> Iterator[Event]:
+        """Mine on once what was asked for is there."""
+        wanted = self.wanted
+        if self._waits and (wanted is None or wanted.start < wanted.stop):
+            return
+        answer: Answer | None = None
+        if self._parts:
+            names = ("seeds", "values", "decisions")
+            answer = {
+                name: np.concatenate([each[name] for each in self._parts], axis=-1)
+                for name in names
+            }
+        self._asked, self._parts, self._done = None, [], 0
+        while True:
+            try:
+                event = next(self._steps) if answer is None else self._steps.send(answer)
+            except StopIteration:
+                self._waits = True
+                return
+            answer = None
+            if isinstance(event, Asked):
+                self._first = self._next
+                self._asked, self._waits = event, True
+                self._stage = event.stage(self._first)
+                return
+            yield event
+
+    def measured(self) -> Measured | None:
+        """Return what is known of the rule sets, once there are samples."""
+        began = perf_counter()
+        measured = self._rules.measured() if self._rules.begun else None
+        now = perf_counter()
+        self._due = now + max(_TELL_SECONDS, _TELL_SHARE * (now - began))
+        return measured
+
+    def due(self) -> bool:
+        """Return whether figures are to be told: now and then, and once the budget is used up."""
+        return self._rules.begun and (perf_counter() > self._due or self._context.rows_left <= 0)
+
+
+__all__ = ["MOST_ROWS", "TestSgdOptions", "counting", "merging", "search"]

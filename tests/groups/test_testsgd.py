@@ -15,6 +15,7 @@ from fairdesk.errors import SpecError
 from fairdesk.groups import testsgd
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import Side, interval
+from fairdesk.groups.tabular import mining
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.models.model import labels
@@ -257,7 +258,7 @@ def test_each_decision_in_turn():
 
 
 def test_of_very_many_decisions_fewer_rule_sets_are_told(monkeypatch):
-    monkeypatch.setattr(testsgd, "_TOLD_IN_ALL", 75)
+    monkeypatch.setattr(mining, "_TOLD_IN_ALL", 75)
     asked = study(three, PEOPLE, SMALL, decisions=("refused", "waits", "granted"), favourable=2)
     mined, found = figures(run(asked, msgspec.structs.replace(QUICK, outcome="each")))
     assert mined[0].rule_sets > 50
@@ -439,7 +440,7 @@ def test_too_many_rule_sets_are_told(monkeypatch):
 
 
 def test_very_many_rows_are_asked_about_in_part(monkeypatch):
-    monkeypatch.setattr(testsgd, "MOST_ROWS", 300)
+    monkeypatch.setattr(mining, "MOST_ROWS", 300)
     asked = study(unlike, PEOPLE, SMALL)
     (mined,), found = figures(run(asked))
     assert asked.queries == mined.samples + 300

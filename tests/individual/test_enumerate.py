@@ -10,7 +10,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import enumeration
-from fairdesk.individual.shares.enumeration import population, sets
+from fairdesk.individual.shares.enumeration import Sets, population
 from fairdesk.individual.shares.finite import obstacle
 from fairdesk.individual.shares.options import EnumerateOptions
 from fairdesk.models.model import labels
@@ -175,7 +175,8 @@ def test_blocks_change_nothing(block, small_domain, monkeypatch):
 
 def test_everybody_comes_once_and_in_order():
     domain = DOMAINS["free"]
-    size, blocks = sets(domain, domain.sample(np.random.default_rng(1), 200))
+    everyone = Sets(domain, domain.sample(np.random.default_rng(1), 200))
+    size, blocks = everyone.size, map(everyone.block, range(everyone.blocks))
     rows = np.concatenate(list(blocks))
     assert len(rows) == size == 6 * 5 * 4 * 3 * 3 * 2
     assert len(np.unique(rows, axis=0)) == size
@@ -221,7 +222,8 @@ def test_numbers_with_a_step_are_gone_through():
     rate = Attribute("rate", Kind.REAL, low=0.1, high=0.7, step=0.2)
     domain = Domain((rate, integer("sex", 0, 1, Role.PROTECTED, (0, 1))))
     assert obstacle(domain) == ""
-    _, blocks = sets(domain, np.array([[0.1, 0.0]]))
+    everyone = Sets(domain, np.array([[0.1, 0.0]]))
+    blocks = map(everyone.block, range(everyone.blocks))
     rows = np.concatenate(list(blocks))
     assert rows[:, 0] == pytest.approx([0.1, 0.3, 0.5, 0.7])
     assert domain.contains(rows).all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdesk.audit.catalogue.method import Method, QuestionKind
+from fairdesk.audit.catalogue.method import Divides, Division, Method, QuestionKind
 from fairdesk.certify.options import CertifyOptions, FairifyOptions, FairQuantOptions
 from fairdesk.models.model import Capability
 
@@ -32,6 +32,7 @@ METHODS = (
             "likely combinations are certified, by queries; the rest is an estimate."
         ),
         options=CertifyOptions,
+        division=Division(Divides.REGIONS),
         cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         finishes=True,
@@ -55,6 +56,7 @@ METHODS = (
             "does not decide stays undecided."
         ),
         options=FairQuantOptions,
+        division=Division(why="a baseline, run as published"),
         cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),
@@ -78,6 +80,7 @@ METHODS = (
             "It is slow: most partitions of a large input domain stay unknown."
         ),
         options=FairifyOptions,
+        division=Division(why="a baseline, run as published"),
         cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),

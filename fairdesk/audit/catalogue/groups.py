@@ -62,6 +62,9 @@ METHODS = (
             "minimum rows, are not tested."
         ),
         options=TestSgdOptions,
+        division=Division(
+            Divides.DRAWS, why="identity terms in a text are compared by one process"
+        ),
         cost="queries, up to the precision wanted",
         repeats=Repeats.INDEPENDENT,
         unfit=_unfit,
@@ -88,6 +91,7 @@ METHODS = (
             "not in the data."
         ),
         options=MeasureOptions,
+        division=Division(Divides.RANGES),
         cost="one query per data row",
         repeats=Repeats.ANY,
         answers=QuestionKind.RATES,
@@ -136,6 +140,7 @@ METHODS = (
             "read than rules."
         ),
         options=FairFictPlayOptions,
+        division=Division(why="each step depends on the one before"),
         cost="one query per data row",
         repeats=Repeats.INDEPENDENT,
         answers=QuestionKind.GROUPS,

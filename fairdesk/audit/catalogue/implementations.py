@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -11,10 +12,9 @@ from typing import Any, NamedTuple, cast
 import msgspec
 import numpy as np
 
-from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, Divides, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
-from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.division import Counting, Merging, Queried, counted_apart
+from fairdesk.individual.engine.division import Counting, Merging, Queried, Setting, counted_apart
 from fairdesk.results.events import Event, Rows, timed
 from fairdesk.results.shards import ShardRange
 
@@ -126,10 +126,13 @@ def is_compiled(loops: Iterable[str], kept: Path) -> bool:
 
 
 def load_part(method: str, part: ShardRange) -> Search:
-    """Import a method that counts units, and return what counts some of them.
+    """Import a method, and return what runs a part of it: it is called as a search.
 
-    It is called as a search, and yields `fairdesk.results.shards.Tallied` instead of figures.
+    What counts units yields `fairdesk.results.shards.Tallied` instead of figures.
     """
+    if method_named(method).division.by is Divides.REGIONS:
+        divide = import_module("fairdesk.certify.parts").divide
+        return cast(Search, partial(divide, part=part))
     module = import_module(IMPLEMENTATIONS[method].module)
 
     def search(
@@ -141,10 +144,13 @@ def load_part(method: str, part: ShardRange) -> Search:
     return search
 
 
-def load_merging(method: str, domain: Domain, options: msgspec.Struct, favourable: int) -> Merging:
-    """Import a method that counts units, and return what adds up what was counted."""
+def load_merging(method: str, setting: Setting, options: msgspec.Struct) -> Merging:
+    """Import a method that counts units, and return what adds up what was counted.
+
+    ``setting`` is what the search is given as its context, without the model.
+    """
     module = import_module(IMPLEMENTATIONS[method].module)
-    return cast(Merging, module.merging(domain, options, favourable))
+    return cast(Merging, module.merging(setting, options))
 
 
 def load(method: str) -> Search:

@@ -61,6 +61,7 @@ METHODS = (
             "does not find every type of case."
         ),
         options=QuickOptions,
+        division=Division(why="each round depends on what the rounds before found"),
     ),
     Method(
         key="maft",
@@ -205,6 +206,7 @@ METHODS = (
             "combinations tested first are not representative."
         ),
         options=EnumerateOptions,
+        division=Division(Divides.RANGES),
         exhaustive=True,
         cost="one query per combination",
         obstacle=obstacle,
@@ -230,6 +232,7 @@ DIAGNOSIS = Method(
         "searches are only counted, not kept."
     ),
     options=DiagnoseOptions,
+    division=Division(why="its short searches are compared with each other"),
     cost="short searches, up to its options",
     answers=QuestionKind.DIAGNOSIS,
 )

@@ -134,6 +134,34 @@ class Divides(StrEnum):
     """Each shard counts some blocks of what is drawn at random; counts are added up."""
     RANGES = "ranges"
     """Each shard counts a range of the rows or combinations; counts are added up."""
+    REGIONS = "regions"
+    """Each shard divides some of the undecided regions; their trees are put together."""
+
+
+#: What that means, for people: how it is divided, and what is the same as in one process.
+_DIVISIONS = {
+    Divides.WHOLE: "Not divided",
+    Divides.ROWS: (
+        "Into parts with starting rows and random numbers of their own. The same number of parts "
+        "finds the same pairs, wherever the parts run; another number finds others"
+    ),
+    Divides.STREAMS: (
+        "Into parts with random numbers of their own. The same number of parts finds the same "
+        "pairs, wherever the parts run; another number finds others"
+    ),
+    Divides.DRAWS: (
+        "Into blocks of draws with random numbers of their own. Counts are added up to exactly the "
+        "figures of one process"
+    ),
+    Divides.RANGES: (
+        "Into ranges of rows or combinations. Counts are added up to exactly the figures of one "
+        "process"
+    ),
+    Divides.REGIONS: (
+        "Into undecided regions, the heaviest first. Together they are one proof certificate, "
+        "verified like any other; how much is decided within a time limit depends on the computers"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +175,7 @@ class Division:
     splits : tuple[str, ...]
         The options that say how much is done in all: each shard has its part of them.
     why : str
-        Of a method that is not divided, the reason: a sentence.
+        Of a method that is not divided, or not always, the reason: a clause.
     """
 
     by: Divides = Divides.WHOLE
@@ -163,6 +191,17 @@ class Division:
     def searches(self) -> bool:
         """Whether the number of parts, `RunSpec.shards`, is part of the question."""
         return self.by in (Divides.ROWS, Divides.STREAMS)
+
+    @property
+    def sentence(self) -> str:
+        """How it is divided, for people."""
+        joint = ": " if self.by is Divides.WHOLE else "; "
+        return f"{_DIVISIONS[self.by]}{joint if self.why else ''}{self.why}."
+
+    @property
+    def within(self) -> bool:
+        """Whether a shard is a part of one search, and not a search of its own."""
+        return self.counts or self.by is Divides.REGIONS
 
 
 #: What is answered about groups of people, not about one person and who they could be.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdesk.audit.catalogue.method import Method, QuestionKind
+from fairdesk.audit.catalogue.method import Division, Method, QuestionKind
 from fairdesk.mitigate.options import AequitasOptions, TestSgdOptions
 
 METHODS = (
@@ -27,6 +27,7 @@ METHODS = (
             "a fall."
         ),
         options=AequitasOptions,
+        division=Division(why="one process trains the candidate models"),
         cost="trainings and queries",
         answers=QuestionKind.REPAIR,
         finishes=True,
@@ -51,6 +52,7 @@ METHODS = (
             "run again. The added labels are opposite by rule, not by merit."
         ),
         options=TestSgdOptions,
+        division=Division(why="one process trains the candidate models"),
         cost="trainings and queries",
         answers=QuestionKind.REPAIR,
         finishes=True,

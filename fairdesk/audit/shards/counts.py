@@ -58,6 +58,10 @@ class Counts:
         self._repeated = Repeatability()
         self._enough = self.done = False
         self.ending: Ending = "done"
+        #: The last progress of what was done without the model, since something was counted.
+        self._shown: Progress | None = None
+        #: What was done before anything was counted.
+        self._early = [each for each in merging.proceed() if isinstance(each, Measured)]
 
     def deal(self) -> Shard | None:
         """Return the next units; see `fairdesk.audit.shards.shard.Dealing`."""
@@ -84,23 +88,24 @@ class Counts:
         last, units, measured = self._total, 0, Measured("", ())
         found: list[Found] = []  # of the unit of which the next counts are
         for event in events:
-            if self.done:
-                continue  # what one process would not have counted; it is read to its end
             match event:
-                case Found():
+                # what comes after the last unit one process would not have counted
+                case Found() if not self._enough:
                     found.append(event)
-                case Tallied():
+                case Tallied() if not self._enough:
                     counts, units = self._add(event), units + event.last
                     yield from self._new(found if counts else [])
                     found = []
+                    if event.last:
+                        yield from self._proceed(last)
                 case Measured():
                     measured = event
                 case Progress():
                     last = self._with(event)
                     yield last
-                    self.done = self._enough
-        if events.ending != "done" and not self.done:
-            self.done, self.ending = True, events.ending or "stopped"
+        if events.ending != "done" and not self._enough:
+            self._enough, self.ending = True, events.ending or "stopped"
+        self.done = self._enough
         self._learn(last, units)
         self._total = last
         yield from self._told(measured)
@@ -128,11 +133,26 @@ class Counts:
             # a model's own code may have made them
             raise nonsense("its counts do not fit the request") from error
         self._spent += counted.queries
-        if self._merging.wanted is None:
-            self._enough = True
-        elif counted.last and self._limit is not None and self._spent >= self._limit:
+        self._shown = None
+        if counted.last and self._limit is not None and self._spent >= self._limit:
             self._enough, self.ending = True, "budget"
         return counts
+
+    def _proceed(self, last: Progress) -> Iterator[Event]:
+        """Do what can be done without the model, and note whether there are enough units."""
+        yield from self._early
+        self._early = []
+        for event in self._merging.proceed():
+            match event:
+                case Progress():
+                    self._shown = event
+                    yield _as_far_as(last, event)
+                case Measured():
+                    yield self._checked(event)
+                case _:
+                    yield event
+        if self._merging.wanted is None:
+            self._enough = True
 
     def _learn(self, last: Progress, units: int) -> None:
         """Make the next shards as large as takes a few seconds."""
@@ -151,8 +171,20 @@ class Counts:
             if isinstance(each, Repeatability):
                 self._repeated = joined(self._repeated, each)
         if measured := self._merging.measured():
-            figures = with_repeats(measured.figures, self._repeated)
-            checked = Measured(measured.phase, figures)
-            check_event(checked, self._domain, None)
-            yield checked
-        yield self._merging.told(self._total)
+            yield self._checked(measured)
+        if self._shown is None:
+            yield self._merging.told(self._total)
+        else:
+            yield _as_far_as(self._total, self._shown)
+
+    def _checked(self, measured: Measured) -> Measured:
+        """Return figures, if there can be such, with whether the model's answers changed."""
+        figures = with_repeats(measured.figures, self._repeated)
+        checked = Measured(measured.phase, figures)
+        check_event(checked, self._domain, None)
+        return checked
+
+
+def _as_far_as(counts: Progress, shown: Progress) -> Progress:
+    """Return the counts of one progress with the phase of another, and how far that is."""
+    return msgspec.structs.replace(counts, phase=shown.phase, done=shown.done, total=shown.total)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import cast
+
 from fairdesk.audit.catalogue.implementations import load_merging
 from fairdesk.audit.catalogue.method import Divides
 from fairdesk.audit.catalogue.methods import method_named, parse_options
-from fairdesk.audit.plan.inputs import RunInputs, SearchInputs
+from fairdesk.audit.plan.inputs import GroupInputs, RunInputs, SearchInputs
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.shards.counts import Counts
+from fairdesk.audit.shards.regions import Regions
 from fairdesk.audit.shards.searches import Searches
 from fairdesk.audit.shards.shard import Dealing
 from fairdesk.audit.shards.whole import Whole
+from fairdesk.audit.worker.contexts import group_context
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.division import Setting
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import ModelCard, OpenedModel
 
 
 def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1) -> Dealing:
@@ -29,14 +38,40 @@ def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1)
         worker counts all units in one run.
     """
     division = method_named(run.method).division
-    if division.counts and workers > 1:
+    if division.counts and workers > 1 and audit.mapping.inputs and not run.text:
+        setting = _setting(audit, run, inputs)
         options = parse_options(run.method, run.options)
-        favourable = audit.mapping.favourable_class
-        merging = load_merging(run.method, audit.domain, options, favourable)
+        merging = load_merging(run.method, setting, options)
         return Counts(audit.domain, run, inputs, merging)
     by = division.by
+    if by is Divides.REGIONS and workers > 1 and run.budget.queries is None:
+        if not isinstance(inputs, SearchInputs):
+            raise TypeError(f"{run.method} does not search")
+        return Regions(audit.domain, run, inputs, workers)
     if by in (Divides.ROWS, Divides.STREAMS) and run.shards > 1:
         if not isinstance(inputs, SearchInputs):
             raise TypeError(f"{run.method} does not search")
         return Searches(audit.domain, run, inputs, workers)
     return Whole(run, inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Domain:
+    """What is known of an audit about individuals where no model is open."""
+
+    domain: Domain
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """A model as its card describes it; it is open elsewhere."""
+
+    card: ModelCard
+
+
+def _setting(audit: AuditSpec, run: RunSpec, inputs: RunInputs) -> Setting:
+    if not isinstance(inputs, GroupInputs):
+        return _Domain(audit.domain)
+    described = cast(OpenedModel, _Described(audit.model))
+    fed = FedModel(described, audit.mapping, audit.domain.attributes)
+    return group_context(audit.domain, audit.mapping, run, inputs, fed)

@@ -27,7 +27,7 @@ M = TypeVar("M")
 
 MAGIC = b"FDW1"
 MOST_HEADER_BYTES = 64 << 20
-MOST_ARRAYS = 12
+MOST_ARRAYS = 20
 MOST_ARRAY_BYTES = 4 << 30
 
 _PREFIX = struct.Struct("<4sI")

@@ -26,6 +26,7 @@ from fairdesk.audit.catalogue.stages import COMPILING, LOADING, PREPARING
 from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, SearchInputs, starting_rows
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.worker import frames, wire
+from fairdesk.audit.worker.contexts import group_context
 from fairdesk.audit.worker.driving import LIFE_SECONDS, Controls, Send, drive
 from fairdesk.audit.worker.frames import Frame
 from fairdesk.audit.worker.wire import Ending
@@ -288,7 +289,7 @@ class Guest:
         with _signs_of_life(send, LOADING if compiled else COMPILING):
             for each in loops:
                 import_module(each)
-            if run.shard is not None and method_named(run.method).division.counts:
+            if run.shard is not None and method_named(run.method).division.within:
                 search = implementations.load_part(run.method, run.shard)
             else:
                 search = implementations.load(run.method)
@@ -370,16 +371,7 @@ class Guest:
         run, mapping = asked.run, asked.mapping
         # a model that was opened before is none of an audit of decisions
         fed = self._fed(mapping, asked.domain.attributes) if mapping.inputs else None
-        context = GroupContext(
-            domain=asked.domain,
-            **msgspec.structs.asdict(inputs),
-            model=fed,
-            favourable=mapping.favourable_class,
-            decisions=mapping.decisions(fed.opened.card) if fed else mapping.outcomes,
-            edges=run.edges,
-            text=run.text,
-            terms=run.terms,
-        )
+        context = group_context(asked.domain, mapping, run, inputs, fed)
         return _search_rows(asked, search, context, context.predict if fed else None, running)
 
     def _mitigate(

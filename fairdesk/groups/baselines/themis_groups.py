@@ -21,7 +21,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import MOST_GROUPS, ThemisGroupsOptions
-from fairdesk.individual.engine.division import Counting, counted_here
+from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
 from fairdesk.individual.engine.sampling import BLOCK, Pace, drawn_blocks, one_per_fixed
 from fairdesk.individual.shares.themis import greatest_gap
 from fairdesk.models.model import labels
@@ -55,7 +55,7 @@ def search(
         When the model is given no protected attribute, or nearly nobody may be asked about.
     """
     half = counting(context, people, options, rng)
-    scores = merging(context.domain, options)
+    scores = merging(context, options)
     return timed(counted_here(scores, half, Pace(1, context=context)))
 
 
@@ -164,16 +164,13 @@ def counting(
     return count
 
 
-def merging(domain: Domain, options: ThemisGroupsOptions, favourable: int = 1) -> _Scores:
-    """Return the half that adds up; what is favourable was looked at before."""
-    del favourable
-    return _Scores(_sets(domain, options.together), options)
+def merging(setting: Setting, options: ThemisGroupsOptions) -> _Scores:
+    """Return the half that adds up."""
+    return _Scores(_sets(setting.domain, options.together), options)
 
 
-class _Scores:
+class _Scores(Adding):
     """The scores of all sets of attributes: a `Merging` of blocks of people."""
-
-    most_pairs = None
 
     def __init__(self, counts: list[_Groups], options: ThemisGroupsOptions) -> None:
         self._counts, self._options = counts, options

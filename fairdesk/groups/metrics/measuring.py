@@ -6,7 +6,7 @@ its scores. 29 CFR 1607.4(D); 6 RCNY 5-301 (rule of July 2023); ISO/IEC TR 24027
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from time import perf_counter
@@ -22,22 +22,26 @@ from fairdesk.groups.metrics.grouping import Division, Mask, cross, crossings, d
 from fairdesk.groups.metrics.outcomes import counted
 from fairdesk.groups.metrics.significance import compared
 from fairdesk.groups.options import MeasureOptions
+from fairdesk.individual.engine.division import Adding, Counting, Merging, counted_here
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.models.decisions.rule import VALUES, own_number
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Mapping, favourable_scores, labels
 from fairdesk.results.events import Event, Measured, Progress, Rows, Scores, timed
 from fairdesk.results.groups import GroupTable
+from fairdesk.results.shards import ShardRange, Tallied
 
+#: Rows in a block that the model is asked about.
+ROWS = 8_192
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5
 
 
 def search(
     context: GroupContext,
-    people: Rows,  # noqa: ARG001 - who lies in the domain does not matter: nobody is invented
+    people: Rows,
     options: MeasureOptions,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
+    rng: np.random.Generator,
 ) -> Iterator[Event]:
     """Measure how groups fare.
 
@@ -63,7 +67,37 @@ def search(
     ModelError
         When the model refuses rows.
     """
-    return timed(_measure(context, options))
+    half = counting(context, people, options, rng)
+    return timed(counted_here(merging(context, options), half, Pace(1, context=context)))
+
+
+def counting(
+    context: GroupContext,
+    people: Rows,  # noqa: ARG001 - as of `search`
+    options: MeasureOptions,  # noqa: ARG001 - the same for all of them
+    rng: np.random.Generator,  # noqa: ARG001
+) -> Counting:
+    """Return the half that queries the model: a unit is a block of rows that it can be asked."""
+
+    def count(wanted: ShardRange) -> Iterator[Event]:
+        if context.model is None:
+            return
+        can = askable(context.rows, context.domain.attributes, context.model.mapping)
+        rows, pace = context.rows[can], Pace(1, context=context)
+        for unit in range(wanted.start, wanted.stop):
+            yield _progress(context, "answers", 0, 0)
+            block = rows[unit * ROWS : (unit + 1) * ROWS]
+            for part, last in pace.of_unit(len(block)):
+                scores = context.predict(block[part])
+                yield Tallied("answers", unit, last, {"scores": scores})
+                yield _progress(context, "answers", 0, 0)
+
+    return count
+
+
+def merging(context: GroupContext, options: MeasureOptions) -> Merging:
+    """Return the half that makes the tables of the model's answers."""
+    return _Measuring(context, options)
 
 
 @dataclass(frozen=True)
@@ -119,19 +153,64 @@ class _Sample:
         return msgspec.structs.replace(table, median=median, ties=ties)
 
 
-def _measure(context: GroupContext, options: MeasureOptions) -> Iterator[Event]:
-    tables = _Tables(context, options.least_share)
-    label = _truth(context)
-    if label is not None:
-        labelled = _Sample("label", context.favourable_label, ~np.isnan(label), label == 1)
-        yield from tables.of("labels", [labelled])
-    if context.model is None:
-        samples = _recorded(context, options, label)
-    else:
-        can = askable(context.rows, context.domain.attributes, context.model.mapping)
-        answers = yield from _ask(context, can)
-        samples = _answered(context, context.model, options, label, can, answers)
-    yield from tables.of("decisions", list(samples))
+class _Measuring(Adding):
+    """The tables: of labels first, of decisions and scores once all answers are there."""
+
+    def __init__(self, context: GroupContext, options: MeasureOptions) -> None:
+        self._context, self._options = context, options
+        self._tables = _Tables(context, options.least_share)
+        self._label = _truth(context)
+        self._can = np.zeros(len(context.rows), dtype=np.bool_)
+        if context.model is not None:
+            attributes, mapping = context.domain.attributes, context.model.mapping
+            self._can = askable(context.rows, attributes, mapping)
+        self._count = int(self._can.sum())
+        self._answers: list[Scores] = []
+        self._next = self._done = 0
+        self._begun = self._over = False
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The blocks after the last one."""
+        stop = -(-self._count // ROWS)
+        return ShardRange(self._next, stop) if self._next < stop else None
+
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress with how many rows were asked about, of all."""
+        return msgspec.structs.replace(progress, done=self._done, total=self._count)
+
+    def add(self, tallied: Tallied) -> bool:
+        """Keep the answers to rows, ``(n, k)``."""
+        scores = tallied.arrays["scores"]
+        self._answers.append(scores)
+        self._done += len(scores)
+        if tallied.last:
+            self._next = tallied.unit + 1
+        return True
+
+    def proceed(self) -> Iterator[Event]:
+        """Make the tables that can be made."""
+        context, label = self._context, self._label
+        if not self._begun and label is not None:
+            labelled = _Sample("label", context.favourable_label, ~np.isnan(label), label == 1)
+            yield from self._tables.of("labels", [labelled])
+        self._begun = True
+        if self.wanted is None and not self._over:
+            self._over = True
+            yield from self._tables.of("decisions", list(self._samples()))
+
+    def _samples(self) -> Iterator[_Sample]:
+        context, options, label = self._context, self._options, self._label
+        if context.model is None:
+            return _recorded(context, options, label)
+        width = self._answers[0].shape[1] if self._answers else 1
+        answers = np.concatenate([*self._answers, np.empty((0, width))])
+        return _answered(context, context.model, options, label, self._can, answers)
+
+    def measured(self) -> Measured | None:
+        """Return the tables made so far."""
+        made = tuple(self._tables.made)
+        return Measured("decisions" if self._over else "labels", made) if made else None
 
 
 def _truth(context: GroupContext) -> Rows | None:
@@ -147,18 +226,6 @@ def askable(rows: Rows, attributes: Sequence[Attribute], mapping: Mapping) -> Ma
     fed = {item.attribute for item in mapping.inputs if item.how is not How.CONSTANT}
     places = [i for i, attribute in enumerate(attributes) if attribute.name in fed]
     return np.asarray(~np.isnan(rows[:, places]).any(axis=1))
-
-
-def _ask(context: GroupContext, can: Mask) -> Generator[Event, None, Scores]:
-    """Query the model about the rows it can be asked about: ``(m, k)``."""
-    rows, answers = context.rows[can], list[Scores]()
-    done = 0
-    for part in Pace(1, context=context).parts(len(rows)):
-        yield _progress(context, "answers", done, len(rows))
-        answers.append(context.predict(rows[part]))
-        done += len(answers[-1])
-    yield _progress(context, "answers", done, len(rows))
-    return np.concatenate([*answers, np.empty((0, answers[0].shape[1] if answers else 1))])
 
 
 def _wanted(context: GroupContext, options: MeasureOptions) -> Iterator[tuple[int, str]]:
@@ -245,7 +312,13 @@ def own_scores(answers: Scores, decision: int, model: FedModel) -> Rows:
 
 
 class _Tables:
-    """Makes tables, and tells them as they come."""
+    """Makes tables, and tells them as they come.
+
+    Attributes
+    ----------
+    made : list[GroupTable]
+        Those made so far.
+    """
 
     def __init__(self, context: GroupContext, least_share: float) -> None:
         divisions = [
@@ -254,7 +327,7 @@ class _Tables:
         ]
         self._sets = list(crossings(divisions))
         self._context, self._least_share = context, least_share
-        self._made: list[GroupTable] = []
+        self.made: list[GroupTable] = []
         self._reported = perf_counter()
 
     def of(self, phase: str, samples: Sequence[_Sample]) -> Iterator[Event]:
@@ -262,10 +335,10 @@ class _Tables:
         total = len(samples) * len(self._sets)
         for done, (sample, divisions) in enumerate(product(samples, self._sets)):
             yield _progress(self._context, phase, done, total)
-            self._made.append(sample.table(divisions, self._least_share))
+            self.made.append(sample.table(divisions, self._least_share))
             if perf_counter() - self._reported > _TELL_SECONDS or done == total - 1:
                 self._reported = perf_counter()
-                yield Measured(phase, tuple(self._made))
+                yield Measured(phase, tuple(self.made))
         yield _progress(self._context, phase, total, total)
 
 

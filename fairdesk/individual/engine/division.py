@@ -13,6 +13,7 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
+from fairdesk.data.domain.domain import Domain
 from fairdesk.results.events import Event, Measured, Progress
 from fairdesk.results.shards import ShardRange, Tallied
 
@@ -26,6 +27,9 @@ class Merging(Protocol):
     @property
     def wanted(self) -> ShardRange | None:
         """The units that are to be counted now, from the next one on; ``None`` for no more."""
+
+    def proceed(self) -> Iterator[Event]:
+        """Do what can be done without the model: at the beginning, and after each unit."""
 
     def add(self, tallied: Tallied) -> bool:
         """Add what was counted of a unit, in the order of the units.
@@ -52,6 +56,24 @@ class Queried(Protocol):
         """Rows sent to the model so far."""
 
 
+class Setting(Protocol):
+    """What both halves know of an audit."""
+
+    @property
+    def domain(self) -> Domain:
+        """Who may be asked about."""
+
+
+class Adding:
+    """A `Merging` of which little is special."""
+
+    most_pairs: int | None = None
+
+    def proceed(self) -> Iterator[Event]:
+        """Do nothing: all is done by adding."""
+        yield from ()
+
+
 class Due(Protocol):
     """Says when figures are to be told: `fairdesk.individual.engine.sampling.Pace`."""
 
@@ -71,21 +93,31 @@ def stream(rng: np.random.Generator, *place: int) -> np.random.Generator:
 def counted_here(merging: Merging, counting: Counting, pace: Due) -> Iterator[Event]:
     """Count all units in this process, and yield the events of the run."""
     last: Progress | None = None
+    yield from merging.proceed()
     while (wanted := merging.wanted) is not None:
-        enough = False
+        over = counted = False
         for event in counting(wanted):
             if isinstance(event, Tallied):
+                counted = True
                 merging.add(event)
                 if pace.due() and (measured := merging.measured()):
                     yield measured
-                enough = event.last and not _continues(merging.wanted, wanted)
+                over = event.last and not _continues(merging.wanted, wanted)
             elif isinstance(event, Progress):
-                last = merging.told(event)
-                yield last
-                if enough:
+                last = event
+                yield merging.told(event)
+                if over:
                     break
             else:
                 yield event
+        done = list[Event]()
+        for event in merging.proceed():
+            done.append(event)
+            yield event
+        if done:
+            last = None
+        elif not counted:
+            break  # there is nothing to count
     if measured := merging.measured():
         yield measured
     if last is not None:

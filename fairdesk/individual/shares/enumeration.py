@@ -7,6 +7,7 @@ have those combinations of values that occur in the data.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from typing import Literal
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
+from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
 from fairdesk.individual.engine.sampling import Pace, confirmed, extra_rows, one_per_fixed
 from fairdesk.individual.shares.finite import (
     MOST_SETS,
@@ -28,8 +30,9 @@ from fairdesk.individual.shares.finite import (
 )
 from fairdesk.individual.shares.options import EnumerateOptions
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, Measured, Rows, Scores, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, Scores, timed
 from fairdesk.results.individual import Share
+from fairdesk.results.shards import ShardRange, Tallied
 
 #: They are made in blocks of so many.
 _BLOCK = 16_384
@@ -54,17 +57,18 @@ def population(domain: Domain, real: Rows, most: int) -> int | None:
     """
     if endless_attributes(domain):
         return None
-    size, blocks = sets(domain, real)
+    everybody = Sets(domain, real)
     if not domain.has_constraints:
-        return size * len(domain.combinations)
-    if size * len(domain.combinations) > most:
+        return everybody.size * len(domain.combinations)
+    if everybody.size * len(domain.combinations) > most:
         return None
+    blocks = map(everybody.block, range(everybody.blocks))
     members = (domain.similar(rows).reshape(-1, rows.shape[1]) for rows in blocks)
     return sum(int(domain.allowed(each).sum()) for each in members)
 
 
-def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
-    """Return the similar sets of a finite domain, in order.
+class Sets:
+    """The similar sets of a finite domain, in order.
 
     Parameters
     ----------
@@ -73,39 +77,42 @@ def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
     real : Rows
         ``(n, d)``; people of the data who are in the domain.
 
-    Returns
-    -------
-    int, Iterator[Rows]
-        How many there are, and in blocks of ``(m, d)`` of each one member, which may break a
-        constraint.
+    Attributes
+    ----------
+    size : int
+        How many there are.
+    blocks : int
+        In how many blocks they come.
     """
-    free, counts = free_attributes(domain), value_counts(domain)
-    once = one_per_fixed(domain, real)
-    if not np.setdiff1d(domain.fixed, domain.following).size:
-        once = domain.low[None, :]
-    size = math.prod(counts) * len(once)
 
-    # the last attributes' combinations are written down once, and stand in every block
-    first = len(counts)
-    while first and math.prod(counts[first - 1 :]) <= _BLOCK:
-        first -= 1
-    inner, _ = _mixed_radix(
-        domain, free[first:], counts[first:], np.arange(math.prod(counts[first:]))
-    )
-    outer = size // len(inner)
-    at_once = max(1, _BLOCK // len(inner))
+    def __init__(self, domain: Domain, real: Rows) -> None:
+        self._domain = domain
+        self._free, self._counts = free_attributes(domain), value_counts(domain)
+        free, counts = self._free, self._counts
+        self._once = one_per_fixed(domain, real)
+        if not np.setdiff1d(domain.fixed, domain.following).size:
+            self._once = domain.low[None, :]
+        self.size = math.prod(counts) * len(self._once)
+        # the last attributes' combinations are written down once, and are in every block
+        first = len(counts)
+        while first and math.prod(counts[first - 1 :]) <= _BLOCK:
+            first -= 1
+        inner = np.arange(math.prod(counts[first:]))
+        self._inner, _ = _mixed_radix(domain, free[first:], counts[first:], inner)
+        self._first, self._outer = first, self.size // len(inner)
+        self._at_once = max(1, _BLOCK // len(inner))
+        self.blocks = -(-self._outer // self._at_once)
 
-    def blocks() -> Iterator[Rows]:
-        for start in range(0, outer, at_once):
-            numbers = np.arange(start, min(start + at_once, outer))
-            codes, who = _mixed_radix(domain, free[:first], counts[:first], numbers)
-            rows = np.repeat(once[who, None, :], len(inner), axis=1)
-            rows[:, :, free[:first]] = codes[:, None, :]
-            rows[:, :, free[first:]] = inner
-            rows[:, :, domain.protected] = domain.combinations[0]
-            yield domain.apply_dependencies(rows.reshape(-1, rows.shape[2]))
-
-    return size, blocks()
+    def block(self, number: int) -> Rows:
+        """Return of each set of a block one member, ``(m, d)``, which may break a constraint."""
+        domain, first, inner, start = self._domain, self._first, self._inner, number * self._at_once
+        numbers = np.arange(start, min(start + self._at_once, self._outer))
+        codes, who = _mixed_radix(domain, self._free[:first], self._counts[:first], numbers)
+        rows = np.repeat(self._once[who, None, :], len(inner), axis=1)
+        rows[:, :, self._free[:first]] = codes[:, None, :]
+        rows[:, :, self._free[first:]] = inner
+        rows[:, :, domain.protected] = domain.combinations[0]
+        return domain.apply_dependencies(rows.reshape(-1, rows.shape[2]))
 
 
 def _mixed_radix(
@@ -163,46 +170,114 @@ def search(
     SpecError
         When the domain, with the fixed values of the data, is too large.
     """
-    del rng
-    return timed(_go_through(context, people, options.keep))
+    numbers = merging(context, options)
+    pace = _pace(context)
+    return timed(counted_here(numbers, counting(context, people, options, rng, pace), pace))
 
 
-def _go_through(context: SearchContext, people: Rows, keep: int) -> Iterator[Event]:
+def counting(
+    context: SearchContext,
+    people: Rows,
+    options: EnumerateOptions,
+    rng: np.random.Generator,  # noqa: ARG001 - there is no chance in it
+    pace: Pace | None = None,
+) -> Counting:
+    """Return the half that queries the model; parameters as of `search`."""
+    pace = pace or _pace(context)
+    given = 0
+
+    def count(wanted: ShardRange) -> Iterator[Event]:
+        nonlocal given
+        everybody = _sets(context, people)
+        about = np.array([everybody.size, everybody.blocks])
+        for unit in range(wanted.start, min(wanted.stop, everybody.blocks)):
+            block = everybody.block(unit)
+            for part, last in pace.of_unit(len(block)):
+                rows, combination, members, answers = _score_combinations(context, block[part])
+                sure = _discriminatory(context, rows, combination, answers)
+                shown = sure[: options.keep - given]
+                tried = context.tried + len(rows)
+                if shown.size:
+                    given += len(shown)
+                    context.check(rows[shown], combination[shown])
+                    if examples := context.take("exhaustive"):
+                        yield examples
+                context.tried = tried
+                numbers = len(block[part]), members.sum(), len(sure), members[sure].sum()
+                arrays = {"about": about, "numbers": np.array(numbers, dtype=np.int64)}
+                yield Tallied("exhaustive", unit, last, arrays)
+                yield context.progress("exhaustive", 0, 0)
+
+    return count
+
+
+def merging(setting: Setting, options: EnumerateOptions) -> _Numbers:
+    """Return the half that adds up."""
+    return _Numbers(tuple(setting.domain.names[i] for i in setting.domain.protected), options.keep)
+
+
+def _pace(context: SearchContext) -> Pace:
+    # whoever is kept as an example is asked about once more, with everybody in their similar set
+    width = len(context.domain.combinations)
+    return Pace(width, context=context, extra=width + extra_rows(1))
+
+
+def _sets(context: SearchContext, people: Rows) -> Sets:
+    """Return all similar sets.
+
+    Raises
+    ------
+    SpecError
+        When there are too many.
+    """
     domain = context.domain
     if clause := obstacle(domain):
         raise SpecError(f"The input domain cannot be enumerated: {clause}.", remedy=_REMEDY)
     real, _ = domain.admit(people)
-    size, blocks = sets(domain, real)
-    if size > MOST_SETS:
+    everybody = Sets(domain, real)
+    if everybody.size > MOST_SETS:
         raise SpecError(
-            f"The input domain cannot be enumerated: {too_large(size)}.", remedy=_REMEDY
+            f"The input domain cannot be enumerated: {too_large(everybody.size)}.", remedy=_REMEDY
         )
-    width = len(domain.combinations)
-    # whoever is kept as an example is asked about once more, with everybody in their similar set
-    pace = Pace(width, context=context, extra=width + extra_rows(1))
-    done = tried = found = given = everybody = hits = 0
-    for block in blocks:
-        for part in pace.parts(len(block)):
-            rows = block[part]
-            done += len(rows)
-            rows, combination, members, answers = _score_combinations(context, rows)
-            tried += len(rows)
-            everybody += int(members.sum())
-            sure = _discriminatory(context, rows, combination, answers)
-            found += len(sure)
-            hits += int(members[sure].sum())
-            shown = sure[: keep - given]
-            if shown.size:
-                given += len(shown)
-                context.check(rows[shown], combination[shown])
-                if examples := context.take("exhaustive"):
-                    yield examples
-            context.tried = tried
-            yield msgspec.structs.replace(context.progress("exhaustive", done, size), found=found)
-    if everybody:
-        names = tuple(domain.names[i] for i in domain.protected)
-        yield Measured("exhaustive", (exact_share("domain", names, hits, everybody),))
-    yield msgspec.structs.replace(context.progress("exhaustive", done, size), found=found)
+    return everybody
+
+
+class _Numbers(Adding):
+    """The count of all combinations: a `Merging` of blocks of similar sets."""
+
+    def __init__(self, names: tuple[str, ...], keep: int) -> None:
+        self._names = names
+        self.most_pairs = keep
+        self._size, self._blocks = 0, sys.maxsize
+        self._next = self._done = self._everybody = self._found = self._hits = 0
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The blocks after the last one."""
+        return ShardRange(self._next, self._blocks) if self._next < self._blocks else None
+
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress with how many sets were gone through, of all; all found count."""
+        return msgspec.structs.replace(
+            progress, done=self._done, total=self._size, found=self._found
+        )
+
+    def add(self, tallied: Tallied) -> bool:
+        """Count ``(4,)``: sets, their members, sets that are discriminatory, and theirs."""
+        self._size, self._blocks = tallied.arrays["about"].tolist()
+        done, everybody, found, hits = tallied.arrays["numbers"].tolist()
+        self._done, self._everybody = self._done + done, self._everybody + everybody
+        self._found, self._hits = self._found + found, self._hits + hits
+        if tallied.last:
+            self._next = tallied.unit + 1
+        return True
+
+    def measured(self) -> Measured | None:
+        """Return the share, once all were gone through."""
+        if self.wanted is not None or not self._everybody:
+            return None
+        share = exact_share("domain", self._names, self._hits, self._everybody)
+        return Measured("exhaustive", (share,))
 
 
 #: Told with a share that is exact; any number would be true of it.

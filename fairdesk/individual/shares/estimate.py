@@ -22,7 +22,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.cached_model import Memory
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.division import Counting, counted_here
+from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
 from fairdesk.individual.engine.sampling import (
     BLOCK,
     Block,
@@ -172,7 +172,7 @@ def search(
         When nearly nobody may be asked about.
     """
     sample = _sample(context, people, options, rng)
-    shares = merging(context.domain, options)
+    shares = merging(context, options)
     return timed(counted_here(shares, sample.count, sample.pace))
 
 
@@ -183,12 +183,11 @@ def counting(
     return _sample(context, people, options, rng).count
 
 
-def merging(domain: Domain, options: EstimateOptions, favourable: int = 1) -> Shares:
-    """Return the half of the estimate that adds up; which decision is favourable is all one."""
-    del favourable
+def merging(setting: Setting, options: EstimateOptions) -> Shares:
+    """Return the half of the estimate that adds up."""
     return Shares(
         WHOM,
-        [names_of(domain, subset) for subset in _sets(domain)],
+        [names_of(setting.domain, each) for each in _sets(setting.domain)],
         options.confidence,
         options.trials * options.people,
         trial=options.people,
@@ -202,7 +201,7 @@ def _sets(domain: Domain) -> list[Subset]:
     return [tuple(range(len(domain.protected))), *(single if len(single) > 1 else ())]
 
 
-class Shares:
+class Shares(Adding):
     """The shares of several samples, which advance together: a `Merging`.
 
     A unit is a block of one of the ``s`` samples: unit ``u`` is block ``u // s`` of sample
@@ -223,8 +222,6 @@ class Shares:
     margin : float
         What is drawn at random ends where no anytime interval is wider than twice this; 0: never.
     """
-
-    most_pairs = None
 
     def __init__(
         self,

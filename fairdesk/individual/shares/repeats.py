@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.division import Counting, counted_here, stream
+from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here, stream
 from fairdesk.individual.engine.sampling import BLOCK, Block, Pace, of_domain
 from fairdesk.individual.shares.intervals import anytime
 from fairdesk.individual.shares.options import RepeatsOptions
@@ -32,8 +32,8 @@ from fairdesk.results.shards import ShardRange, Tallied
 
 #: Queries for each pair.
 _QUERIES = 4
-#: What each block's streams of random numbers are for, beside that of the people drawn.
-_ROWS, _OTHERS, _ORDERS = range(3, 6)
+#: What each unit's stream of random numbers is for, beside that of the people drawn.
+_PAIRS = 3
 
 
 def search(
@@ -52,7 +52,7 @@ def search(
         When nearly nobody may be asked about.
     """
     sample = _Sample(context, people, options, rng)
-    return timed(counted_here(merging(context.domain, options), sample.count, sample.pace))
+    return timed(counted_here(merging(context, options), sample.count, sample.pace))
 
 
 def counting(
@@ -62,10 +62,9 @@ def counting(
     return _Sample(context, people, options, rng).count
 
 
-def merging(domain: Domain, options: RepeatsOptions, favourable: int = 1) -> _Excess:
-    """Return the half that adds up; what is favourable was looked at before."""
-    del favourable
-    return _Excess(domain, options)
+def merging(setting: Setting, options: RepeatsOptions) -> _Excess:
+    """Return the half that adds up."""
+    return _Excess(setting.domain, options)
 
 
 class _Tally:
@@ -117,13 +116,11 @@ def _counted(decisions: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.array(counts, dtype=np.int64)
 
 
-class _Excess:
+class _Excess(Adding):
     """The figures of both samples: a `Merging`.
 
     Unit ``u`` is block ``u // 2`` of sample ``u % 2``.
     """
-
-    most_pairs = None
 
     def __init__(self, domain: Domain, options: RepeatsOptions) -> None:
         names = tuple(domain.names[i] for i in domain.protected)
@@ -178,25 +175,24 @@ class _Sample:
         blocks = of_domain(context, self._real, rng, -(-wanted.start // 2))
         for unit in range(wanted.start, wanted.stop):
             number, of_data = divmod(unit, 2)
-            rows, combination = self._of_data(number) if of_data else next(blocks)
+            own = stream(rng, _PAIRS, unit)
+            rows, combination = self._of_data(own) if of_data else next(blocks)
             left = self._options.people - number * BLOCK
             rows, combination = rows[:left], combination[:left]
-            others, orders = (stream(rng, kind, unit) for kind in (_OTHERS, _ORDERS))
-            chosen = _counterfactuals(context, rows, combination, others)
+            chosen = _counterfactuals(context, rows, combination, own)
             for part, last in self.pace.of_unit(len(rows)):
-                decisions = _queried(context, rows[part], chosen[part], orders)
+                decisions = _queried(context, rows[part], chosen[part], own)
                 context.tried += len(rows[part])
                 arrays = {"rows": np.array([len(self._near)]), "counts": _counted(decisions)}
                 yield Tallied("random", unit, last, arrays)
                 yield context.progress("random", 0, 0)
 
-    def _of_data(self, number: int) -> Block:
+    def _of_data(self, rng: np.random.Generator) -> Block:
         """Draw a block of rows of the data independently; an empty one where there are none."""
         near = self._near
         if not len(near):
             return self._context.domain.snap(near)
-        own = stream(self._rng, _ROWS, number)
-        return self._context.domain.snap(near[own.integers(len(near), size=BLOCK)])
+        return self._context.domain.snap(near[rng.integers(len(near), size=BLOCK)])
 
 
 def _counterfactuals(

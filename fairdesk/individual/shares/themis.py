@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
-from fairdesk.individual.engine.division import Counting, counted_here
+from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
 from fairdesk.individual.engine.sampling import (
     Block,
     Pace,
@@ -253,7 +253,7 @@ def search(
         When nearly nobody may be asked about.
     """
     sample = _Sample(context, people, options, rng)
-    return timed(counted_here(merging(context.domain, options), sample.count, sample.pace))
+    return timed(counted_here(merging(context, options), sample.count, sample.pace))
 
 
 def counting(
@@ -263,20 +263,17 @@ def counting(
     return _Sample(context, people, options, rng).count
 
 
-def merging(domain: Domain, options: ThemisOptions, favourable: int = 1) -> Scores:
-    """Return the half that adds up; what is favourable was looked at before."""
-    del favourable
-    return Scores(domain, options)
+def merging(setting: Setting, options: ThemisOptions) -> Scores:
+    """Return the half that adds up."""
+    return Scores(setting.domain, options)
 
 
-class Scores:
+class Scores(Adding):
     """All scores, of which some are still looked for: a `Merging`.
 
     A unit is a block of people. Its stage names the sets of attributes whose causal scores are
     looked for, and those whose group scores are, by their places in `subsets`.
     """
-
-    most_pairs = None
 
     def __init__(self, domain: Domain, options: ThemisOptions) -> None:
         self._domain, self._options = domain, options

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from fairdesk.audit.catalogue.implementations import IMPLEMENTATIONS, is_compiled, loops_of
+from fairdesk.audit.catalogue.method import Divides
 from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.errors import SpecError
@@ -31,6 +32,15 @@ def test_every_method_tells_what_it_is():
         assert all((method.title, method.sentence, method.paper, method.cannot))
         for option in options_of(method.options):
             assert all((option.title, option.help, option.takes))
+
+
+def test_every_method_says_how_it_is_divided_or_why_not():
+    for method in METHODS.values():
+        division = method.division
+        assert division.why or division.by is not Divides.WHOLE, method.key
+        assert division.sentence.endswith(f"{division.why}.")
+        module = import_module(IMPLEMENTATIONS[method.key].module)
+        assert division.counts == (hasattr(module, "counting") and hasattr(module, "merging"))
 
 
 @pytest.mark.parametrize("key", METHODS)

@@ -4,6 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.inputs import SearchInputs, group_inputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.shards.counts import Counts
@@ -12,6 +14,8 @@ from fairdesk.audit.shards.shard import Outcome
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import WorkerError
+from fairdesk.groups import testsgd
+from fairdesk.groups.metrics import measuring
 from fairdesk.results.events import Found
 from fairdesk.results.shards import Tallied
 from tests.audit import making
@@ -25,9 +29,17 @@ RUNS = {
     "estimate near the data": RunSpec(
         "estimate", {"trials": 10, "people": 900}, seed=3, max_distance=0.05
     ),
+    "enumeration": RunSpec("enumerate", {"keep": 700}),
+    "enumeration near the data": RunSpec("enumerate", max_distance=0.02),
+    "group tables": RunSpec("groups"),
+    "group tables of each decision": RunSpec("groups", {"outcome": "each"}),
     "repeats": RunSpec("repeats", {"people": 9_000}, seed=4),
     "themis": RunSpec("themis", {"margin": 0.008}, seed=5),
     "themis near the data": RunSpec("themis", {"margin": 0.02}, seed=5, max_distance=0.05),
+    "subgroups": RunSpec("testsgd", {"sample_thr": 400, "theta": 0.05}, seed=7),
+    "subgroups by scores": RunSpec(
+        "testsgd", {"sample_thr": 400, "theta": 0.02, "error_thr": 0.06, "outcome": "score"}, seed=7
+    ),
     "themis-groups": RunSpec("themis-groups", {"margin": 0.01}, seed=6),
     "themis-groups to the end": RunSpec("themis-groups", {"margin": 0.001, "most": 9_001}, seed=6),
 }
@@ -56,8 +68,9 @@ def audit(table, worker, tmp_path_factory):
 
 
 def inputs_of(audit, table, method):
-    people = audit.domain.people(table)
-    return group_inputs(audit, table) if "groups" in method else SearchInputs(people)
+    if METHODS[method].answers in ABOUT_GROUPS:
+        return group_inputs(audit, table)
+    return SearchInputs(audit.domain.people(table))
 
 
 def timeless(measured):
@@ -69,7 +82,10 @@ def timeless(measured):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_figures_and_pairs_are_those_of_one_process(name, audit, table, worker):
+def test_figures_and_pairs_are_those_of_one_process(name, audit, table, worker, monkeypatch):
+    # several blocks of a small table
+    monkeypatch.setattr(measuring, "ROWS", 700)
+    monkeypatch.setattr(testsgd, "BLOCK", 500)
     run = RUNS[name]
     inputs = inputs_of(audit, table, run.method)
     whole = worker.search(audit.mapping, audit.domain, inputs, run)
@@ -127,9 +143,13 @@ def test_counts_that_cannot_be_are_refused(audit, table, worker):
 def test_a_shard_that_was_stopped_ends_the_run_with_what_was_counted(audit, table, worker):
     run = RUNS["estimate"]
     divided = dealing(audit, run, inputs_of(audit, table, run.method), 2)
-    first, second = divided.deal(), divided.deal()
+    first, second, third = divided.deal(), divided.deal(), divided.deal()
     list(divided.take(0, on(worker, audit, first)))
     events = list(divided.take(1, Outcome([], "stopped")))
+    # there is a gap before what came after it
+    after = list(divided.take(2, on(worker, audit, third)))
+    assert figures(after) == figures(events)
+    assert not found(after)
     assert (second.run.shard.start, divided.done, divided.ending) == (1, True, "stopped")
     assert figures(events)[0].n_samples
     assert not [each for each in events if isinstance(each, Found)]

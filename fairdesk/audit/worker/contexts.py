@@ -1,0 +1,28 @@
+"""What methods about groups work with, in the guest and where no model is open."""
+
+from __future__ import annotations
+
+import msgspec
+
+from fairdesk.audit.plan.inputs import GroupInputs
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.data.domain.domain import Domain
+from fairdesk.groups.context import GroupContext
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import Mapping
+
+
+def group_context(
+    domain: Domain, mapping: Mapping, run: RunSpec, inputs: GroupInputs, fed: FedModel | None
+) -> GroupContext:
+    """Return the data of an audit as a method about groups sees them, with the model if any."""
+    return GroupContext(
+        domain=domain,
+        **msgspec.structs.asdict(inputs),
+        model=fed,
+        favourable=mapping.favourable_class,
+        decisions=mapping.decisions(fed.opened.card) if fed else mapping.outcomes,
+        edges=run.edges,
+        text=run.text,
+        terms=run.terms,
+    )

@@ -1,0 +1,150 @@
+"""Some of the undecided regions of a certificate, divided apart from the others.
+
+What was proven before is given as a certificate. Its undecided leaves are dealt to so many parts,
+the heaviest first in turn; a part divides its own and leaves all others as they were. So the trees
+that parts come to differ below different leaves only, and can be put together into one:
+`fairdesk.audit.shards.regions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
+from fairdesk.certify.layout import Layout, everyone_for, lay_out
+from fairdesk.certify.options import CertifyOptions
+from fairdesk.certify.proof.certificate import decoded, encoded
+from fairdesk.certify.refine import MOST_NODES, Refinery
+from fairdesk.errors import SpecError
+from fairdesk.individual.engine.context import SearchContext
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.structure.types import structure_of
+from fairdesk.results.events import Certificate, Event, Progress, Rows, timed
+from fairdesk.results.shards import ShardRange
+
+#: Whether to count what is left is asked each time the time spent has grown by so much.
+_GROWTH = 1.5
+#: Counting is to take at most so much of the time that is left.
+_ROOM = 0.8
+
+
+def divide(
+    context: SearchContext,
+    people: Rows,
+    options: CertifyOptions,
+    rng: np.random.Generator,
+    part: ShardRange,
+) -> Iterator[Event]:
+    """Divide the regions of a part; at its end comes a `Certificate` whose totals are not its own.
+
+    Parameters
+    ----------
+    context, people, options
+        As of `fairdesk.certify.certify.search`; with a previous certificate.
+    rng : np.random.Generator
+        Not used: there is no chance in it.
+    part : ShardRange
+        Which part, of as many as its stage says.
+
+    Raises
+    ------
+    SpecError
+        When the certificate is not of this audit.
+    """
+    del rng
+    return timed(_divide(context, people, options, part))
+
+
+def _divide(
+    context: SearchContext, people: Rows, options: CertifyOptions, part: ShardRange
+) -> Iterator[Event]:
+    began = perf_counter()
+    previous = context.previous_certificate
+    fed = cast("FedModel", context.cached_model.model)
+    layout = lay_out(
+        context.domain, people, structure_of(fed.opened), fed, weighed=True, first=options.first
+    )
+    space = layout.space
+    if previous is None or not (
+        np.array_equal(previous.arrays["root_low"], space.low)
+        and np.array_equal(previous.arrays["root_high"], space.high)
+    ):
+        raise SpecError(
+            "The certificate that is to be continued is not of this audit.",
+            remedy="Run the certification without continuing it.",
+        )
+    header = decoded(previous.header)
+    layout.examiner.margin = header.margin
+    arrays = {name: previous.arrays[name] for name in KEPT}
+    others = _others(Tree.of(space, arrays), layout, int(part.stage), part.start)
+    hidden = arrays["verdict"].copy()
+    # what belongs to other parts is neither divided nor counted here
+    hidden[others] = Verdict.NOBODY
+    refinery = Refinery(
+        space,
+        layout.examiner,
+        Tree.of(space, {**arrays, "verdict": hidden}),
+        at_once=False,
+        first=options.first,
+    )
+
+    def told() -> Progress:
+        progress = context.progress("dividing", part.start, int(part.stage))
+        queries = progress.queries + refinery.queries
+        return msgspec.structs.replace(progress, tried=refinery.boxes, queries=queries)
+
+    def over() -> bool:
+        return context.over or perf_counter() - began >= (options.seconds or np.inf)
+
+    for _ in _work(refinery, layout, options.seconds or np.inf, began):
+        yield told()
+        if over():
+            break
+    kept = refinery.tree.arrays()
+    kept["verdict"][others] = Verdict.UNDECIDED
+    margin = max(header.margin, layout.examiner.margin)
+    roots = {"root_low": space.low, "root_high": space.high}
+    yield Certificate(
+        "dividing", encoded(msgspec.structs.replace(header, margin=margin)), {**roots, **kept}
+    )
+    yield told()
+
+
+def _work(refinery: Refinery, layout: Layout, seconds: float, began: float) -> Iterator[None]:
+    """Divide, and count what is left once there is time for it."""
+    counter, look = everyone_for(layout), 0.0
+    while True:
+        spent = perf_counter() - began
+        if spent >= look or refinery.over:
+            look = spent * _GROWTH
+            points = refinery.points(refinery.undecided_leaves())
+            if points / counter.speed <= _ROOM * (seconds - spent):
+                yield from refinery.count(counter)
+                return
+        if refinery.over or refinery.tree.count > MOST_NODES // 2:
+            return
+        refinery.step()
+        yield
+
+
+def _others(tree: Tree, layout: Layout, parts: int, own: int) -> NDArray[np.int64]:
+    """Return the undecided leaves that belong to other parts; each has as heavy ones as any."""
+    leaves = tree.leaves
+    leaves = leaves[tree.verdict[leaves] == Verdict.UNDECIDED]
+    left = 1.0 - tree.consistent[leaves] - tree.discriminatory[leaves]
+    low, high = tree.boxes(leaves)
+    weight = (high - low + 1).astype(np.float64).prod(axis=1)
+    if (population := layout.space.people) is not None:
+        weight = population.masses(low, high)
+        left = 1.0 - tree.people_consistent[leaves] - tree.people_discriminatory[leaves]
+    order = np.argsort(-weight * left, kind="stable")
+    mine = np.zeros(len(leaves), dtype=np.bool_)
+    mine[order[own::parts]] = True
+    others: NDArray[Any] = leaves[~mine]
+    return others
