@@ -105,7 +105,7 @@ class _Samples:
         some = None if asked.where is None else np.flatnonzero(asked.where)
         for unit in range(wanted.start, wanted.stop):
             start = (unit - first) * BLOCK
-            size, left = min(BLOCK, asked.size - start), 0
+            size, aside = min(BLOCK, asked.size - start), (0, 0)
             if asked.drawn:
                 own = stream(self._rng, _SAMPLES, unit)
                 seeds = own.integers(len(self._people) if some is None else len(some), size=size)
@@ -113,7 +113,8 @@ class _Samples:
                 neighbours = Neighbours(self._context.domain, own)
                 # all at once: how fast the model answers must not tell who is made
                 rows = neighbours.of(self._people[seeds])
-                left, self._rejected = neighbours.left, self._rejected + neighbours.rejected
+                aside = neighbours.left, neighbours.rejected
+                self._rejected += neighbours.rejected
             else:
                 seeds = self._queried[start : start + size]
                 rows = self._people[seeds]
@@ -125,7 +126,7 @@ class _Samples:
                     "seeds": seeds[part],
                     "values": self._outcomes.of(scores),
                     "decisions": decisions.astype(np.int64),
-                    "left": np.array([left if last else 0]),
+                    "aside": np.array(aside if last else (0, 0)),
                 }
                 yield Tallied(phase, unit, last, arrays)
                 yield Progress(
@@ -169,7 +170,7 @@ class _Merging(Adding):
         self._parts.append(arrays)
         self._done += len(arrays["seeds"])
         if self._asked is not None and self._asked.drawn:
-            self._rules.note(arrays["decisions"], int(arrays["left"][0]))
+            self._rules.note(arrays["decisions"], *arrays["aside"].tolist())
         if tallied.last:
             self._next = tallied.unit + 1
         return True

@@ -60,6 +60,8 @@ class Counts:
         self.ending: Ending = "done"
         #: The last progress of what was done without the model, since something was counted.
         self._shown: Progress | None = None
+        #: The figures of it, likewise.
+        self._measured: Measured | None = None
         #: What was done before anything was counted.
         self._early = [each for each in merging.proceed() if isinstance(each, Measured)]
 
@@ -133,7 +135,7 @@ class Counts:
             # a model's own code may have made them
             raise nonsense("its counts do not fit the request") from error
         self._spent += counted.queries
-        self._shown = None
+        self._shown = self._measured = None
         if counted.last and self._limit is not None and self._spent >= self._limit:
             self._enough, self.ending = True, "budget"
         return counts
@@ -148,6 +150,7 @@ class Counts:
                     self._shown = event
                     yield _as_far_as(last, event)
                 case Measured():
+                    self._measured = event
                     yield self._checked(event)
                 case _:
                     yield event
@@ -170,7 +173,7 @@ class Counts:
         for each in noted.figures:
             if isinstance(each, Repeatability):
                 self._repeated = joined(self._repeated, each)
-        if measured := self._merging.measured():
+        if measured := self._measured or self._merging.measured():
             yield self._checked(measured)
         if self._shown is None:
             yield self._merging.told(self._total)

@@ -124,7 +124,7 @@ class Mining:
         self.favourable_values = np.full(len(self.people), np.nan)
         self.notes: list[str] = []
         self.decided = np.zeros(len(context.decisions), dtype=np.int64)
-        self.tried = self.done = self.pool = self.left = 0
+        self.tried = self.done = self.pool = self.left = self.rejected = 0
         self.sampled = False
 
     def run(self) -> Steps:
@@ -306,11 +306,12 @@ class Mining:
         answer = yield Asked(count, drawn=True, where=people)
         return self.place[answer["seeds"]], answer["values"]
 
-    def note(self, decisions: NDArray[np.int64], left: int) -> None:
-        """Count samples, by their decisions, and how many of them are rows as they are."""
+    def note(self, decisions: NDArray[np.int64], left: int, rejected: int) -> None:
+        """Count samples by their decisions, those left as they are, and those rejected."""
         self.decided += np.bincount(decisions, minlength=len(self.decided))
         self.tried += len(decisions)
         self.left += left
+        self.rejected += rejected
 
     @property
     def begun(self) -> bool:
@@ -403,4 +404,5 @@ class Mining:
             )
 
     def _progress(self, phase: str, done: int, total: int) -> Progress:
-        return Progress(phase, done, total, self.tried, 0, self.context.queries)
+        queries, rejected = self.context.queries, self.rejected
+        return Progress(phase, done, total, self.tried, 0, queries, rejected=rejected)

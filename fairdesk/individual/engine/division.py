@@ -93,14 +93,16 @@ def stream(rng: np.random.Generator, *place: int) -> np.random.Generator:
 def counted_here(merging: Merging, counting: Counting, pace: Due) -> Iterator[Event]:
     """Count all units in this process, and yield the events of the run."""
     last: Progress | None = None
+    told = False  # whether the figures are those that were yielded last
     yield from merging.proceed()
     while (wanted := merging.wanted) is not None:
         over = counted = False
         for event in counting(wanted):
             if isinstance(event, Tallied):
-                counted = True
+                counted, told = True, False
                 merging.add(event)
                 if pace.due() and (measured := merging.measured()):
+                    told = True
                     yield measured
                 over = event.last and not _continues(merging.wanted, wanted)
             elif isinstance(event, Progress):
@@ -110,15 +112,12 @@ def counted_here(merging: Merging, counting: Counting, pace: Due) -> Iterator[Ev
                     break
             else:
                 yield event
-        done = list[Event]()
         for event in merging.proceed():
-            done.append(event)
+            last, told = None, told or isinstance(event, Measured)
             yield event
-        if done:
-            last = None
-        elif not counted:
+        if not counted:
             break  # there is nothing to count
-    if measured := merging.measured():
+    if not told and (measured := merging.measured()):
         yield measured
     if last is not None:
         yield merging.told(last)
