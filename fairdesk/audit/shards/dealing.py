@@ -8,6 +8,7 @@ from typing import cast
 from fairdesk.audit.catalogue.implementations import load_merging
 from fairdesk.audit.catalogue.method import Divides
 from fairdesk.audit.catalogue.methods import method_named, parse_options
+from fairdesk.audit.plan.contexts import group_context
 from fairdesk.audit.plan.inputs import GroupInputs, RunInputs, SearchInputs
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.shards.counts import Counts
@@ -15,7 +16,6 @@ from fairdesk.audit.shards.regions import Regions
 from fairdesk.audit.shards.searches import Searches
 from fairdesk.audit.shards.shard import Dealing
 from fairdesk.audit.shards.whole import Whole
-from fairdesk.audit.worker.contexts import group_context
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.division import Setting
 from fairdesk.models.inputs.feeding import FedModel

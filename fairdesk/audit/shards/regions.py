@@ -216,5 +216,5 @@ def _own_leaves(before: Arrays, part: Arrays, open_: NDArray[np.bool_]) -> NDArr
     changed = np.concatenate([np.flatnonzero(own), np.arange(n, len(first))])
     fits &= np.array_equal(part["verdict"][changed] == Verdict.INNER, first[changed] >= 0)
     if not fits or (own & ~open_).any() or not np.array_equal(below, np.arange(n, len(first))):
-        raise nonsense("its tree of regions does not go on with the one it was given")
+        raise nonsense("its tree of regions does not continue the one it was given")
     return own

@@ -23,10 +23,10 @@ from fairdesk.audit.catalogue.implementations import Search
 from fairdesk.audit.catalogue.method import Divides, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, parse_options, unrepeatable
 from fairdesk.audit.catalogue.stages import COMPILING, LOADING, PREPARING
+from fairdesk.audit.plan.contexts import group_context
 from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, SearchInputs, starting_rows
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.worker import frames, wire
-from fairdesk.audit.worker.contexts import group_context
 from fairdesk.audit.worker.driving import LIFE_SECONDS, Controls, Send, drive
 from fairdesk.audit.worker.frames import Frame
 from fairdesk.audit.worker.wire import Ending
