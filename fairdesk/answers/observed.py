@@ -38,6 +38,7 @@ class Observed:
 def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
     """Count by group the recorded outcomes, and a column of the model's decisions."""
     found = []
+    sample = words.sampled(spec.data)
     if spec.predictions:
         column, decided = spec.predictions, spec.decisions[spec.mapping.favourable_class]
         found.append(
@@ -50,7 +51,8 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
                     column=column,
                     decided=decided,
                     percent=words.percent_of("95"),
-                ),
+                )
+                + (sample and f" {sample}"),
                 column,
                 decided,
                 _count(spec, table, column, decided, "decisions"),
@@ -66,7 +68,8 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
                     "It describes the data, not the model.",
                     favourable=spec.favourable,
                     percent=words.percent_of("95"),
-                ),
+                )
+                + (sample and f" {sample}"),
                 spec.label,
                 spec.favourable,
                 _count(spec, table, spec.label, spec.favourable, "label"),

@@ -24,7 +24,10 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
         metavar="F",
         type=Path,
         required=True,
-        help="the table: CSV, TSV, Parquet, Excel or SQLite",
+        help=(
+            "the table: CSV, TSV, Parquet, Excel or SQLite; or a folder with its parts, as "
+            "Parquet or CSV, which may be larger than memory"
+        ),
     )
     add("--table", metavar="NAME", default="", help="its sheet or table, if it has several")
     which = parser.add_mutually_exclusive_group(required=True)

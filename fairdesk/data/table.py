@@ -228,10 +228,40 @@ class Column(msgspec.Struct, frozen=True):
         return repr(float(code))
 
 
-class Source(msgspec.Struct, frozen=True):
-    """Where a table came from: the file, its fingerprint, its size and how it was read.
+class Sample(msgspec.Struct, frozen=True):
+    """The rows that are held of a table that is larger than memory.
 
-    ``tables`` names the sheets or tables of a file that has several, ``dialect.table`` among them.
+    Attributes
+    ----------
+    rows : int
+        How many, drawn uniformly without replacement.
+    seed : int
+        Of the generator that drew them.
+    """
+
+    rows: int
+    seed: int
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a table came from.
+
+    Attributes
+    ----------
+    path : str
+        The file, or the folder with its parts.
+    sha256 : str
+        Its SHA-256; of a folder as `fairdesk.files.sha256`.
+    rows : int
+        How many rows it has.
+    dialect : Dialect
+        How it was read.
+    tables : tuple[str, ...]
+        The sheets or tables of a file that has several, ``dialect.table`` among them.
+    parts : dict[str, str]
+        Of a table in parts the SHA-256 of each by its place in the folder.
+    sample : Sample, optional
+        The rows that are held, where these are not all.
     """
 
     path: str
@@ -239,6 +269,13 @@ class Source(msgspec.Struct, frozen=True):
     rows: int
     dialect: Dialect
     tables: tuple[str, ...] = ()
+    parts: dict[str, str] = msgspec.field(default_factory=dict)
+    sample: Sample | None = None
+
+    @property
+    def held(self) -> int:
+        """How many rows are held: all, or those of the sample."""
+        return self.rows if self.sample is None else self.sample.rows
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +12,16 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Rows, Scores
+
+
+@dataclass(frozen=True)
+class GroupBlock:
+    """Some of the rows of a table that is larger than memory: fields as of `GroupContext`."""
+
+    rows: Rows
+    groups: Rows
+    label: NDArray[np.float64]
+    decided: NDArray[np.float64]
 
 
 @dataclass
@@ -46,6 +57,11 @@ class GroupContext:
         As there.
     favourable_label : str
         The favourable label's name.
+    blocks : callable, optional
+        Yields all rows of a table that is larger than memory, some at a time; ``rows`` are then a
+        random sample of them.
+    n_rows : int
+        How many these are.
     queries : int
         Rows sent to the model so far.
     requeries : int
@@ -69,6 +85,8 @@ class GroupContext:
     text: str = ""
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     favourable_label: str = ""
+    blocks: Callable[[], Iterator[GroupBlock]] | None = None
+    n_rows: int = 0
     queries: int = 0
     requeries: int = 0
     repeatability: Repeatability = field(default_factory=Repeatability)

@@ -20,6 +20,7 @@ CONTENTS = (
         {
             "how-to/choose-a-figure.md": "Choose a figure",
             "how-to/own-data.md": "Audit your own data and model",
+            "how-to/large-tables.md": "Audit a large table",
             "how-to/text-models.md": "Audit a text model",
             "how-to/old-models.md": "Open older models",
             "how-to/command-line.md": "Use the command line",

@@ -122,7 +122,8 @@ def figures(
 def warnings(found: Inspection) -> tuple[str, ...]:
     """Gather what looks wrong with the model and how it is fed, a sentence or two each."""
     proved = () if found.proof is None else found.proof.warnings
-    return (*found.card.warnings, *found.notes, *proved)
+    sampled = filter(None, (words.sampled(found.table.source),))
+    return (*sampled, *found.card.warnings, *found.notes, *proved)
 
 
 def cells(table: Table) -> list[str]:

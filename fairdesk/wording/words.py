@@ -12,7 +12,7 @@ from typing import Protocol
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.table import Kind
+from fairdesk.data.table import Kind, Source
 from fairdesk.models.decisions.rule import own_number_text
 from fairdesk.models.model import How, Input
 from fairdesk.wording.language import fixed, language, localised, say, say_many
@@ -301,6 +301,19 @@ def plural(person: str) -> str:
     else:
         many = word + "s"
     return say(many + of + owner)
+
+
+def sampled(data: Source) -> str:
+    """Say which rows of a table that is larger than memory are used; empty where all are held."""
+    if data.sample is None:
+        return ""
+    return say(
+        "The table is larger than memory. Group metrics count all {rows} rows; everything else "
+        "uses a uniform random sample of {held} rows (seed {seed}), which the audit file contains.",
+        rows=number(data.rows),
+        held=number(data.sample.rows),
+        seed=number(data.sample.seed),
+    )
 
 
 def counted(count: int, person: str) -> str:

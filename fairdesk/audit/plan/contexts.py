@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 
-from fairdesk.audit.plan.inputs import GroupInputs
+from fairdesk.audit.plan.inputs import AllRows, GroupInputs, group_blocks
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.data.domain.domain import Domain
 from fairdesk.groups.context import GroupContext
@@ -16,9 +18,14 @@ def group_context(
     domain: Domain, mapping: Mapping, run: RunSpec, inputs: GroupInputs, fed: FedModel | None
 ) -> GroupContext:
     """Return the data of an audit as a method about groups sees them, with the model if any."""
+    given = msgspec.structs.asdict(inputs)
+    everything: AllRows | None = given.pop("all_rows")
+    if everything is not None:
+        given["blocks"] = partial(group_blocks, domain, everything)
+        given["n_rows"] = everything.source.rows
     return GroupContext(
         domain=domain,
-        **msgspec.structs.asdict(inputs),
+        **given,
         model=fed,
         favourable=mapping.favourable_class,
         decisions=mapping.decisions(fed.opened.card) if fed else mapping.outcomes,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.data.domain.attributes import encode
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.outcomes import favourable_rows
-from fairdesk.data.table import Table
+from fairdesk.data.table import Column, Source, Table
 from fairdesk.results.events import Certificate, Rows
+
+if TYPE_CHECKING:
+    from fairdesk.groups.context import GroupBlock
 
 
 class SearchInputs(msgspec.Struct, frozen=True, tag=True):
@@ -31,6 +38,29 @@ class SearchInputs(msgspec.Struct, frozen=True, tag=True):
     previous_certificate: Certificate | None = None
 
 
+class AllRows(msgspec.Struct, frozen=True):
+    """All rows of a table that is larger than memory, to be read where it lies.
+
+    Attributes
+    ----------
+    source : Source
+        Its parts. A worker process has them at another path.
+    columns : tuple[Column, ...]
+        Of the table.
+    label, favourable : str
+        As of `fairdesk.audit.plan.spec.AuditSpec`.
+    predictions, decision : str
+        The column of decisions, and the favourable one; empty where there is a model.
+    """
+
+    source: Source
+    columns: tuple[Column, ...]
+    label: str
+    favourable: str
+    predictions: str = ""
+    decision: str = ""
+
+
 class GroupInputs(msgspec.Struct, frozen=True, tag=True):
     """What a method about groups is given: fields of `fairdesk.groups.context.GroupContext`.
 
@@ -46,6 +76,8 @@ class GroupInputs(msgspec.Struct, frozen=True, tag=True):
         these; 0 with another, NaN with none.
     favourable_label : str
         The favourable label's name.
+    all_rows : AllRows, optional
+        Of a table that is larger than memory; ``rows`` are a random sample of it then.
     """
 
     rows: Rows
@@ -54,6 +86,7 @@ class GroupInputs(msgspec.Struct, frozen=True, tag=True):
     label: NDArray[np.float64]
     decided: NDArray[np.float64]
     favourable_label: str = ""
+    all_rows: AllRows | None = None
 
 
 class MitigationInputs(msgspec.Struct, frozen=True, tag=True):
@@ -105,9 +138,12 @@ def group_inputs(audit: AuditSpec, table: Table) -> GroupInputs:
     inside = np.zeros(len(table.codes), dtype=np.bool_)
     inside[audit.domain.places(table)] = True
     decided = np.full(len(table.codes), np.nan)
+    decision = audit.decisions[audit.mapping.favourable_class] if audit.predictions else ""
     if audit.predictions:
-        decision = audit.decisions[audit.mapping.favourable_class]
         decided = _favourable(table, audit.predictions, decision)
+    everything = AllRows(
+        audit.data, audit.columns, audit.label, audit.favourable, audit.predictions, decision
+    )
     return GroupInputs(
         rows=audit.domain.encode(table),
         groups=encode(audit.domain.grouping, table),
@@ -115,20 +151,49 @@ def group_inputs(audit: AuditSpec, table: Table) -> GroupInputs:
         label=_favourable(table, audit.label, audit.favourable),
         decided=decided,
         favourable_label=audit.favourable,
+        all_rows=None if audit.data.sample is None else everything,
     )
 
 
-def _favourable(table: Table, column: str, favourable: str) -> NDArray[np.float64]:
+def group_blocks(domain: Domain, all_rows: AllRows) -> Iterator[GroupBlock]:
+    """Yield all rows of a table that is larger than memory, as a method about groups sees them.
+
+    Raises
+    ------
+    DataError
+        As `fairdesk.data.blocks.blocks`.
+    """
+    # Arrow, which only these tables need
+    from fairdesk.data.blocks import blocks  # noqa: PLC0415
+    from fairdesk.groups.context import GroupBlock  # noqa: PLC0415
+
+    for table in blocks(all_rows.source, all_rows.columns):
+        decided = np.full(len(table.codes), np.nan)
+        if all_rows.predictions:
+            decided = _favourable(table, all_rows.predictions, all_rows.decision, block=True)
+        yield GroupBlock(
+            rows=domain.encode(table),
+            groups=encode(domain.grouping, table),
+            label=_favourable(table, all_rows.label, all_rows.favourable, block=True),
+            decided=decided,
+        )
+
+
+def _favourable(
+    table: Table, column: str, favourable: str, *, block: bool = False
+) -> NDArray[np.float64]:
     """Return whether each row has the favourable value of a column: 1, 0, or NaN for none."""
-    holds, known = favourable_rows(table, column, favourable)
+    holds, known = favourable_rows(table, column, favourable, block=block)
     return np.where(known, holds, np.nan)
 
 
 __all__ = [
+    "AllRows",
     "GroupInputs",
     "MitigationInputs",
     "RunInputs",
     "SearchInputs",
+    "group_blocks",
     "group_inputs",
     "starting_rows",
 ]

@@ -352,8 +352,7 @@ def _beside(path: Path) -> list[Path]:
 def _place(path: Path, target: Path, *, link: bool) -> bool:
     """Copy or link a file or folder; tells whether it was linked."""
     if path.is_dir():
-        _copy_folder(path, target)
-        return False
+        return _place_folder(path, target, link=link)
     with path.open("rb") as stream:
         is_sqlite = stream.read(len(_SQLITE)) == _SQLITE
     # a database may be written to by others at any time
@@ -369,14 +368,16 @@ def _place(path: Path, target: Path, *, link: bool) -> bool:
     return False
 
 
-def _copy_folder(path: Path, target: Path) -> None:
-    """Copy the files in a folder; links and whatever else is there stay behind."""
+def _place_folder(path: Path, target: Path, *, link: bool) -> bool:
+    """Copy or link the files in a folder; links and whatever else is there stay behind."""
     target.mkdir()
+    linked = False
     for entry in os.scandir(path):
         if entry.is_dir(follow_symlinks=False):
-            _copy_folder(Path(entry.path), target / entry.name)
+            linked |= _place_folder(Path(entry.path), target / entry.name, link=link)
         elif entry.is_file(follow_symlinks=False):
-            _copy(Path(entry.path), target / entry.name)
+            linked |= _place(Path(entry.path), target / entry.name, link=link)
+    return linked
 
 
 def _copy(path: Path, target: Path) -> None:

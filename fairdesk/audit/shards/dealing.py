@@ -38,7 +38,9 @@ def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1)
         worker counts all units in one run.
     """
     division = method_named(run.method).division
-    if division.counts and workers > 1 and audit.mapping.inputs and not run.text:
+    # a table that is larger than memory is read where it lies
+    lies_here = isinstance(inputs, GroupInputs) and inputs.all_rows is not None
+    if division.counts and workers > 1 and audit.mapping.inputs and not (run.text or lies_here):
         setting = _setting(audit, run, inputs)
         options = parse_options(run.method, run.options)
         merging = load_merging(run.method, setting, options)

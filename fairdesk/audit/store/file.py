@@ -160,11 +160,11 @@ class AuditFile:
         """Return the audited table, as it was read."""
         (packed,) = self._one("SELECT codes FROM audit")
         source, columns = self.spec.data, self.spec.columns
-        size = source.rows * len(columns) * 8
+        size = source.held * len(columns) * 8
         unpacking = zlib.decompressobj()
         try:
             raw = unpacking.decompress(packed, size + 1)
-            codes = np.frombuffer(raw, "<f8").reshape(len(columns), source.rows).T
+            codes = np.frombuffer(raw, "<f8").reshape(len(columns), source.held).T
         except MISFITS as error:
             raise damaged(self.path) from error
         if not unpacking.eof or not all(map(_holds, columns, codes.T)):

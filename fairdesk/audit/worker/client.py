@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.plan.inputs import MitigationInputs, RunInputs
+from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, RunInputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.answer_checks import (
@@ -369,6 +369,7 @@ class Worker(Conversation):
             if self._child.came_too_early:
                 # to open the model again is a matter of seconds, to compile one of minutes
                 self._child.kill()
+            request = self._with_all_rows(request)
             frames = self._frames(request, self._patience.answer, "take the next step")
             try:
                 for frame in frames:
@@ -384,7 +385,22 @@ class Worker(Conversation):
                 raise
             finally:
                 frames.close()
+                self._child.take("table")
         raise nonsense("a run ended without a final message")
+
+    def _with_all_rows(self, request: wire.Search) -> wire.Search:
+        """Let the guest read a table that is larger than memory, where a run counts all of it."""
+        inputs = request.inputs
+        if not isinstance(inputs, GroupInputs) or inputs.all_rows is None:
+            return request
+        everything = inputs.all_rows
+        given = self._child.give("table", Path(everything.source.path), link=True)
+        if given is None:
+            return request
+        source = msgspec.structs.replace(everything.source, path=str(given.private))
+        everything = msgspec.structs.replace(everything, source=source)
+        inputs = msgspec.structs.replace(inputs, all_rows=everything)
+        return msgspec.structs.replace(request, inputs=inputs)
 
     def _checked(self, event: Event, request: wire.Search) -> Event:
         """Return an event of a run, if it can be one."""

@@ -15,8 +15,10 @@ from fairdesk.data.formats.cells import Cells, Watch, readable
 from fairdesk.data.formats.delimited import read_delimited
 from fairdesk.data.formats.excel import read_excel
 from fairdesk.data.formats.parquet import read_parquet
+from fairdesk.data.formats.parts import is_large
 from fairdesk.data.formats.rows import line_numbers
 from fairdesk.data.formats.sqlite import read_sqlite
+from fairdesk.data.formats.survey import read_parts
 from fairdesk.data.table import Column, Dialect, Source, Table
 from fairdesk.errors import DataError
 from fairdesk.files import sha256
@@ -42,7 +44,8 @@ def read_table(
     """Read a table's file and infer the kind of every column.
 
     What the file is (delimited text, Parquet, an Excel or OpenDocument workbook, SQLite) is told
-    by its first bytes, never by its name.
+    by its first bytes, never by its name. Of a folder with the parts of a table, and of a Parquet
+    file that memory may not hold, see `fairdesk.data.formats.survey.read_parts`.
 
     Parameters
     ----------
@@ -72,6 +75,8 @@ def read_table(
             remedy="Choose a point or a comma.",
         )
     watching = _Watching(watch)
+    if path.is_dir() or (path.is_file() and is_large(path)):
+        return read_parts(path, dialect, watching.part(0.0, 1.0))
     with readable(path), path.open("rb") as stream:
         head = stream.read(16)
     refuse_foreign(path)

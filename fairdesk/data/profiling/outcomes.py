@@ -86,7 +86,7 @@ def several(wanted: str, names: Sequence[str]) -> tuple[int, ...]:
 
 
 def favourable_rows(
-    table: Table, label: str, favourable: str
+    table: Table, label: str, favourable: str, *, block: bool = False
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return for each row whether its label is favourable, and whether it has a label.
 
@@ -98,6 +98,8 @@ def favourable_rows(
         The column with the decision or the truth.
     favourable : str
         What is favourable, as `canonical` writes it.
+    block : bool
+        Whether these are some of a table's rows only, among which need not be a favourable one.
 
     Returns
     -------
@@ -113,7 +115,12 @@ def favourable_rows(
     codes = table.codes[:, table.index(label)]
     if not column.values and (compared := comparison(favourable)) is not None:
         return _COMPARE[compared.sign](codes, compared.number), ~np.isnan(codes)
-    wanted = _codes(favourable, column, codes)
+    there = codes
+    if block:
+        numbers = [_as_number(word) for word in favourable.split(OR)]
+        there = np.array([number for number in numbers if number is not None])
+        there = np.arange(float(len(column.values))) if column.values else there
+    wanted = _codes(favourable, column, there)
     if not wanted:
         raise DataError(
             f"The column “{label}” has no value “{favourable}”.",

@@ -70,6 +70,8 @@ class Groups:
         ``(m,)``; whether all of a group's values are known.
     place : NDArray[np.intp]
         ``(k,)``; each person's group.
+    counts : NDArray[np.int64], optional
+        ``(k,)``; how many there are of each, where these are kinds of people; else each is one.
     """
 
     attributes: tuple[str, ...]
@@ -77,11 +79,16 @@ class Groups:
     codes: tuple[tuple[float, ...], ...]
     known: Mask
     place: NDArray[np.intp]
+    counts: NDArray[np.int64] | None = None
 
     def count(self, among: Mask | None = None) -> NDArray[np.intp]:
         """Count the people of each group, or those ``among`` them (``(k,)``): ``(m,)``."""
         place = self.place if among is None else self.place[among]
-        return np.bincount(place, minlength=len(self.values))
+        if self.counts is None:
+            return np.bincount(place, minlength=len(self.values))
+        counts = self.counts if among is None else self.counts[among]
+        # sums of whole numbers below 2^53 are exact
+        return np.bincount(place, counts, minlength=len(self.values)).astype(np.intp)
 
     def mean(self, numbers: Rows) -> Rows:
         """Average ``(k,)`` numbers in each group: ``(m,)``; NaN in an empty one."""
@@ -203,7 +210,9 @@ def _occupied(divisions: Sequence[Division]) -> int:
     return int(np.count_nonzero(np.bincount(place, minlength=prod(sizes))))
 
 
-def cross(divisions: Sequence[Division], people: Mask) -> Groups:
+def cross(
+    divisions: Sequence[Division], people: Mask, counts: NDArray[np.int64] | None = None
+) -> Groups:
     """Make the groups that divisions make together, of some of the rows.
 
     Parameters
@@ -212,6 +221,8 @@ def cross(divisions: Sequence[Division], people: Mask) -> Groups:
         One or more.
     people : NDArray[np.bool_]
         ``(n,)``; which rows.
+    counts : NDArray[np.int64], optional
+        ``(n,)``; how many there are of each, where rows are kinds of rows.
 
     Returns
     -------
@@ -238,4 +249,5 @@ def cross(divisions: Sequence[Division], people: Mask) -> Groups:
         codes=tuple(() if np.isnan(each).any() else each for each in codes),
         known=np.array([all(each) for each in known], dtype=np.bool_),
         place=(np.cumsum(there) - 1)[place],
+        counts=None if counts is None else counts[people],
     )

@@ -7,20 +7,22 @@ its scores. 29 CFR 1607.4(D); 6 RCNY 5-301 (rule of July 2023); ISO/IEC TR 24027
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from time import perf_counter
 from typing import Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.groups.context import GroupContext
+from fairdesk.groups.context import GroupBlock, GroupContext
 from fairdesk.groups.metrics.error_rates import calibrated, judged, scored
 from fairdesk.groups.metrics.grouping import Division, Mask, cross, crossings, divide
 from fairdesk.groups.metrics.outcomes import counted
 from fairdesk.groups.metrics.significance import compared
+from fairdesk.groups.metrics.tallying import Tally
 from fairdesk.groups.options import MeasureOptions
 from fairdesk.individual.engine.division import Adding, Counting, Merging, counted_here
 from fairdesk.individual.engine.sampling import Pace
@@ -67,6 +69,8 @@ def search(
     ModelError
         When the model refuses rows.
     """
+    if context.blocks is not None:
+        return timed(_measure_blocks(context, context.blocks(), options))
     half = counting(context, people, options, rng)
     return timed(counted_here(merging(context, options), half, Pace(1, context=context)))
 
@@ -116,6 +120,8 @@ class _Sample:
         ``(n,)``.
     probable : bool
         Whether scores are probabilities.
+    counts : NDArray[np.int64], optional
+        ``(n,)``; how many there are of each, where these are kinds of rows; without scores.
     """
 
     of: Literal["label", "decisions", "scores"]
@@ -125,10 +131,13 @@ class _Sample:
     label: Rows | None = None
     scores: Rows | None = None
     probable: bool = False
+    counts: NDArray[np.int64] | None = None
 
     def table(self, divisions: Sequence[Division], least_share: float) -> GroupTable:
         """Make the table of one or several attributes."""
-        groups, favourable_mask = cross(divisions, self.known), self.favourable_mask[self.known]
+        groups = cross(divisions, self.known, self.counts)
+        favourable_mask = self.favourable_mask[self.known]
+        without = ~self.known if self.counts is None else self.counts[~self.known]
         label = None if self.label is None else self.label[self.known]
         table = compared(
             counted(
@@ -136,7 +145,7 @@ class _Sample:
                 favourable_mask,
                 of=self.of,
                 outcome=self.outcome,
-                without=int((~self.known).sum()),
+                without=int(without.sum()),
                 least_share=least_share,
             )
         )
@@ -272,11 +281,8 @@ def _answered(
     mapping, card = model.mapping, model.opened.card
     predicted_class = np.full(len(can), -1)
     predicted_class[can] = labels(answers)
+    yield from _decided(context, options, label, predicted_class)
     wanted = list(_wanted(context, options))
-    for place, name in wanted:
-        yield _Sample(
-            "decisions", name, can, predicted_class == place, _judge(context, place, label)
-        )
     if Capability.SCORES not in card.can or not can.any():
         return
     probable = card.scores == "probabilities" and not mapping.together
@@ -297,6 +303,50 @@ def _answered(
             scores,
             probable=probable,
         )
+
+
+def _decided(
+    context: GroupContext, options: MeasureOptions, label: Rows | None, predicted: NDArray[np.intp]
+) -> Iterator[_Sample]:
+    """Yield the model's decisions, ``(n,)``: -1 where it was not queried."""
+    for place, name in _wanted(context, options):
+        judge = _judge(context, place, label)
+        yield _Sample("decisions", name, predicted >= 0, predicted == place, judge)
+
+
+def _measure_blocks(
+    context: GroupContext, blocks: Iterator[GroupBlock], options: MeasureOptions
+) -> Iterator[Event]:
+    """Count all rows of a table that is larger than memory; scores are not kept, nor measured."""
+    outcomes = len(context.decisions) if context.model is not None else 2
+    tally = Tally(context.domain.grouping, context.edges, outcomes)
+    phase, done = "labels" if context.model is None else "answers", 0
+    labelled, same = False, context.model is None
+    yield _progress(context, phase, done, context.n_rows)
+    for block in blocks:
+        if context.model is None:
+            decision = np.where(np.isnan(block.decided), -1, block.decided).astype(np.intp)
+        else:
+            decision = np.full(len(block.rows), -1)
+            can = askable(block.rows, context.domain.attributes, context.model.mapping)
+            decision[can] = labels(context.predict(block.rows[can])) if can.any() else -1
+        labelled |= not np.isnan(block.label).all()
+        same &= np.array_equal(block.label, block.decided, equal_nan=True)
+        tally.add(block.groups, block.label, decision)
+        done += len(block.rows)
+        yield _progress(context, phase, done, context.n_rows)
+    divisions, label, decision = tally.kinds()
+    tables = _Tables(context, options.least_share, divisions)
+    truth = label if labelled and not same else None
+    if truth is not None:
+        known = _Sample("label", context.favourable_label, ~np.isnan(truth), truth == 1)
+        yield from tables.of("labels", [replace(known, counts=tally.counts)])
+    if context.model is None:
+        decided = np.where(decision < 0, np.nan, decision)
+        samples = _recorded(replace(context, decided=decided), options, truth)
+    else:
+        samples = _decided(context, options, truth, decision)
+    yield from tables.of("decisions", [replace(each, counts=tally.counts) for each in samples])
 
 
 def own_scores(answers: Scores, decision: int, model: FedModel) -> Rows:
@@ -320,8 +370,13 @@ class _Tables:
         Those made so far.
     """
 
-    def __init__(self, context: GroupContext, least_share: float) -> None:
-        divisions = [
+    def __init__(
+        self,
+        context: GroupContext,
+        least_share: float,
+        divisions: Sequence[Division] | None = None,
+    ) -> None:
+        divisions = divisions or [
             divide(attribute, codes, context.edges.get(attribute.name, ()))
             for attribute, codes in zip(context.domain.grouping, context.groups.T, strict=True)
         ]

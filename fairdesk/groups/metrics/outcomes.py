@@ -103,6 +103,7 @@ def counted(
     people, favourable = groups.count().tolist(), groups.count(favourable_mask).tolist()
     known = groups.known.tolist()
     everybody = sum(n for n, so in zip(people, known, strict=True) if so)
+    all_people = sum(people)
     total = sum(s for s, so in zip(favourable, known, strict=True) if so)
     # exact: two hundredths of 350 people are 7, not a hair more
     least = Fraction(str(least_share)) * everybody
@@ -111,7 +112,7 @@ def counted(
         groups.values, groups.codes, known, people, favourable, strict=True
     ):
         low, high = wilson(s, n) if n else (0.0, 1.0)
-        whole = everybody if so else len(favourable_mask)
+        whole = everybody if so else all_people
         lines.append(
             GroupLine(
                 values=values,
@@ -132,7 +133,7 @@ def counted(
         outcome=outcome,
         attributes=groups.attributes,
         n_samples=everybody,
-        unknown=len(favourable_mask) - everybody,
+        unknown=all_people - everybody,
         without=without,
         favourable=total,
         reference=_highest(lines),

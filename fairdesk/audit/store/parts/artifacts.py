@@ -96,7 +96,7 @@ class Artifacts(AuditFile):
         rows = np.array(by_column[:d].view("<f8").T, dtype=np.float64, order="C")
         labels, pairs, seeds = by_column[d:].astype(np.int64)
         added = Augmented(phase, rows, labels, pairs, seeds, texts)
-        if why_wrong(added, self.spec.domain, len(self.spec.model.classes), self.spec.data.rows):
+        if why_wrong(added, self.spec.domain, len(self.spec.model.classes), self.spec.data.held):
             raise damaged(self.path)
         return added
 

@@ -34,6 +34,7 @@ def data_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
         ("File", data.path),
         ("SHA-256", data.sha256),
         ("Rows", f"{words.number(data.rows)}, each {_a(spec.person)}"),
+        *([("Sample", words.sampled(data))] if data.sample else []),
         (
             "Read with",
             (

@@ -53,6 +53,7 @@ def data(material: Material) -> Section:
                     columns=words.number(len(spec.columns)),
                 ),
             ),
+            *([Fact("Sample", sampled)] if (sampled := words.sampled(spec.data)) else []),
             Fact(
                 "Each row is",
                 say("one {person}", person=spec.person),

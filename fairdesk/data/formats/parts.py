@@ -1,0 +1,199 @@
+"""A table in several files, or in one that is larger than memory, read where it lies, in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+from pyarrow import csv as arrow
+from pyarrow import parquet
+
+from fairdesk.data.formats.cells import MOST_CELLS, check_width, readable, unique_names
+from fairdesk.data.formats.rows import read_first
+from fairdesk.data.formats.sniffing import guess_layout
+from fairdesk.data.table import Dialect
+from fairdesk.errors import DataError
+from fairdesk.files import sha256
+
+#: So many rows are read at a time, and of delimited text so many bytes.
+BLOCK_ROWS, _BLOCK_BYTES = 1 << 17, 1 << 23
+_PARQUET = b"PAR1"
+_SAME = "Give all parts the same columns, in the same order, or choose another folder."
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A file of a table in parts: its place below the table's, and its SHA-256."""
+
+    name: str
+    sha256: str
+
+
+class Parts:
+    """The files of a table, whose columns are the same.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, or the one file.
+    dialect : Dialect, optional
+        How delimited text is written; found by looking at the first part when left out.
+
+    Raises
+    ------
+    DataError
+        When there are no parts, one cannot be read, or it has other columns than the first: the
+        message names it.
+    """
+
+    def __init__(self, path: Path, dialect: Dialect | None = None) -> None:
+        self.path = path
+        self.paths = _files(path)
+        self.dialect = dialect or Dialect(format="parquet")
+        if not is_parquet(self.paths[0]):
+            found = guess_layout(self.paths[0]) if dialect is None else dialect
+            self.dialect = msgspec.structs.replace(found, format="csv", table="")
+        self.header = self._header(self.paths[0])
+        check_width(path, len(self.header))
+        for each in self.paths[1:]:
+            self._check(each)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, unique."""
+        return unique_names(self.header or [""] * len(self.header))
+
+    @property
+    def bytes(self) -> int:
+        """How large all parts are together."""
+        return sum(each.stat().st_size for each in self.paths)
+
+    def name(self, part: Path) -> str:
+        """Return a part's place below the table's."""
+        return part.name if part == self.path else part.relative_to(self.path).as_posix()
+
+    def fingerprints(self) -> tuple[Part, ...]:
+        """Return the parts with their SHA-256."""
+        found = []
+        for each in self.paths:
+            with readable(each):
+                found.append(Part(self.name(each), sha256(each)))
+        return tuple(found)
+
+    def blocks(self, part: Path) -> Iterator[list[pa.Array]]:
+        """Yield a part's rows, some at a time: an array for each column.
+
+        Raises
+        ------
+        DataError
+            When it cannot be read; the message names it.
+        """
+        with readable(part), self._explained(part):
+            if self.dialect.format == "parquet":
+                for batch in parquet.ParquetFile(part).iter_batches(BLOCK_ROWS):
+                    batch.validate(full=True)
+                    yield batch.columns
+                return
+            names = [str(place) for place in range(len(self.header))]
+            skip = int(self.dialect.header)
+            with arrow.open_csv(
+                part,
+                arrow.ReadOptions(
+                    block_size=_BLOCK_BYTES, column_names=names, encoding=self.dialect.encoding
+                ),
+                arrow.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=True),
+                arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+            ) as batches:
+                for batch in batches:
+                    yield batch.slice(skip).columns
+                    skip = 0 if batch.num_rows else skip
+
+    def _header(self, part: Path) -> list[str]:
+        with readable(part), self._explained(part):
+            if is_parquet(part):
+                return list(parquet.ParquetFile(part).schema_arrow.names)
+            first = read_first(part, self.dialect)
+            return first if self.dialect.header else ["" for _ in first]
+
+    def _check(self, part: Path) -> None:
+        """Refuse a part of another format, or with other columns than the first."""
+        if is_parquet(part) != (self.dialect.format == "parquet"):
+            raise DataError(
+                f"The parts “{self.name(self.paths[0])}” and “{self.name(part)}” have different "
+                "formats.",
+                remedy="Choose a folder whose files are all Parquet, or all CSV.",
+            )
+        header = self._header(part)
+        if header == self.header:
+            return
+        lacking = [name for name in self.header if name not in header]
+        more = [name for name in header if name not in self.header]
+        differs = [
+            *(f"It lacks “{name}”." for name in lacking[:3]),
+            *(f"It has “{name}”, which the first part lacks." for name in more[:3]),
+        ]
+        raise DataError(
+            f"The part “{self.name(part)}” has other columns than “{self.name(self.paths[0])}”.",
+            why=" ".join(differs) or "They are in another order.",
+            remedy=_SAME,
+        )
+
+    @contextmanager
+    def _explained(self, part: Path) -> Iterator[None]:
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise DataError(
+                f"The part “{self.name(part)}” cannot be read.",
+                why=f"The reader reported: {str(error)[:300]}",
+                remedy="Write this part again, or remove it from the folder.",
+            ) from error
+
+
+def is_parquet(path: Path) -> bool:
+    """Return whether a file begins as Parquet does."""
+    with readable(path), path.open("rb") as stream:
+        return stream.read(len(_PARQUET)) == _PARQUET
+
+
+def is_large(path: Path) -> bool:
+    """Return whether a table is in parts, or a Parquet file that memory may not hold."""
+    if path.is_dir():
+        return True
+    if not is_parquet(path):
+        return False
+    try:
+        metadata = parquet.ParquetFile(path).metadata
+    except (pa.ArrowException, OSError):
+        return False  # whoever reads it says what is wrong
+    return bool(metadata.num_rows * metadata.num_columns > MOST_CELLS)
+
+
+def _files(path: Path) -> tuple[Path, ...]:
+    """Return the parts in a folder, in the order of their names; what others leave is skipped."""
+    if path.is_file():
+        return (path,)
+    below = sorted(each for each in path.rglob("*") if each.is_file())
+    found = [
+        each
+        for each in below
+        if not any(name.startswith((".", "_")) for name in each.relative_to(path).parts)
+    ]
+    if not found:
+        raise DataError(
+            f"The folder “{path.name}” has no files in it.",
+            remedy="Choose a folder with the parts of a table, as Parquet or CSV.",
+        )
+    for each in found:
+        keyed = [name for name in each.relative_to(path).parts[:-1] if "=" in name]
+        if keyed:
+            raise DataError(
+                f"The folder “{path.name}” is divided by a column: “{keyed[0]}”.",
+                why="That column is in the names of its folders, and not in the files.",
+                remedy="Write the column into the files.",
+            )
+    return tuple(found)
