@@ -31,7 +31,7 @@ def stoppable_worker(cluster: str = "") -> Iterator[tuple[Worker, Callable[[], b
     ClusterError
         When there is no such cluster.
     """
-    with closing(worker_for(cluster)) as worker:
+    with closing(worker_for(cluster) if cluster else Worker()) as worker:
         if isinstance(worker, ClusterWorker):
             worker.connect()
         with _stopped_by_signals(worker) as stopped:

@@ -269,14 +269,14 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     )
     chance = msgspec.structs.replace(RULE, p=0.4)
     assert group_words.headline(spec, (MINED, chance)).sentence.endswith(
-        "After correction for the number of subgroups, this is not statistically significant."
+        f"After correction for the number of subgroups, this is {phrases.NOT_SIGNIFICANT}."
     )
     single = msgspec.structs.replace(MINED, rule_sets=1)
     one = plain(group_words.headline(spec, (single, chance)).sentence)
     assert one.startswith("The estimated gap of the only subgroup is 62.4 percentage points: 20.7")
     assert "95 % CI 58.0 to 66.1; p = 0.400)" in one
     assert "corrected" not in one.lower().replace("correction", "")
-    assert one.endswith(" This is not statistically significant.")
+    assert one.endswith(f" This is {phrases.NOT_SIGNIFICANT}.")
     assert group_words.headline(spec, ()) is None
     nobody = msgspec.structs.replace(MINED, rule_sets=0)
     found = group_words.headline(spec, (nobody,))

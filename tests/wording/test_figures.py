@@ -279,7 +279,7 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
     [
         (9_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), "The search needs fewer."),
         (60_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), "The search needs more."),
-        (28_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), "not statistically significant"),
+        (28_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), phrases.NOT_SIGNIFICANT),
         (9_000, (1_000, 0, 4_000, 8_000, 0.0, 0.0037), "at least 1,081"),
     ],
 )
@@ -315,7 +315,7 @@ def test_gaps_and_likenesses_are_told(spec):
     few = msgspec.structs.replace(gap, n_samples=2, low=0.0, high=1.0, sets=3, unmet=2)
     said = plain(subgroup_words.gap_statement(spec, few).sentence)
     assert "(corrected 99 % CI 0.0 to 100.0, 3 sets of attributes) among 2 instances" in said
-    assert "The difference is not statistically significant. 2 groups are not compared" in said
+    assert f"The difference is {phrases.NOT_SIGNIFICANT}. 2 groups are not compared" in said
     one = msgspec.structs.replace(few, unmet=1)
     assert "1 group is not compared: no" in subgroup_words.gap_statement(spec, one).sentence
     like = GradientFidelity(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
