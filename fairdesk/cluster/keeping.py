@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class Keeping:
     """Has contents kept on workers, each once.
 
-    Dask holds a content as the result of a task: it hands it from worker to worker, and makes again
-    what is lost. But a shard that needed that would wait for another worker, which may hang: each
-    worker keeps its own copy before it is given what needs it.
+    Each worker is sent its own copy before it is given what needs it. Were a content the result of
+    a task that Dask hands from worker to worker, all would wait for the one that has it, which may
+    hang.
 
     Parameters
     ----------
@@ -31,7 +31,6 @@ class Keeping:
 
     def __init__(self, connection: Connection, contents: Contents) -> None:
         self._connection, self._contents = connection, contents
-        self._held: dict[str, Future[bytes]] = {}
         self._kept: dict[tuple[str, str], Future[bytes]] = {}
 
     def on(self, address: str, digests: Sequence[str]) -> list[Future[bytes]]:
@@ -41,17 +40,8 @@ class Keeping:
                 self._kept[address, digest] = self._connection.submit(
                     remote.keep_here,
                     digest,
-                    self._content(digest),
+                    self._contents.kept[digest],
                     key=f"fairdesk-keep-{uuid4().hex}",
                     worker=address,
                 )
         return [self._kept[address, digest] for digest in digests]
-
-    def _content(self, digest: str) -> Future[bytes]:
-        if digest not in self._held:
-            self._held[digest] = self._connection.submit(
-                remote.content_here,
-                self._contents.kept[digest],
-                key=f"fairdesk-content-{digest}",
-            )
-        return self._held[digest]

@@ -95,11 +95,6 @@ def about_here() -> bytes:
         return messages.write_about(About(versions(), guest.confinement()))
 
 
-def content_here(content: bytes) -> bytes:
-    """Hold a content; Dask hands it from worker to worker, and makes again what is lost."""
-    return content
-
-
 def control_here(token: str, command: Command) -> None:
     """Pause, resume or stop the shards of a run; returns at once. What is stopped stays so."""
     for guest in _GUESTS.of(token, stopped=command == "stop"):
