@@ -11,14 +11,18 @@ from fairdesk.audit.store.store import Store
 
 #: So many pairs of each order are looked at.
 _POOL = 200
+#: The threshold that scores of decisions have, and what is next to it: a rounding could turn it.
+_THRESHOLD, _NARROW = 0.5, 0.01
 
 
 def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False) -> Pair | None:
     """Return the clearest discriminatory pair of an audit; ``None`` where there is none to show.
 
-    Flagged pairs come first; then plausible ones (where that was computed); then those in which one
-    protected attribute alone changes; then those of which both are more typical; then the greater
-    difference of scores. Dismissed ones are never shown.
+    Flagged pairs come first; then plausible ones (where that was computed); then those of which
+    neither score is next to the decision threshold; then those in which one protected attribute
+    alone changes; then those of which both are more typical; then those whose score nearer to the
+    threshold is farther from it. Dismissed ones are never shown. `fairdesk.wording.pairs.CLEAREST`
+    says so.
 
     Parameters
     ----------
@@ -38,12 +42,24 @@ def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False)
 
     def rank(pair: Pair) -> tuple[float, ...]:
         changed = int((pair.row[protected] != pair.partner[protected]).sum())
-        apart = abs(pair.row_score - pair.partner_score)
+        away = _away(pair)
         typical = min(pair.typicality or 0.0, pair.partner_typicality or 0.0)
-        return -(pair.plausible or 0), changed, -typical, -apart, pair.id
+        return -(pair.plausible or 0), away < _NARROW, changed, -typical, -away, pair.id
 
     pool = first(PairQuery(mark="flagged"))
     if not pool:
         pool = first(SHOWN)
         pool += first(PairQuery(order="difference", descending=True))
     return min(pool, key=rank, default=None)
+
+
+def _away(pair: Pair) -> float:
+    """Return how far from the decision threshold the nearer of both scores is, 0 to 0.5.
+
+    Scores of two decisions have their threshold at one half. Of more than two classes both may lie
+    on one side of it: then half of what is between them.
+    """
+    scores = pair.row_score, pair.partner_score
+    if (scores[0] > _THRESHOLD) == (scores[1] > _THRESHOLD):
+        return abs(scores[0] - scores[1]) / 2
+    return min(abs(each - _THRESHOLD) for each in scores)

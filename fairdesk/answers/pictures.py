@@ -96,18 +96,16 @@ def gaps(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable | None:
 
 
 def before_and_after(figures: Sequence[Metric]) -> Drawable | None:
-    """Draw what was to fall, of the baseline and of the chosen model."""
+    """Draw what was to fall, of the original model, the baseline and the chosen model."""
     repair, best = repair_of(figures), chosen_of(figures)
     if repair is None or best is None or best.number < 2:
         return None
-    first = trial_of(figures, 1) or trial_of(figures, 0)
     bars = []
-    for trial in (first, best):
-        measure = result_of(trial, repair.target)
-        if trial is None or measure is None or measure.estimate is None:
-            return None
-        bars.append(_bar(trial_words.trial_name(trial), measure, measure.estimate))
-    return ShareBars(tuple(bars))
+    for trial in (trial_of(figures, 0), trial_of(figures, 1), best):
+        measure = None if trial is None else result_of(trial, repair.target)
+        if trial is not None and measure is not None and measure.estimate is not None:
+            bars.append(_bar(trial_words.trial_name(trial), measure, measure.estimate))
+    return ShareBars(tuple(bars)) if len(bars) > 1 else None
 
 
 def _bar(name: str, measure: Measure, estimate: float) -> ShareBar:

@@ -135,14 +135,18 @@ def pairs_found(runs: Sequence[Run]) -> int:
 
 
 def pooled(runs: Sequence[Run]) -> str:
-    """Say how many pairs all runs found, where several did; else empty."""
+    """Say how many pairs all runs found, and each of them, where several did; else empty."""
     finding = [run for run in runs if run.found]
     if len(finding) < 2:
         return ""
+    each = (
+        say("run {n}: {pairs}", n=str(run.id), pairs=words.number(run.found)) for run in finding
+    )
     return say(
-        "{runs} runs together found {pairs} pairs.",
+        "{runs} runs together found {pairs} pairs ({each}).",
         runs=words.number(len(finding)),
         pairs=words.number(pairs_found(finding)),
+        each="; ".join(each),
     )
 
 

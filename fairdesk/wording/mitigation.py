@@ -1,7 +1,7 @@
 """What came of a repair, in sentences: before and after, and at what cost.
 
 Three kinds of statement are kept apart: what was observed on rows that no trial was trained on,
-what is estimated from people drawn at random, and what is proven.
+what is estimated from random samples, and what is proven.
 """
 
 from __future__ import annotations
@@ -51,6 +51,14 @@ _NAMED = 2
 _BETTER = ("accuracy", "auc", "impact_ratio")
 #: What the number of a trial is compared with by name.
 _AGAINST = fixed({0: "the original model", 1: "the retrained baseline"})
+#: A number of each of the three models that are set side by side.
+_EACH_MODEL = fixed(
+    (
+        "{value} for the original model",
+        "{value} for the retrained baseline",
+        "{value} for the mitigated model",
+    )
+)
 #: That nothing helped: by whether the cost allowed is one point, and whether all is done.
 _HELPLESS = fixed(
     {
@@ -137,9 +145,76 @@ def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
     value, best = "", chosen_of(figures)
     if best is None or best.number < 2:
         said = _helpless(figures, repair)
+    elif (rise := rise_among_people(figures)) is not None:
+        said = " ".join((_rise(spec, figures, rise), _side_by_side(figures, repair, best)))
+        said += _harm(spec, figures, best, domain=repair.target != "share_domain")
     else:
         value, said = _chosen(spec, figures, repair, best)
     return Statement("estimated", say("Relative change") if value else "", value, said)
+
+
+def rise_among_people(figures: Sequence[Metric]) -> Change | None:
+    """Return by how much more decisions of individuals in the data change with the chosen model.
+
+    Individuals come before combinations of the input domain: whatever fell there, this is no
+    improvement for them. It compares the test rows with the retrained baseline; ``None`` where
+    their share did not rise, or no model is chosen.
+    """
+    best = chosen_of(figures)
+    after = None if best is None or best.number < 2 else measure_of(best, "share_data", "test")
+    if best is None or after is None:
+        return None
+    change = change_of(best, after, baseline_of(figures))
+    return change if change is not None and (change.difference or 0) > 0 else None
+
+
+def _rise(spec: AuditSpec, figures: Sequence[Metric], change: Change) -> str:
+    """Say that a mitigation is no improvement for individuals, or none was shown."""
+    first, last = (
+        same_measure(each, change)
+        for each in (trial_of(figures, change.against), chosen_of(figures))
+    )
+    if first is None or last is None:
+        return ""
+    before, after = both_texts(first, last)
+    values = {
+        "people": words.plural(spec.person),
+        "before": before,
+        "after": after,
+        "change": change_text(change),
+        "other": say(_AGAINST[change.against]),
+    }
+    if shown(change):
+        return say(
+            "Not an improvement: among the {people} in the test rows, decision changes rose from "
+            "{before} with {other} to {after} with the mitigated model: {change}.",
+            **values,
+        )
+    return say(
+        "No improvement was established for the {people} in the test rows: decision changes rose "
+        "from {before} with {other} to {after} with the mitigated model: {change}, not "
+        "statistically significant.",
+        **values,
+    )
+
+
+def _side_by_side(figures: Sequence[Metric], repair: Repair, best: Trial) -> str:
+    """Name what was to fall of the original, the retrained and the mitigated model, and the cost.
+
+    Beside the retrained baseline alone a mitigation could look better than the model it replaces.
+    """
+    trials = trial_of(figures, 0), trial_of(figures, 1), best
+    parts = [
+        say(message, value=measure_parts(measure)[0])
+        for message, trial in zip(_EACH_MODEL, trials, strict=True)
+        if trial is not None and (measure := result_of(trial, repair.target)) is not None
+    ]
+    return say(
+        "{Target}: {models}{cost}.",
+        Target=words.capital(_target(repair)),
+        models=words.joined(parts),
+        cost=_cost(best),
+    )
 
 
 def _chosen(
@@ -271,6 +346,8 @@ def fall_text(figures: Sequence[Metric]) -> str:
     repair, best = repair_of(figures), chosen_of(figures)
     if repair is None or best is None or best.number < 2:
         return ""
+    if rise_among_people(figures) is not None:
+        return not_improved()
     _, before, after = _compared(figures, best, repair.target)
     if before is None or after is None:
         return ""
@@ -282,6 +359,11 @@ def fall_text(figures: Sequence[Metric]) -> str:
         before=first,
         after=last,
     )
+
+
+def not_improved() -> str:
+    """Say in few words that decisions of more individuals in the data change than before."""
+    return say("no improvement for individuals")
 
 
 def _compared(
@@ -308,13 +390,19 @@ def _worse(figures: Sequence[Metric], trial: Trial) -> list[Change]:
     ]
 
 
-def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
-    """Say what a trial made worse: the share of the domain first, then other measures by name."""
+def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial, *, domain: bool = True) -> str:
+    """Say what a trial made worse: the share of the domain first, then other measures by name.
+
+    Without ``domain`` that share was said before.
+    """
+    # the cost in accuracy and the share among individuals stand before
     worse = {
-        (each.what, each.of): each for each in _worse(figures, trial) if each.what != "accuracy"
+        (each.what, each.of): each
+        for each in _worse(figures, trial)
+        if each.what not in ("accuracy", "share_data")
     }
     said = ""
-    if worse.pop(("share_domain", ""), None) is not None:
+    if worse.pop(("share_domain", ""), None) is not None and domain:
         _, before, after = _compared(figures, trial, "share_domain")
         if before is not None and after is not None:
             first, last = both_texts(before, after)

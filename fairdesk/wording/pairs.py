@@ -12,11 +12,17 @@ from fairdesk.audit.store.pair import FOUND, Compared, Kind, Pair, PairField, si
 from fairdesk.models.decisions.rule import score_name
 from fairdesk.population.criterion import RAREST
 from fairdesk.wording import words
-from fairdesk.wording.language import say
+from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Statement
 
 #: Instead of what is not known yet.
 UNKNOWN = "–"
+#: By what `fairdesk.answers.example.clearest` chooses, after the auditor's own flags.
+CLEAREST = fixed(
+    "plausible first; then with both scores apart from the decision threshold by 0.01 or more; "
+    "then with the fewest protected attributes changed; then the most typical; then with the score "
+    "nearer to the threshold as far from it as possible"
+)
 
 
 def distance_text(distance: float | None) -> str:

@@ -23,8 +23,10 @@ EXAMPLES = fixed(
     "A discriminatory pair is two instances that differ in protected attributes only and receive "
     "different decisions. Each pair shows that, for these inputs, the model’s decision depends "
     "on a protected attribute. Neither the number of pairs nor their share among the instances "
-    "tested is a prevalence: a search goes where it expects pairs, and random sampling draws from "
-    "the input domain. Instances are synthetic or rows of the data."
+    "tested is a prevalence: a search goes where it expects pairs; random sampling draws from the "
+    "input domain; a random-sample estimate tests combinations of the input domain, the "
+    "individuals in the data and perturbed data rows in turn. Instances are synthetic or rows of "
+    "the data."
 )
 #: What the rows of the data show, and what not.
 OBSERVED = fixed(

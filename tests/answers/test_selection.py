@@ -10,7 +10,7 @@ from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed
 from fairdesk.answers.selection import answers, best_run, pairs_found, pooled, searches
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
 from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
@@ -358,6 +358,23 @@ def test_the_more_plausible_of_those_that_change_one_attribute_is_clearest(store
     assert clearest(store).id == 2
 
 
+def test_a_pair_next_to_the_threshold_is_never_the_clearest_of_several(store):
+    first = next(store.each_pair(PairQuery(among=(3,))))
+    row, partner = first.row[None].copy(), first.partner[None]
+    number = store.begin_run(RunSpec("maft"))
+    alone = np.ones((1, 2), bool)
+    store.add(
+        number,
+        Found(row, partner, np.array([[0.05]]), np.array([[0.500033]]), alone, "global"),
+    )
+    store.end_run(number, "done")
+    usual = np.array([*[0.5] * PAIRS, 1.0])
+    none = np.zeros(PAIRS + 1)
+    store.score_plausibility(np.arange(1, PAIRS + 2), scored(none, none.astype(int), usual))
+    # more typical than any other, and a rounding could turn its decision
+    assert clearest(store).id == 3
+
+
 def test_a_flagged_pair_is_shown_before_any_other(store):
     store.mark(4, "flagged")
     assert clearest(store).id == 4
@@ -410,4 +427,6 @@ def test_a_lower_ratio_of_an_intersection_is_named_beside_that_of_one_attribute(
 def test_pairs_of_several_runs_are_counted_together_and_apart(spec):
     one, other = (run(i, "maft", tried=90, found=i * 7) for i in (1, 2))
     assert pooled((one,)) == ""
-    assert pooled((one, other, run(3, "maft", tried=9))) == "2 runs together found 21 pairs."
+    assert pooled((one, other, run(3, "maft", tried=9))) == (
+        "2 runs together found 21 pairs (run 1: 7; run 2: 14)."
+    )

@@ -114,6 +114,33 @@ def test_a_rule_set_s_gap_is_told_in_points_and_its_labels_are_opposite(spec):
     assert not any("five models" in each for each in said)
 
 
+def test_what_harms_individuals_is_no_improvement_whatever_fell_in_the_domain(spec):
+    headline = mitigation_words.headline(spec, repairs.HARMFUL_FIGURES)
+    said = plain(headline.sentence)
+    assert said.startswith(
+        f"{phrases.NOT_AN_IMPROVEMENT}: among the applicants in the test rows, decision changes "
+        "rose from 17.0 % with the retrained baseline to 21.9 % with the mitigated model: +4.9 "
+        "percentage points (4.0 to 5.7), p below 0.0001. The estimated share of decision changes "
+        "in the input domain: 3.91 % for the original model, 4.02 % for the retrained baseline and "
+        "1.84 % for the mitigated model; accuracy"
+    ), said
+    assert headline.value == ""
+    assert "less" not in said
+    assert "reduced" not in said
+    # told once
+    assert trial_words.measure_name(spec, repairs.ROSE) not in said
+    assert mitigation_words.fall_text(repairs.HARMFUL_FIGURES) == phrases.NOT_FOR_INDIVIDUALS
+
+
+def test_a_rise_among_individuals_that_may_be_sampling_error_is_no_improvement_either(spec):
+    headline = mitigation_words.headline(spec, repairs.PERHAPS_HARMFUL_FIGURES)
+    said = plain(headline.sentence)
+    assert said.startswith(f"{phrases.NOTHING_HELPS} for the applicants in the test rows: decision")
+    assert f"p = 0.220, {phrases.NOT_SIGNIFICANT}. The estimated share" in said
+    assert headline.value == ""
+    assert mitigation_words.rise_among_people(repairs.FIGURES) is None
+
+
 def test_what_got_worse_is_told_at_once(spec):
     trials = trials_of(repairs.RULE_FIGURES)
     harm = Change("share_domain", "", "domain", 1, 0.019, 0.009, 0.03, 0.0004, "McNemar, exact")
@@ -187,6 +214,14 @@ def test_a_portion_of_nearly_one_percent_is_one_percent():
 
 def test_a_rise_is_never_told_as_a_fall(spec):
     measured = without(repairs.FIGURES, chosen=7)
+    said = plain(mitigation_words.headline(spec, measured).sentence)
+    # it rose among the individuals too, and that comes first
+    assert said.startswith(f"{phrases.NOT_AN_IMPROVEMENT}: among the applicants in the test rows")
+    assert "and 4.67 % for the mitigated model; accuracy" in said
+    assert "However" not in said
+    chosen = measured[8]
+    of_domain = tuple(each for each in chosen.changes if each.what != "share_data")
+    measured = (*measured[:8], msgspec.structs.replace(chosen, changes=of_domain), *measured[9:])
     said = plain(mitigation_words.headline(spec, measured).sentence)
     assert said.startswith(f"{phrases.NOTHING_HELPS}: Reweighing instead of augmentation rows was")
     assert "+0.65 percentage points" in said

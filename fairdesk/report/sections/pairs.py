@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fairdesk.answers.selection import pooled
 from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.store.pair import Pair
 from fairdesk.data.profiling.nearest import everywhere, nearest
+from fairdesk.report.appendix import KEY, TITLE
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -20,7 +22,7 @@ from fairdesk.results.events import Rows
 from fairdesk.wording import words
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.language import say
-from fairdesk.wording.pairs import entitled, outcomes
+from fairdesk.wording.pairs import CLEAREST, entitled, outcomes
 
 #: Pairs in the section itself; the others are in the appendix.
 _IN_SECTION = 4
@@ -51,27 +53,44 @@ def pair_blocks(material: Material) -> list[Block]:
             )
         )
     else:
-        order.append(say("first the clearest"))
+        order.append(say("first the clearest ({meaning})", meaning=say(CLEAREST)))
     if max(flagged, 1) < len(shown):
         order.append(
             "plausible ones and those with the largest difference in scores, diverse pairs before "
             "near-duplicates"
         )
     intro = say(
-        "This report shows {shown} of the {total} discriminatory pairs of all runs: {order}. All "
-        "are in the files findings.csv and findings.json, and in the audit file. The two instances "
-        "of a pair are identical except for the lines marked “≠” and receive different decisions; "
-        "“discriminatory pair” is a technical term, not a legal finding. Scores are those of the "
-        "favourable outcome. The Gower distance is the mean difference over the attributes that "
-        "are not protected (0: identical; 1: different in every one).",
+        "This report shows {shown} of the {total} discriminatory pairs of all runs{where}: "
+        "{order}. All are in the files findings.csv and findings.json, and in the audit file. The "
+        "two instances of a pair are identical except for the lines marked “≠” and receive "
+        "different decisions; “discriminatory pair” is a technical term, not a legal finding. "
+        "Scores are those of the favourable outcome. The Gower distance is the mean difference "
+        "over the attributes that are not protected (0: identical; 1: different in every one).",
         shown=words.number(len(shown)),
+        where=_where(material, len(shown)),
         total=words.number(total),
         order=", then ".join(order),
     )
     people = material.spec.domain.people(material.table)
     cards = [_card(material, pair, people) for pair in shown]
     further = map(appended, cards[_IN_SECTION:])
+    counted = pooled(material.runs)
+    intro = f"{intro} {counted}" if counted else intro
     return [Text(intro), *hidden, *cards[:_IN_SECTION], *further, *_more_pairs(material)]
+
+
+def _where(material: Material, shown: int) -> str:
+    """Say how many of the pairs stand here and how many in the appendix; empty where all do."""
+    if shown <= _IN_SECTION:
+        return ""
+    return say(
+        ", {here} here; the appendix with the other {further} is omitted"
+        if KEY in material.choice.left_out
+        else ", {here} here and {further} in the section “{appendix}”",
+        here=words.number(_IN_SECTION),
+        further=words.number(shown - _IN_SECTION),
+        appendix=say(TITLE),
+    )
 
 
 def _more_pairs(material: Material) -> list[Grid]:
@@ -136,6 +155,10 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
                 distance=words.number(distance, 3),
             )
         )
+        if not distance:
+            detail.append(
+                say("found among the {people} in the data", people=words.plural(spec.person))
+            )
     if pair.plausible is not None:
         detail.append(say("plausible") if pair.plausible else say("not plausible"))
     title = say("Pair {n}", n=words.number(pair.id)) + (

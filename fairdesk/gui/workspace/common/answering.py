@@ -66,9 +66,14 @@ def can_go_on(run: Run) -> bool:
 
 
 def fall(run: Run) -> str:
-    """Write from what to what the chosen trial of a repair brought discrimination; may be empty."""
+    """Write from what to what the chosen trial of a repair brought discrimination.
+
+    Empty where none is chosen, or where more decisions of individuals in the data change with it.
+    """
     repair, best = repair_of(run.figures), chosen_of(run.figures)
     if repair is None or best is None or best.number < 2:
+        return ""
+    if mitigation_words.rise_among_people(run.figures) is not None:
         return ""
     first = trial_of(run.figures, 1) or trial_of(run.figures, 0)
     before, after = (result_of(each, repair.target) for each in (first, best))

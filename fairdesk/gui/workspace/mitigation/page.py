@@ -44,8 +44,8 @@ from fairdesk.wording import words
 #: What a repair is, and what not.
 EXPLAINED = (
     "Mitigation adds labelled rows to the training data, in several amounts, and retrains "
-    "the model with each. The effect is measured on test rows and on {many} drawn at "
-    "random: an estimate, for these data and this model."
+    "the model with each. The effect is measured on the {many} in the test rows and on "
+    "combinations of the input domain drawn at random: an estimate, for these data and this model."
 )
 #: What will be here.
 _EMPTY = (

@@ -18,6 +18,7 @@ from tests.report import building, repairs
         (repairs.FIGURES, "4.02 % → 1.84 %"),
         (repairs.RULE_FIGURES, "20.50 → 10.10 percentage points"),
         (repairs.HELPLESS_FIGURES, ""),
+        (repairs.HARMFUL_FIGURES, ""),
         ((), ""),
     ],
 )

@@ -18,6 +18,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching
 from fairdesk.errors import ReportError
 from fairdesk.gui.kit import theme
+from fairdesk.gui.workspace.common.steps import Sign
 from fairdesk.gui.workspace.mitigation import export as repair_export
 from fairdesk.gui.workspace.mitigation.chart import Curve
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
@@ -36,7 +37,13 @@ from tests.gui.auditing import FakeWorker, make_audit
 from tests.gui.group_figures import FEMALE, OLD, WORST
 from tests.gui.group_figures import FIGURES as GROUPS
 from tests.report.building import run_into
-from tests.report.repairs import FIGURES, HELPLESS_FIGURES, ROWS_ONLY_FIGURES, RULE_FIGURES
+from tests.report.repairs import (
+    FIGURES,
+    HARMFUL_FIGURES,
+    HELPLESS_FIGURES,
+    ROWS_ONLY_FIGURES,
+    RULE_FIGURES,
+)
 
 PAIRS, RULES = RunSpec("repair-aequitas"), RunSpec("repair-testsgd")
 
@@ -105,6 +112,18 @@ def test_a_repair_that_is_reopened_is_told_again(opened, path):
         assert said in page._notes.text()
     # what came of it is read before another is asked for
     assert not page.fold.is_open
+
+
+def test_what_harms_individuals_has_no_tick_at_the_left(opened, path):
+    measure(path, HARMFUL_FIGURES)
+    workspace = shown(opened, path)
+    assert standing(workspace) == f"Mitigation, {phrases.NOT_FOR_INDIVIDUALS}"
+    item = workspace.steps.item(NAMES.index(REPAIR))
+    assert Sign.NONE in (
+        item.data(role) for role in range(Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 3)
+    )
+    said = workspace.repair._headline._sentence.text()
+    assert said.startswith(phrases.NOT_AN_IMPROVEMENT)
 
 
 def test_of_several_repairs_the_newest_is_shown_and_another_can_be_chosen(opened, path):

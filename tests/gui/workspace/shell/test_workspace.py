@@ -231,7 +231,10 @@ def test_all_pages_tell_of_the_best_run_and_totals_agree(qtbot, opened, tmp_path
     # at the left is the number of the page; that of all runs is said beside it, as such
     assert standing(workspace, EXAMPLES).endswith(f" {runs[0].found:,}")
     assert workspace.examples._headline.text().startswith(f"{runs[0].found:,} ")
-    assert workspace.examples._effort.text().endswith(f"2 runs together found {total:,} pairs.")
+    each = "; ".join(f"run {run.id}: {run.found:,}" for run in runs)
+    assert workspace.examples._effort.text().endswith(
+        f"2 runs together found {total:,} pairs ({each})."
+    )
     assert standing(workspace, COMPARE).endswith("2 runs")
     # a choice stays until there is another run
     workspace.examples.open_run(runs[1].id)

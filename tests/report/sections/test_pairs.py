@@ -1,0 +1,48 @@
+"""The section of pairs: how many stand where, of which runs, and which are individuals."""
+
+import numpy as np
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.details import Choice
+from fairdesk.report.appendix import KEY
+from fairdesk.report.content.gathering import SHOWN
+from fairdesk.report.document import make_report
+from fairdesk.results.events import Found
+from tests import phrases
+from tests.report.building import people_store, run_into
+from tests.report.reading import blocks_of, section_of, words_of
+from tests.report.test_document import UNFAIR
+
+
+def test_the_pairs_of_each_run_are_counted_and_where_they_are_shown_is_said(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        for seed in (1, 2):
+            run_into(store, "uniform", seed=seed, options={"samples": 200}, weights=UNFAIR)
+        runs = store.runs()
+        text = words_of(make_report(store))
+        without = words_of(make_report(store, Choice(left_out=(KEY,))))
+    assert f"(run 1: {runs[0].found:,}; run 2: {runs[1].found:,})." in text
+    assert f"4 here and {SHOWN - 4} in the section “Appendix: details”" in text
+    assert f"4 here; the appendix with the other {SHOWN - 4} is omitted" in without
+    assert phrases.CLEAREST in text
+
+
+def test_a_pair_that_starts_from_a_data_row_says_so(tmp_path):
+    with people_store(tmp_path) as store:
+        domain = store.spec.domain
+        row = domain.people(store.table())[:1]
+        sex, age = (domain.names.index(each) for each in ("sex", "age"))
+        partner = row.copy()
+        partner[:, sex] = 1 - row[:, sex]
+        rows, partners = np.repeat(row, 2, axis=0), np.repeat(partner, 2, axis=0)
+        # the second is nobody in the data
+        rows[1, age] = partners[1, age] = domain.attributes[age].high
+        scores = np.array([[0.1], [0.1]])
+        number = store.begin_run(RunSpec("estimate"))
+        store.add(
+            number, Found(rows, partners, scores, 1 - scores, np.ones((2, 1), bool), "random")
+        )
+        store.end_run(number, "done")
+        cards = blocks_of(section_of(make_report(store), "results"), "PairCard")
+    said = {card.key: phrases.AMONG_THE_INDIVIDUALS in card.detail for card in cards}
+    assert said == {"pair-1": True, "pair-2": False}
