@@ -220,6 +220,7 @@ class _Proof:
         self._course, self._aside = Course(), list(beside)
         self._of_people = Course()
         self._rates: tuple[ProvenRates, ...] = ()
+        self._rate_queries = 0
         self._rows: tuple[Share, ...] = ()
         self._refinery = Refinery(
             *(layout.space, layout.examiner, self._previous_tree()),
@@ -326,6 +327,7 @@ class _Proof:
         prover = RateProver(self._layout.space, examiner)
         while not prover.over and not self._over(begun + most):
             prover.step()
+            self._rate_queries = prover.queries
             yield from self._tell()
         self._rates = prover.figures(self._seconds - begun)
         yield from self._tell(force=True)
@@ -370,17 +372,22 @@ class _Proof:
         if force or self._seconds - self._measured >= _MEASURE_SECONDS:
             self._measured = self._seconds
             yield Measured("certify", self._figures())
-        used_up = self._context.rows_left <= self._refinery.queries
+        used_up = self._context.rows_left <= self._queries
         if force or used_up or self._seconds - self._reported >= _TELL_SECONDS:
             self._reported = self._seconds
             yield self._progress()
+
+    @property
+    def _queries(self) -> int:
+        """Rows sent to the model for boxes."""
+        return self._refinery.queries + self._rate_queries
 
     def _progress(self) -> Progress:
         refinery, limit = self._refinery, self._options.seconds
         decided = 1.0 - refinery.undecided / max(refinery.space.total, 1)
         spent = min(1.0, self._seconds / limit) if limit else 0.0
         progress = self._context.progress(self._phase, int(_WHOLE * max(decided, spent)), _WHOLE)
-        queries = progress.queries + refinery.queries
+        queries = progress.queries + self._queries
         return msgspec.structs.replace(progress, tried=refinery.boxes, queries=queries)
 
     def _figures(

@@ -42,12 +42,15 @@ class Rated:
         another one.
     axis, cut : NDArray[np.int64]
         ``(B,)``; where to halve; -1 for nowhere.
+    queries : int
+        Rows that were sent to the model.
     """
 
     favourable: Float64
     other: Float64
     axis: NDArray[np.int64]
     cut: NDArray[np.int64]
+    queries: int = 0
 
 
 class RateExaminer(Protocol):
@@ -71,6 +74,8 @@ class RateProver:
     ----------
     boxes : int
         How many were examined.
+    queries : int
+        Rows that were sent to the model.
     """
 
     def __init__(self, space: Space, examiner: RateExaminer) -> None:
@@ -78,7 +83,7 @@ class RateProver:
             raise ValueError("no population")
         self._space, self._people, self._examiner = space, space.people, examiner
         self._given = [space.people.given(v) for v in range(len(space.domain.combinations))]
-        self.boxes = self._count = 0
+        self.boxes = self.queries = self._count = 0
         width = len(space.axes)
         self._low = np.empty((1_024, width), dtype=np.int64)
         self._high = np.empty_like(self._low)
@@ -155,6 +160,7 @@ class RateProver:
             self._mass[own] = self._people.masses(self._low[own], self._high[own], self._given[v])
             self._favourable[own], self._other[own] = found.favourable, found.other
             self._axis[own], self._cut[own] = found.axis, found.cut
+            self.queries += found.queries
         left = self._mass[rows] * (1.0 - self._favourable[rows] - self._other[rows])
         waiting = (self._axis[rows] >= 0) & (left > 0.0)
         self._queue.put(rows[waiting], left[waiting] * self._worth[which[waiting]])

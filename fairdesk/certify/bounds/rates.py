@@ -87,6 +87,7 @@ class CountedRates:
         found.favourable[many], found.other[many] = bounded.favourable, bounded.other
         found.axis[many] = np.where(denser, axis, bounded.axis)
         found.cut[many] = np.where(denser, cut, bounded.cut)
+        found.queries += bounded.queries
         return found
 
     def _count(
@@ -102,6 +103,7 @@ class CountedRates:
         )
         whole = self._people.masses(low[few], high[few], given)
         found.other[few], found.favourable[few] = shares_of_people(masses, whole, self._people.off)
+        found.queries += len(places)
 
 
 def favourable_points(
@@ -217,7 +219,7 @@ class ForestRates:
             is_good = favourable_points(self._space, self._fed, low[one], combination)
             favourable[one], other[one] = is_good, ~is_good
         axis = np.where(verdict == UNDECIDED, axis, -1)
-        return Rated(favourable, other, axis, cut)
+        return Rated(favourable, other, axis, cut, queries=one.size)
 
 
 class LinearRates:

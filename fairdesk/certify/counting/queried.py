@@ -26,9 +26,10 @@ class QueriedExaminer:
         """Halve boxes along their widest axes; as `fairdesk.certify.refine.Examiner.examine`."""
         size = len(low)
         nothing = np.zeros(size)
-        axis = (high - low).argmax(axis=1) if low.shape[1] else np.zeros(size, dtype=np.int64)
-        boxes = np.arange(size)
-        cut = (low[boxes, axis] + high[boxes, axis]) >> 1
+        axis = cut = np.zeros(size, dtype=np.int64)
+        if low.shape[1]:
+            boxes, axis = np.arange(size), (high - low).argmax(axis=1)
+            cut = (low[boxes, axis] + high[boxes, axis]) >> 1
         single = (high == low).all(axis=1)
         return Examined(
             *(low, high, nothing, nothing, nothing, nothing),

@@ -37,7 +37,8 @@ def _divergence(mass: float, points: float) -> float:
     told = 0.0
     if mass > 0.0:
         told += mass * math.log(mass / points)
-    if mass < 1.0:
+    # on an axis of more than 2^53 places a share of them may round to all of them
+    if mass < 1.0 and points < 1.0:
         told += (1.0 - mass) * math.log((1.0 - mass) / (1.0 - points))
     return told
 

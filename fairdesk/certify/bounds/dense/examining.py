@@ -120,6 +120,9 @@ def _count(
     truncating = False
     if inhabited or not by_people:
         truncating = price(network, who, low, high, room) > network.limits[LEAST_GAIN]
+    else:
+        # what was left out of another box
+        room.cuts[:] = 0.0
     for within in range(2):
         if within:
             if not truncating:

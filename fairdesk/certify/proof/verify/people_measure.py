@@ -21,8 +21,6 @@ Numbers = NDArray[np.int64]
 
 #: Along an axis with more places in a box people are not counted.
 _MOST_PLACES = 1 << 20
-#: Where less than this is left of what nodes say on their own, transforms are off by too much.
-_LEAST = 1e-2
 
 
 class PeopleMeasure:
@@ -65,7 +63,7 @@ class PeopleMeasure:
                 if self._nodes[child].parent == n:
                     own = own * said[child]
             told = np.tensordot(self._tables[n], own, axes=1)
-            # as much of it as there is, for the most inhabited cell
+            # a spectrum is as precise as what there is of its cell: this only keeps them in range
             largest = float(told[..., 0].real.max())
             if not largest > 0.0:
                 return None
@@ -73,8 +71,6 @@ class PeopleMeasure:
             if self._nodes[n].parent < 0:
                 whole = whole * said[n][0]
         total = whole[:, :1].real
-        if not (total > _LEAST).all():
-            return None
         share = np.fft.irfft(np.broadcast_to(whole, (len(span.step), whole.shape[1])), CELLS)
         return Sums(share / total, span.least.sum(axis=1), span.step, span.off)
 

@@ -43,8 +43,9 @@ _CHANCE = 1e-4
 _SINGLE, _POINTS = 20, 200
 #: So many people are drawn from a group.
 _DRAWN = 2_000
-#: Regions with at most so many points are counted, and so many of them.
-_SMALL, _RECOUNTED = 4_096, 100
+#: Undecided regions with at most so many points are counted, and so many points in all; of how many
+#: the masses are computed at once.
+_SMALL, _RECOUNTED, _AT_ONCE = 4_096, 1 << 19, 1 << 16
 
 
 class People:
@@ -219,6 +220,7 @@ def population_checks(
     predict: Predict,
     *,
     sample: int,
+    everything: bool,
     rng: np.random.Generator,
 ) -> Iterator[Check]:
     """Check what a certificate says of a population; parameters as of `verify`."""
@@ -237,7 +239,7 @@ def population_checks(
     proof = _Proof(header, arrays, people)
     yield proof.totals(name)
     if sample:
-        yield proof.recounted(points, rng)
+        yield proof.recounted(points, rng, everything=everything)
         yield proof.shares(points, sample, rng)
     if sample and header.rates:
         yield rates_check(header, arrays, people, predict, sample=sample, rng=rng)
@@ -258,7 +260,10 @@ def people_proven_again(
     Parameters as of `verify`, of a certificate with a population.
     """
     name = "Shares of the population in undecided regions, re-proved by other bounds"
-    proof = _Proof(header, arrays, People(header))
+    people = People(header)
+    if any(people.problems()):
+        return Check(name, remarks=("The population is invalid.",))
+    proof = _Proof(header, arrays, people)
     proof.totals(name)
     claims = proof.claims()
     if not len(claims.nodes):
@@ -405,19 +410,31 @@ class _Proof:
         size = masses / masses.sum() if len(some) else masses
         return Claims(self._nodes[some], low, high, group[root], self.stated[some], size)
 
-    def recounted(self, points: Points, rng: np.random.Generator) -> Check:
-        """Add up the masses of the points of small leaves, each asked of the model."""
-        name = "Shares of the population in small regions, recounted"
-        small = self._shared
-        small = small[self._sizes[small] <= _SMALL]
+    def recounted(self, points: Points, rng: np.random.Generator, *, everything: bool) -> Check:
+        """Add up the masses of the points of enumerated and small leaves, each asked of the model.
+
+        Of all that were enumerated where ``everything`` is to be checked; else of as many, drawn
+        at random, as have together at most `_RECOUNTED` points.
+        """
+        name = "Shares of the population in enumerated and small regions, recounted"
+        some = self._shared
+        counted = self._arrays["verdict"][self._nodes[some]] == COUNTED
+        chosen = rng.permutation(some[counted | (self._sizes[some] <= _SMALL)])
+        if not everything:
+            chosen = chosen[self._sizes[chosen] <= _RECOUNTED]
+            chosen = chosen[np.cumsum(self._sizes[chosen]) <= _RECOUNTED]
         messages: list[str] = []
-        chosen = rng.permutation(small)[:_RECOUNTED]
         for i in chosen.tolist():
             low, high, _ = self._tree.boxes(self._nodes[i : i + 1])
             ends = (high[0] - low[0] + 1).tolist()
-            places = low[0] + np.indices(ends).reshape(len(ends), -1).T
-            masses = self._people.masses(places, places)
-            share = float(masses[points.differ(places)].sum() / masses.sum())
+            all_of_it = against = 0.0
+            for start in range(0, int(np.prod(ends)), _AT_ONCE):
+                number = np.arange(start, min(start + _AT_ONCE, int(np.prod(ends))))
+                places = low[0] + np.column_stack(np.unravel_index(number, ends))
+                masses = self._people.masses(places, places)
+                all_of_it += float(masses.sum())
+                against += float(masses[points.differ(places)].sum())
+            share = against / all_of_it
             certified, falsified = self.stated[i].tolist()
             if not falsified - _ROUNDING <= share <= 1.0 - certified + _ROUNDING:
                 messages.append(

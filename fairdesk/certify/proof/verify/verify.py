@@ -115,7 +115,9 @@ def verify(
     yield contents.walk()
     yield contents.totals()
     proof = _Proof(header, arrays, predict, contents)
-    yield from population_checks(header, arrays, predict, sample=sample, rng=rng)
+    yield from population_checks(
+        header, arrays, predict, sample=sample, everything=everything, rng=rng
+    )
     if sample:
         yield proof.members(sample, rng)
         yield proof.certified(CONSISTENT, sample, rng)
