@@ -206,6 +206,7 @@ def _started(place: Place) -> tuple[LocalCluster, Client]:
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
         )
+        return cluster, Client(cluster, set_as_default=False)
     except (OSError, RuntimeError, TimeoutError) as error:
         raise ClusterError(
             "Workers could not be started on this computer.",
@@ -213,7 +214,6 @@ def _started(place: Place) -> tuple[LocalCluster, Client]:
             remedy="Start fewer with local:N, or run without a cluster.",
             setting="cluster",
         ) from error
-    return cluster, Client(cluster)
 
 
 def _connected(place: Place) -> Client:

@@ -109,7 +109,12 @@ class Members:
         for address, state in self._states.items():
             if state.check is not None and state.check.key == future.key:
                 if future.status == "finished":
-                    state.trouble = messages.read_about(future.result()).trouble
+                    try:
+                        said = future.result(timeout=self._silence)
+                    except OSError:  # as a TimeoutError is: it was lost on its way
+                        self._check(address, state)
+                        return True
+                    state.trouble = messages.read_about(said).trouble
                 elif future.status == "error":
                     state.trouble = cannot(future.exception())
                 else:
@@ -145,11 +150,6 @@ class Members:
             remedy="Set the worker up like this computer, or remove it from the cluster, and start "
             "the run again.",
         )
-
-    @property
-    def threads(self) -> int:
-        """How many shards the workers run at once."""
-        return sum(state.member.threads for state in self._states.values())
 
     def freest(self, avoiding: frozenset[str] = frozenset()) -> str | None:
         """Return the worker with the most room; ``None`` where none has any.

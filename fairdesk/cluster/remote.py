@@ -191,7 +191,9 @@ def _model_of(audit: AuditSpec) -> str:
 
 def _named(file: ApartFile) -> Path:
     """Return where a file of the model is under its own name, which may tell what it is."""
-    folder = _folder() / f"{file.content}-named"
+    # the same content may be called otherwise in another audit
+    name = hashlib.sha256(file.name.encode()).hexdigest()
+    folder = _folder() / f"{file.content[:32]}-{name[:32]}"
     path = folder / file.name
     with _WRITING:
         if path.exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
+import numpy as np
 
 from fairdesk.audit.catalogue.stages import ON_WORKERS
 from fairdesk.audit.plan.spec import Budget
@@ -66,7 +68,7 @@ class Spreading:
     contents : messages.Contents
         What lies apart.
     seconds : float, optional
-        When the whole run ends, whatever is left of it.
+        How long the whole run may take once workers are ready, whatever is left of it.
     check : callable
         Returns an event of a shard, if it can be one; raises `WorkerError` where not.
     patience : ClusterPatience
@@ -97,7 +99,7 @@ class Spreading:
         self._next = 0
         self._longest = 0.0
         self._looked = self._nobody_since = monotonic()
-        self._until = None if seconds is None else monotonic() + seconds
+        self._seconds, self._until = seconds, np.inf
         self._stopped: Ending | None = None
         self.paused = False
         #: What each worker said last, by its address: which shard it runs, and how far that is.
@@ -138,6 +140,9 @@ class Spreading:
         self._connection.listen(self._token, self._hear)
         try:
             yield from self._made_ready()
+            if self._seconds is not None:
+                # that models were sent and opened is no part of the time of the run
+                self._until = monotonic() + self._seconds
             while not self._dealing.done and self._stopped is None:
                 self._look()
                 self._deal()
@@ -189,11 +194,10 @@ class Spreading:
             since, self._looked = self._looked, now
             for out in self._out.values():
                 out.since += now - since
-            if self._until is not None:
-                self._until += now - since
+            self._until += now - since
             return
         self._looked = now
-        if self._until is not None and now > self._until:
+        if now > self._until:
             self._end("budget")
         if not self._members.usable:
             if now - self._nobody_since > self._patience.nobody:
@@ -312,7 +316,9 @@ class Spreading:
             except _OF_A_WORKER as error:
                 self._failed(out, address, error)
                 return
-            except TimeoutError:
+            except (OSError, CancelledError):  # as a TimeoutError is an OSError
+                if self._connection.lost:
+                    raise scheduler_gone(self._connection.where) from None
                 self._failed(out, address, WorkerError("Its result was lost on its way."))
                 return
             self._longest = max(self._longest, monotonic() - out.since)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.columns.columns import typed
 from fairdesk.data.columns.texts import Numbers, Texts
+from fairdesk.data.formats.cells import readable
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.parts import Parts
 from fairdesk.data.table import Column, ColumnReading, Source, Table
@@ -50,12 +51,14 @@ def blocks(source: Source, columns: tuple[Column, ...]) -> Iterator[Table]:
 
 def _checked(parts: Parts, part: Path, fingerprint: str) -> Iterator[list[pa.Array]]:
     """Yield a part's rows; it must be the same file before and after."""
-    before = part.stat()
+    with readable(part):
+        before = part.stat()
     (now,) = (each for each in Parts(part, parts.dialect).fingerprints())
     if now.sha256 != fingerprint:
         raise _changed(parts.name(part))
     yield from parts.blocks(part)
-    after = part.stat()
+    with readable(part):
+        after = part.stat()
     if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
         raise _changed(parts.name(part))
 

@@ -244,8 +244,6 @@ def checks_of(case: Small, header, arrays) -> set[str]:
     rng = np.random.default_rng(1)
     asked = case.fed.predict
     found = population_checks(header, arrays, asked, sample=400, everything=False, rng=rng)
-        header, arrays, case.fed.predict, sample=400, everything=False, rng=rng
-    )
     return {each.name for each in found if each.failed}
 
 

@@ -9,13 +9,24 @@ import pytest
 from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.worker import frames, wire
-from fairdesk.cluster import messages
-from fairdesk.cluster.messages import Contents, Opening
+from fairdesk.cluster import messages, remote
+from fairdesk.cluster.messages import ApartFile, Contents, Opening
 from fairdesk.errors import ModelError, WorkerError
 from fairdesk.results.events import Progress
 
 OPENING = Opening("ab" * 32, (), {"numpy": "2.0"}, ("network",))
 PROGRESS = Progress("global", 1, 2, tried=3, found=0, queries=6)
+
+
+def test_a_content_is_kept_under_each_of_its_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(remote, "_folder", lambda: tmp_path)
+    (tmp_path / OPENING.audit).write_bytes(b"a model")
+    named = [
+        remote._named(ApartFile(name, OPENING.audit)) for name in ("a.onnx", "b.onnx", "a.onnx")
+    ]
+    assert [each.name for each in named] == ["a.onnx", "b.onnx", "a.onnx"]
+    assert named[0] == named[2]
+    assert {each.read_bytes() for each in named} == {b"a model"}
 
 
 def test_large_arrays_lie_apart_and_come_back(tmp_path):

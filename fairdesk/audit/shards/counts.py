@@ -65,6 +65,11 @@ class Counts:
         #: What was done before anything was counted.
         self._early = [each for each in merging.proceed() if isinstance(each, Measured)]
 
+    @property
+    def wanted(self) -> bool:
+        """Whether there is anything to count."""
+        return self._merging.wanted is not None
+
     def deal(self) -> Shard | None:
         """Return the next units; see `fairdesk.audit.shards.shard.Dealing`."""
         wanted = self._merging.wanted

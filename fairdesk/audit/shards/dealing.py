@@ -43,8 +43,9 @@ def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1)
     if division.counts and workers > 1 and audit.mapping.inputs and not (run.text or lies_here):
         setting = _setting(audit, run, inputs)
         options = parse_options(run.method, run.options)
-        merging = load_merging(run.method, setting, options)
-        return Counts(audit.domain, run, inputs, merging)
+        counts = Counts(audit.domain, run, inputs, load_merging(run.method, setting, options))
+        if counts.wanted:
+            return counts
     by = division.by
     if by is Divides.REGIONS and workers > 1 and run.budget.queries is None:
         if not isinstance(inputs, SearchInputs):

@@ -21,7 +21,7 @@ from fairdesk.errors import FairDeskError, SpecError, system_errors
 #: The key that is no option: what an audit, and its folder, is called.
 NAME = "name"
 #: Options of a single audit that its portfolio decides.
-_NOT_KEYS = ("help", "out", "json")
+_NOT_KEYS = ("help", "out", "json", "cluster")
 _TABLES = ("title", "defaults", "audit")
 _FOLDER = re.compile(r"[\w(][\w .()+-]*")
 _LONGEST = 100
@@ -172,8 +172,15 @@ def _arguments(given: Mapping[str, object], folder: Path) -> Iterator[str]:
         if isinstance(value, (list, dict)) and not repeats(action):
             raise SpecError(f"“{key}” takes one value.")
         for text in _texts(key, value):
-            named = folder / Path(text).expanduser() if action.type is Path else text
-            yield f"--{key}={named}"
+            yield f"--{key}={_path(folder, text) if action.type is Path else text}"
+
+
+def _path(folder: Path, text: str) -> Path:
+    """Return a path as a plan has it: relative to the plan's folder, or to a home folder."""
+    try:
+        return folder / Path(text).expanduser()
+    except RuntimeError as error:
+        raise SpecError(f"There is no home folder for “{text}”.") from error
 
 
 def _texts(key: str, value: object) -> Iterator[str]:

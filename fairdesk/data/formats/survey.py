@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -230,19 +231,25 @@ class _Survey:
             among = compute.is_in(texts, value_set=known).to_numpy(zero_copy_only=False)
             self._stretch(texts.filter(pa.array(~among)))
             texts, found = texts.filter(pa.array(among)), found[among]
+        beyond = []
         for text, count in zip(texts.to_pylist(), found.tolist(), strict=True):
             if text in self.counts or len(self.counts) < MOST_VALUES:
                 self.counts[text] += count
             else:
-                self.capped = True
+                beyond.append(text)
+        if beyond:
+            self.capped = True
+            self._stretch(pa.array(beyond, pa.string()))
 
     def _stretch(self, texts: pa.Array) -> None:
         """Keep the lowest and highest of numbers that are not counted."""
         plain = texts.filter(pa.array(looks_like_numbers(texts)))
-        try:
-            self._reach(compute.cast(plain, pa.float64()).to_numpy(zero_copy_only=False))
-        except pa.ArrowInvalid:
-            return
+        numbers = []
+        for text in plain.to_pylist():
+            # what looks like a number may be a date
+            with suppress(ValueError):
+                numbers.append(float(text))
+        self._reach(np.array(numbers))
 
     def cells(self, sampled: Texts | Numbers) -> Texts | Numbers:
         """Return the sampled cells, whose texts are all that are known of the column."""

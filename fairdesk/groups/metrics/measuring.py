@@ -52,7 +52,7 @@ def search(
 
     Parameters
     ----------
-    study : GroupContext
+    context : GroupContext
         The data, and the model or its decisions.
     people, rng
         Not used.

@@ -11,6 +11,7 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.shards.counts import Counts
 from fairdesk.audit.shards.dealing import dealing
 from fairdesk.audit.shards.shard import Outcome
+from fairdesk.audit.shards.whole import Whole
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import WorkerError
@@ -124,6 +125,13 @@ def test_pairs_of_the_run_before_are_not_found_again(audit, table, worker):
     assert not found(events)
     # every draw counts all the same
     assert figures(events)[0].hits > 0
+
+
+def test_nothing_to_count_is_not_spread(audit, table):
+    inputs = group_inputs(audit, table)
+    nobody = msgspec.structs.replace(inputs, rows=np.full_like(inputs.rows, np.nan))
+    assert isinstance(dealing(audit, RunSpec("groups"), inputs, 4), Counts)
+    assert isinstance(dealing(audit, RunSpec("groups"), nobody, 4), Whole)
 
 
 def test_counts_that_cannot_be_are_refused(audit, table, worker):

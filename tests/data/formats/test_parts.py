@@ -130,6 +130,17 @@ def test_more_values_than_are_kept_are_said(folder, monkeypatch):
     list(blocks(table.source, table.columns))
 
 
+def test_numbers_beyond_those_kept_count_in_the_first_block_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(survey, "MOST_VALUES", 4)
+    monkeypatch.setattr(survey, "SAMPLE_ROWS", 2)
+    numbers = "5", "6", "7", "8", "9", "2.5", "90", *["6"] * 200
+    rows = "".join(f"{number},yes\n" for number in numbers)
+    (tmp_path / "a.csv").write_text(f"income,paid\n{rows}")
+    (tmp_path / "b.csv").write_text("income,paid\n6,no\n7,no\n")
+    income = read_table(tmp_path).column("income")
+    assert (income.kind, income.low, income.high) == (Kind.REAL, 2.5, 90)
+
+
 def test_progress_goes_up_to_the_end(folder):
     told = []
     read_table(folder, watch=told.append)
