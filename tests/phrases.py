@@ -154,6 +154,7 @@ NOTHING_PROVEN = "Nothing is certified or falsified"
 SEARCH_FOR_EXAMPLES = "search for discriminatory pairs"
 
 # Groups
+TOO_SMALL = "too small to be compared"
 IN_THE_SUBGROUP = "in the subgroup"
 LOWEST_RATIO = "The lowest impact ratio by {attribute}"
 NO_TWO_GROUPS = "No two groups by {attribute} can be compared"

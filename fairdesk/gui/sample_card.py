@@ -76,7 +76,7 @@ class SampleCard(Card):
         self._told.setText(
             "A finished full audit with its report is ready to look around in."
             if there
-            else "A full audit to look around in is made once, in about a minute."
+            else "A full audit to look around in is made once, in ten minutes at most."
         )
 
     def make(self) -> None:

@@ -37,8 +37,8 @@ OFFERED = (
 )
 #: What is said of the combinations of values that no row has.
 ABSENT = (
-    "These combinations never occur in the data, although they would if the two attributes were "
-    "independent."
+    "These pairs of values of two columns never occur in the data, although they would if the two "
+    "attributes were independent."
 )
 #: So many of them are listed as text.
 _MOST_ABSENT = 10

@@ -9,6 +9,7 @@ from typing import Any
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.plausibility import PlausibleShare
 from fairdesk.audit.store.pair import FOUND, Compared, Kind, Pair, PairField, sides
+from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.models.decisions.rule import score_name
 from fairdesk.population.criterion import RAREST
 from fairdesk.wording import words
@@ -117,7 +118,7 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
         else say(
             "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
             "instance is rarer, or farther from every data row, than 95 % of the data rows held "
-            "out.",
+            "out. These are two criteria, each met by 95 % of the data rows held out.",
             **values,
         )
     ]
@@ -129,21 +130,32 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
                 share=words.percent(share.plausible_shown, share.shown),
             )
         )
-    told.append(
-        say(
-            "By the same criterion, {held_out} of the data rows held out are plausible.",
-            held_out=words.shown_percent(reference.held_out, 1),
-        )
-        if reference.uniform is None
-        else say(
-            "By the same criterion, {held_out} of the data rows held out and {uniform} of "
-            "instances drawn uniformly from the input domain are plausible.",
-            held_out=words.shown_percent(reference.held_out, 1),
-            uniform=words.shown_percent(reference.uniform, 1),
-        )
-    )
+    told.append(_held_against(reference))
     told.append(_alike(share))
     return Statement("example", say("plausible pairs"), part, " ".join(told))
+
+
+def _held_against(reference: Reference) -> str:
+    """Say how many data rows held out are plausible, and how many instances drawn uniformly."""
+    values = {"held_out": words.shown_percent(reference.held_out, 1)}
+    if reference.uniform is not None:
+        values["uniform"] = words.shown_percent(reference.uniform, 1)
+        if reference.by_distance:
+            return say(
+                "By the same criterion, {held_out} of the data rows held out and {uniform} of "
+                "instances drawn uniformly from the input domain are plausible.",
+                **values,
+            )
+        return say(
+            "Both criteria are met by {held_out} of the data rows held out and by {uniform} of "
+            "instances drawn uniformly from the input domain.",
+            **values,
+        )
+    if reference.by_distance:
+        return say(
+            "By the same criterion, {held_out} of the data rows held out are plausible.", **values
+        )
+    return say("Both criteria are met by {held_out} of the data rows held out.", **values)
 
 
 def _alike(share: PlausibleShare) -> str:

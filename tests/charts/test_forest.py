@@ -8,6 +8,7 @@ from fairdesk.charts.shapes import Box, Disc, Marked, Path, Tint, Words
 from fairdesk.report.render.drawing import WIDTH
 from fairdesk.report.render.drawing import drawn as on_page
 from fairdesk.wording.language import using
+from tests import phrases
 from tests.charts.reading import PAPER, laid, paper, shapes, texts
 from tests.gui.counting import BOSTON, line, table
 
@@ -59,7 +60,7 @@ def test_the_texts_of_a_narrow_axis_do_not_touch():
 
 def test_small_groups_are_marked_as_left_out_of_the_comparison():
     counted = table({**BOSTON, ("Asian",): (9, 9)})
-    assert describe(counted.lines[3], "applicant").endswith("; too small to be compared")
+    assert describe(counted.lines[3], "applicant").endswith(f"; {phrases.TOO_SMALL}")
     assert counted.lines[counted.reference].values == ("White",)
     drawn = laid(Forest(counted))
     assert "Asian (too few)" in texts(drawn)

@@ -57,6 +57,7 @@ def test_a_finished_audit_is_made_in_sight_and_then_opened(qtbot, page, made):
     go, asked = made
     card, other = page.samples[SAMPLE.key], page.samples[samples()[1].key]
     assert "Make" in card.look.text()
+    assert "in ten minutes at most" in card._told.text()
     assert card.report.isHidden()
     press(qtbot, card.look)
     # it says what it does, and for how long, from the first moment

@@ -961,6 +961,7 @@ def test_what_never_occurs_is_excluded_by_one_click_one_by_one_all_or_none(qtbot
     absent = editor.absent
     qtbot.waitUntil(lambda: len(absent.found) == 2, timeout=SLOW)
     assert absent.isVisible()
+    assert absent._heading.text() == "2 combinations of two values not in the data"
     assert people.proposed.isVisible()
     first, second = (each.constraint for each in absent.found)
     assert {first[: first.index(" and")], second[: second.index(" and")]} == {"not (sex = female"}

@@ -13,6 +13,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
+from fairdesk.groups.metrics.outcomes import newcombe
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import (
     group_files,
@@ -20,7 +21,6 @@ from fairdesk.report.export.exports import (
 from fairdesk.report.export.findings import write_findings_csv, write_findings_json
 from fairdesk.report.provenance import evidence
 from fairdesk.report.sections.methods_and_formulas import option_rows
-from fairdesk.report.sections.outcomes import newcombe
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import Bin, GroupGap
 from fairdesk.results.subgroups import Flip, LinearGroup, Support, TermRate, Variant
@@ -248,6 +248,24 @@ def test_what_has_no_number_is_told_without_one(tmp_path):
 def test_the_interval_of_two_true_positive_rates_is_newcombes():
     # Newcombe 1998, table II (a), method 10: 56/70 less 48/80
     assert newcombe((56, 70), (48, 80)) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+def test_it_is_said_which_groups_the_reference_is_taken_from_and_what_an_interval_is_for(text):
+    assert "highest rate among groups of at least 2 % of the rows in the same table" in text
+    assert "an interval is for individuals drawn in the same way as these rows" in text
+    assert "AIR (adverse impact ratio) is the impact ratio" in text
+    assert "Odds ratio: the group’s odds" in text
+    assert "Precision is the share of favourable decisions" in text
+
+
+def test_no_number_of_queries_is_promised_for_each_instance(text):
+    assert "queried once for each of the" not in text
+    assert "Combinations that a constraint forbids are not queried" in text
+
+
+def test_near_duplicates_and_subgroups_that_chance_explains_are_explained(text):
+    assert "exclude nearly the same members" in text
+    assert f"listed too and are {phrases.NOT_SIGNIFICANT}: 0 of these" in text
 
 
 def test_no_verdict_is_printed_and_nothing_undefined_is_a_number(text):

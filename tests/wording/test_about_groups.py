@@ -284,6 +284,19 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     assert found.sentence == subgroup_words.mined_sentence(spec, nobody)
 
 
+def test_beside_a_favoured_subgroup_the_one_with_the_lowest_rate_is_named(spec):
+    high = msgspec.structs.replace(RULE, phi_in=0.9, phi_out=0.4, score=0.5, low=0.4, high=0.6)
+    low = msgspec.structs.replace(RULE, leader=0, conditions=(Condition("age", low=60.0),))
+    # it may be due to chance, however low it is
+    chance = msgspec.structs.replace(low, phi_in=0.01, p=1.0, conditions=RULE.conditions)
+    said = group_words.headline(spec, (MINED, high, low, chance))
+    named = "gap: age 60 and over: 20.7 % against 83.1 %."
+    assert plain(said.sentence).endswith(named)
+    assert plain(said.brief).endswith(named)
+    assert "Lowest" not in group_words.headline(spec, (MINED, high, chance)).sentence
+    assert "Lowest" not in group_words.headline(spec, (MINED, RULE, low)).sentence
+
+
 def test_each_outcome_has_its_own_rule_sets(spec):
     other = msgspec.structs.replace(MINED, outcome="0")
     second = msgspec.structs.replace(RULE, outcome="0", leader=-1)
@@ -507,13 +520,44 @@ def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives(
     # a group that is too small is shown with larger differences, and not compared
     few = msgspec.structs.replace(black, values=("few",), excluded=True)
     small = msgspec.structs.replace(JUDGED, lines=(white, black, few))
-    assert "compared" not in said.sentence
+    assert "too small" not in said.sentence
+    assert "excludes zero: the difference is to the disadvantage of sex = female" in said.sentence
+    assert said.label == "Difference in false positive rates by sex, in percentage points"
     assert "1 group is too small" in table_words.errors_statement(small).sentence
     lines = tuple(
         msgspec.structs.replace(line, positives=None, negatives=None) for line in TABLE.lines
     )
     unlabelled = msgspec.structs.replace(TABLE, lines=lines)
     assert table_words.errors_statement(unlabelled) is None
+
+
+def test_a_difference_whose_interval_includes_zero_is_not_told_as_one():
+    white, black = JUDGED.lines
+    equal = msgspec.structs.replace(black, negatives=100, false_positives=56)
+    unsure = table_words.errors_statement(msgspec.structs.replace(JUDGED, lines=(white, equal)))
+    assert "includes zero: no difference is shown" in unsure.sentence
+    assert "disadvantage" not in unsure.sentence
+    # a few individuals differ more, and that shows less
+    few = msgspec.structs.replace(
+        equal, values=("few",), positives=5, true_positives=2, excluded=True
+    )
+    lines = (white, black, few)
+    said = plain(
+        table_words.errors_statement(msgspec.structs.replace(JUDGED, lines=lines)).sentence
+    )
+    assert "The table has a larger difference in true positive rates: −58.0 percentage" in said
+    assert said.endswith(f"The group is {phrases.TOO_SMALL}.")
+    # one that is shown goes before a larger one that is not
+    some = msgspec.structs.replace(few, negatives=2, false_positives=0, true_positives=5)
+    wide = msgspec.structs.replace(some, excluded=False)
+    both = msgspec.structs.replace(JUDGED, lines=(white, black, wide))
+    assert table_words.error_gap(both).line == black
+    told = plain(table_words.errors_statement(both).sentence)
+    assert "a larger difference in false positive rates: −56.0" in told
+    assert told.endswith("Its interval includes zero: no difference is shown.")
+    higher = msgspec.structs.replace(black, false_positives=38)
+    up = table_words.errors_statement(msgspec.structs.replace(JUDGED, lines=(white, higher)))
+    assert "to the disadvantage of sex = male" in up.sentence
 
 
 @pytest.mark.parametrize(

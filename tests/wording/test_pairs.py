@@ -23,6 +23,8 @@ def test_it_is_said_beside_what_it_is_held_against():
     shares = ("1,240", "26,221", "4.7", "92.0", "92.6", "0.2\u00a0% of instances")
     for figure in (*shares, "85.3", "98.1", "125", "86.4"):
         assert figure in said.sentence
+    assert "two criteria, each met by 95 % of the data rows held out" in said.sentence
+    assert "Both criteria are met by 92.6\u00a0% of the data rows held out" in said.sentence
     short = plausible_in_short(share())
     assert all(figure in short for figure in ("4.7", "92.6", "0.2"))
 

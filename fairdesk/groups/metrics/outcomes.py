@@ -141,6 +141,15 @@ def counted(
     )
 
 
+def newcombe(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
+    """Return Newcombe's interval (95 %) of the difference of two shares, each of ``(k, n)``.
+
+    From both Wilson intervals: method 10 of Newcombe, Statistics in Medicine 17 (1998).
+    """
+    (p, low, high), (q, least, most) = ((k / n, *wilson(k, n)) for k, n in (one, other))
+    return p - q - math.hypot(p - low, most - q), p - q + math.hypot(high - p, q - least)
+
+
 def _comparable(line: GroupLine) -> bool:
     return line.known and line.n_samples > 0 and not line.excluded
 

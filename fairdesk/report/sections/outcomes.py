@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import hypot
 
 import numpy as np
 
+from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.kinds.heat import Heat
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark
-from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -104,9 +104,11 @@ def outcomes(material: Material) -> Section:
         Text(
             say(
                 "Observed: {run_name} counted {rows} of the data. The rate of each group is "
-                "compared with that of the reference group: the group with the highest rate in the "
-                "same table, so tables can have different reference groups. Intervals of rates are "
-                "Wilson confidence intervals ({percent}). {threshold}",
+                "compared with that of the reference group: {reference}, so tables can have "
+                "different reference groups. Intervals of rates are Wilson confidence intervals "
+                "({percent}). The rates and ratios are counted, not estimated: an interval is for "
+                "individuals drawn in the same way as these rows. {threshold}",
+                reference=_reference(run),
                 threshold=say(words.FOUR_FIFTHS),
                 rows=words.counted(spec.data.rows, "row"),
                 run_name=material.run_name(run),
@@ -129,6 +131,18 @@ def outcomes(material: Material) -> Section:
     if asked and "rules" not in material.chapters:
         blocks += [Heading("What rules require", appended=True), *asked, Text(NO_ADVICE)]
     return Section("Group metrics", tuple(blocks), fresh=True)
+
+
+def _reference(run: RunRecord) -> str:
+    """Say which group the others of a table are compared with: none that is too small."""
+    least = float(run.spec.options.get("least_share", LEAST_SHARE))
+    if not least:
+        return say("the group with the highest rate in the same table")
+    return say(
+        "the group with the highest rate among groups of at least {least} of the rows in the same "
+        "table",
+        least=words.percent_of(f"{100 * least:g}"),
+    )
 
 
 def _main(material: Material) -> str:
@@ -168,7 +182,8 @@ def errors(material: Material) -> Section:
                 "outcomes ({label}). These figures share the flaws of the recorded outcomes: "
                 "where past decisions were unjust, so is what counts as an error here. "
                 "Differences are to the reference group, which has the highest rate of "
-                "favourable decisions.",
+                "favourable decisions among the groups that are compared. Precision is the share "
+                "of favourable decisions whose recorded outcome is favourable.",
                 people=material.people,
                 label=words.quoted(material.spec.label),
             ),
@@ -180,33 +195,21 @@ def errors(material: Material) -> Section:
 
 
 def _uncertain(table: GroupTable) -> Iterator[str]:
-    """Say of how many people the widest difference of error rates is, and its interval."""
+    """Say of how many people the told difference is, and what its interval covers."""
     gap = error_gap(table)
     if gap is None:
         return
-    low, high = newcombe(gap.counts, gap.reference)
-    ends = (words.signed(100 * end, 1) for end in (low, high))
     yield (
         say(
             "These rates are of {widest} and {best} individuals, those with {outcome} recorded "
-            "outcome. The {percent} confidence interval of the difference is {ends} percentage "
-            "points; it covers this difference alone, although it is the largest of several.",
+            "outcome. The {percent} confidence interval covers this difference alone, although it "
+            "is the largest of several.",
             outcome=say("the favourable") if gap.what == "true" else say("another"),
             widest=words.number(gap.counts[1]),
             best=words.number(gap.reference[1]),
-            ends=words.ends(*ends),
             percent=words.percent_of("95"),
         )
     )
-
-
-def newcombe(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
-    """Return Newcombe's interval (95 %) of the difference of two shares, each of ``(k, n)``.
-
-    From both Wilson intervals: method 10 of Newcombe, Statistics in Medicine 17 (1998).
-    """
-    (p, low, high), (q, least, most) = ((k / n, *wilson(k, n)) for k, n in (one, other))
-    return p - q - hypot(p - low, most - q), p - q + hypot(high - p, q - least)
 
 
 def _key(what: str, table: GroupTable) -> str:
@@ -332,10 +335,13 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
         widths=(_named(table) - 0.5, 1.35, 0.95, 1.75, 0.95, 0.9, 0.95),
         right=(1, 2, 3, 4, 5, 6),
         caption=say(
-            "{title}: compared with the reference group, which has the highest rate "
-            "({reference}). Difference in percentage points, with Newcombe’s interval; that "
-            "of AIR is calculated on the logarithm of the ratio of both rates; p-values are "
-            "Holm-corrected for all groups of the table",
+            "{title}: compared with the reference group, which has the highest rate of those "
+            "compared ({reference}). AIR (adverse impact ratio) is the impact ratio: the group’s "
+            "rate divided by that of the reference group. Odds ratio: the group’s odds (those "
+            "with the outcome per one without it) divided by the reference group’s. Z: the "
+            "difference in standard errors. Difference in percentage points, with Newcombe’s "
+            "interval; that of AIR is calculated on the logarithm of the ratio of both rates; "
+            "p-values are Holm-corrected for all groups of the table",
             title=title,
             reference=reference,
         ),

@@ -294,12 +294,18 @@ def _listed(
         right=(1, 2, 3, 4, 5, 6, 7, 8),
         caption=say(
             "{shown} that are not near-duplicates of another, highest score first; "
-            "near-duplicates have nearly the same members. Intervals and p-values are "
+            "near-duplicates have nearly the same members, exclude nearly the same members (so "
+            "“men” is one of “women”), or are a part or an extension of it with a gap in the same "
+            "direction. Subgroups with "
+            "corrected p above 0.05 are listed too and are not statistically significant: "
+            "{chance} of these {rows}. Intervals and p-values are "
             "corrected for all {rule_sets} subgroups tested. Gaps were calculated before "
             "rounding. Original data rows: the gap in the rows without perturbation; † marks "
             "one that does not confirm the estimate (it is less than half as large, has the "
             "other direction, or is of too few rows)",
             shown=shown,
+            chance=words.number(sum(each.p > subgroup_words.CHANCE for each in leaders)),
+            rows=words.number(len(rows)),
             rule_sets=words.number(mined.rule_sets),
         ),
         key=f"rules-{key}",

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary
+from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.groups.subgroups import (
+    CHANCE,
     by_category,
     category_statement,
     evidence_sentence,
@@ -69,7 +72,8 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement | None:
             )
             said = Statement("estimated", say("Subgroups with a gap"), words.number(0), none)
             return said.with_more(*mined.notes[:1])
-        return widest_statement(spec, mined, widest)
+        sets = next(sets for each, sets in mined_with(figures) if each is mined)
+        return _with_lowest(spec, widest_statement(spec, mined, widest), widest, sets)
     tables = [figure for figure in figures if isinstance(figure, GroupTable)]
     if tables:
         return worst_statement(spec, lowest(of_main_kind(spec, tables)))
@@ -82,6 +86,22 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement | None:
     others = [category_statement(spec, terms) for terms in by_category(figures)]
     others += [linear_statement(spec, each) for each in figures if isinstance(each, LinearGroup)]
     return next(iter(others), None)
+
+
+def _with_lowest(
+    spec: AuditSpec, said: Statement, widest: RuleSet, sets: Sequence[RuleSet]
+) -> Statement:
+    """Name the subgroup with the lowest rate too, where the widest gap is to a higher one."""
+    lower = [each for each in sets if each.p <= CHANCE and each.phi_in < each.phi_out]
+    about_good = widest.outcome in ("", favourable(spec))
+    if not about_good or widest.phi_in < widest.phi_out or not lower:
+        return said
+    least = min(lower, key=lambda each: each.phi_in)
+    told = say(
+        "Lowest of the subgroups with a statistically significant gap: {subgroup}.",
+        subgroup=rule_set_sentence(spec, least),
+    )
+    return msgspec.structs.replace(said.with_more(told), brief=f"{said.brief} {told}")
 
 
 def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:

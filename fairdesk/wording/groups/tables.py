@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.groups.metrics.outcomes import newcombe
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
@@ -265,28 +267,44 @@ class ErrorGap(NamedTuple):
         (part, whole), (its_part, its_whole) = self.counts, self.reference
         return part / whole - its_part / its_whole
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The 95 % interval of the difference, by Newcombe."""
+        return newcombe(self.counts, self.reference)
+
+    @property
+    def shown(self) -> bool:
+        """Whether that interval excludes zero."""
+        low, high = self.ends
+        return low > 0 or high < 0
+
 
 def error_gap(table: GroupTable) -> ErrorGap | None:
     """Return the largest difference of a positive rate, true or false, from the reference's.
+
+    One whose interval excludes zero comes before one that may be due to chance.
 
     Returns
     -------
     ErrorGap, optional
         ``None`` without labels, and where no group that is compared differs.
     """
+    gaps = (gap for gap in _error_gaps(table) if not gap.line.excluded and gap.difference)
+    return max(gaps, key=lambda gap: (gap.shown, abs(gap.difference)), default=None)
+
+
+def _error_gaps(table: GroupTable) -> Iterator[ErrorGap]:
+    """Yield how far each group is from the reference, those too small to be compared included."""
     best = reference_of(table)
     if best is None:
-        return None
-    gaps = []
+        return
     for line in table.lines:
-        if line is best or line.excluded or not line.known:
+        if line is best or not line.known:
             continue
         for what in ("true", "false"):
             own, its = _positives(line, what), _positives(best, what)
             if own[1] and its[1]:
-                gaps.append(ErrorGap(what, line, own, its))
-    widest = max(gaps, key=lambda gap: abs(gap.difference), default=None)
-    return widest if widest is not None and widest.difference else None
+                yield ErrorGap(what, line, own, its)
 
 
 def _positives(line: GroupLine, what: Literal["true", "false"]) -> tuple[int, int]:
@@ -297,38 +315,90 @@ def _positives(line: GroupLine, what: Literal["true", "false"]) -> tuple[int, in
 
 
 def errors_statement(table: GroupTable) -> Statement | None:
-    """Say which error rate is farthest from the reference's, and of which group; with labels only.
+    """Say which positive rate is farthest from the reference's, and of which group.
 
-    That is the true or the false positive rate: the one that differs more.
+    That is the true or the false positive rate: the one that differs more. With labels only.
     """
     gap, best = error_gap(table), reference_of(table)
     if gap is None or best is None:
         return None
+    told = {
+        "ends": _points_between(gap),
+        "percent": words.percent_of("95"),
+        "group": group_text(table, gap.line),
+        "best": group_text(table, best),
+    }
+    if not gap.shown:
+        shown = say(
+            "The {percent} confidence interval ({ends}) includes zero: no difference is shown.",
+            **told,
+        )
+    elif gap.difference < 0:
+        shown = say(
+            "The {percent} confidence interval ({ends}) excludes zero: the difference is to the "
+            "disadvantage of {group}.",
+            **told,
+        )
+    else:
+        shown = say(
+            "The {percent} confidence interval ({ends}) excludes zero: the difference is to the "
+            "disadvantage of {best}.",
+            **told,
+        )
     said = say(
-        "The largest difference in error rates is one of {rates}: {rate} for {group} against "
-        "{best_rate} for {best}, the reference ({points}). {meaning}{excluded}",
+        "Compared by {rates}: {rate} for {group} against {best_rate} for "
+        "{best}, the reference ({points}). {shown} {meaning}{excluded}",
         rates=say(_ERROR_RATES[gap.what]),
         points=points_of(gap.difference),
+        shown=shown,
         rate=words.percent(*gap.counts),
-        group=group_text(table, gap.line),
+        group=told["group"],
         best_rate=words.percent(*gap.reference),
-        best=group_text(table, best),
+        best=told["best"],
         meaning=say(_ERRORS_MEAN[gap.what]),
-        excluded=f" {_not_compared(table)}".rstrip(),
+        excluded=f" {_not_compared(table, gap)}".rstrip(),
     )
-    label = say("Largest difference in error rates, in percentage points")
+    label = say(
+        "Difference in {rates} by {by}, in percentage points",
+        rates=say(_ERROR_RATES[gap.what]),
+        by=words.listed(table.attributes),
+    )
     return Statement("observed", label, signed(100 * gap.difference, 1), said)
 
 
-def _not_compared(table: GroupTable) -> str:
-    """Say that groups are too small to be compared, whose rates are shown; empty without any."""
+def _points_between(gap: ErrorGap) -> str:
+    return words.ends(*(signed(100 * end, 1) for end in gap.ends))
+
+
+def _not_compared(table: GroupTable, told: ErrorGap) -> str:
+    """Say which difference is larger than the one that is told, and why it is not told first."""
+    wider = [gap for gap in _error_gaps(table) if abs(gap.difference) > abs(told.difference)]
+    if wider:
+        widest = max(wider, key=lambda gap: abs(gap.difference))
+        values = {
+            "rates": say(_ERROR_RATES[widest.what]),
+            "group": group_text(table, widest.line),
+            "points": points_of(widest.difference),
+            "percent": words.percent_of("95"),
+            "ends": _points_between(widest),
+        }
+        larger = say(
+            "The table has a larger difference in {rates}: {points} for {group} ({percent} CI "
+            "{ends}).",
+            **values,
+        )
+        if not widest.shown:
+            larger += " " + say("Its interval includes zero: no difference is shown.")
+        if widest.line.excluded:
+            larger += " " + say("The group is too small to be compared.")
+        return larger
     small = sum(line.excluded for line in table.lines)
     if not small:
         return ""
     return say_many(
         small,
-        "{n} group is too small to be compared: the table may show a larger difference for it.",
-        "{n} groups are too small to be compared: the table may show larger differences for them.",
+        "{n} group is too small to be compared.",
+        "{n} groups are too small to be compared.",
     )
 
 

@@ -105,7 +105,7 @@ class AbsentList(QWidget):
                     spacing=theme.NEAR,
                 )
             )
-        self._heading.setText(f"{counted(len(found), 'combination')} not in the data")
+        self._heading.setText(f"{counted(len(found), 'combination')} of two values not in the data")
         self._rest.setText(f"{number(len(found) - MOST_SHOWN)} more are not listed.")
         self._rest.setVisible(len(found) > MOST_SHOWN)
         self.setVisible(bool(found))

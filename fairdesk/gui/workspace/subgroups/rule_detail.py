@@ -19,7 +19,9 @@ from fairdesk.results.conditions import Conditions
 from fairdesk.wording.groups import subgroups as subgroup_words
 
 _KEY = (
-    "Hatched: estimated from samples sent to the model. Hollow: observed in the original data rows."
+    "Hatched: estimated from samples sent to the model. Hollow: observed in the original data "
+    "rows. The interval of a rate covers that rate alone; that of the gap is wider because it is "
+    "corrected for all subgroups and for the number of data rows."
 )
 _LATTICE = (
     "Rules that are one step more general or more specific, with the largest gaps. Click a "

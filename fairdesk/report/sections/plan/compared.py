@@ -103,8 +103,11 @@ def _one_by_one(material: Material) -> list[Block]:
     return [
         Text(
             say(
-                "Each tested instance is queried once for each of the {count} combinations "
-                "of the protected values below. {stays} When the decision changes, the "
+                "Each tested instance is compared with itself under the {count} combinations "
+                "of the protected values below. Combinations that a constraint forbids are not "
+                "queried, and remembered outputs are not queried again; searching and re-querying "
+                "take further queries. So the number of queries is not {count} for each "
+                "instance. {stays} When the decision changes, the "
                 "instance and its counterfactual are a discriminatory pair (a technical "
                 "term, not a legal finding).",
                 person=spec.person,

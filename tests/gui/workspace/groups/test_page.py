@@ -226,6 +226,7 @@ def test_a_finding_is_looked_into(qtbot, found):
     ]
     assert "20.7 % (18.3 to 23.3)" in plain(detail.chart.accessibleDescription())
     assert "The gap depends most on age 60 and over" in plain(detail._carried.text())
+    assert "that of the gap is wider because it is corrected" in detail._key.text()
     lattice = [detail.lattice.item(row, 1).text() for row in range(detail.lattice.rowCount())]
     assert lattice == [
         "without sex = female",
