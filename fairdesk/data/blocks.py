@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from fairdesk.data.columns.columns import typed
-from fairdesk.data.columns.texts import Numbers, Texts
+from fairdesk.data.columns.columns import coded
 from fairdesk.data.formats.cells import readable
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.parts import Parts
-from fairdesk.data.table import Column, ColumnReading, Source, Table
+from fairdesk.data.table import Column, Source, Table
 from fairdesk.errors import DataError
 
 
@@ -35,6 +32,7 @@ def blocks(source: Source, columns: tuple[Column, ...]) -> Iterator[Table]:
         When a part is missing, cannot be read, or is another one than when the table was read.
     """
     parts = Parts(Path(source.path), source.dialect)
+    missing = frozenset(token.strip() for token in source.dialect.missing)
     names = {parts.name(each) for each in parts.paths}
     for name in (*(source.parts.keys() - names), *(names - source.parts.keys())):
         raise _changed(name)
@@ -45,7 +43,7 @@ def blocks(source: Source, columns: tuple[Column, ...]) -> Iterator[Table]:
             packing.add(arrays)
             codes = np.empty((len(arrays[0]), len(columns)), order="F")
             for place, cells in enumerate(packing.columns()):
-                codes[:, place] = _coded(columns[place], cells, source)
+                codes[:, place] = coded(columns[place], cells, missing, source.dialect)
             yield Table(source, columns, codes)
 
 
@@ -69,24 +67,3 @@ def _changed(name: str) -> DataError:
         why="It was changed, added or removed since.",
         remedy="Restore it, or start a new audit of the data as they are now.",
     )
-
-
-def _coded(column: Column, cells: Texts | Numbers, source: Source) -> NDArray[np.float64]:
-    """Return cells in the codes of a column: NaN where missing, or not one of its values."""
-    dialect = source.dialect
-    missing = frozenset(token.strip() for token in dialect.missing)
-    reading = dialect.reading(column.name)
-    # a plain number is read plainly, else as the column's are written
-    read = ColumnReading(not column.values, column.format, reading.odd, reading.cells)
-    own = msgspec.structs.replace(dialect, columns={column.name: read})
-    found, codes = typed(column.name, cells, missing, own)
-    if not column.values:
-        # of a block in which no cell is a number, none is one
-        return codes if not found.values else np.full(len(codes), np.nan)
-    place = {value: float(i) for i, value in enumerate(column.values)}
-    if not found.values:
-        texts = {code: place.get(found.text(code), np.nan) for code in np.unique(codes).tolist()}
-        return np.array([texts.get(code, np.nan) for code in codes.tolist()])
-    lookup = np.array([*(place.get(value, np.nan) for value in found.values), np.nan])
-    known = np.where(np.isnan(codes), len(lookup) - 1, codes).astype(np.intp)
-    return np.asarray(lookup[known])

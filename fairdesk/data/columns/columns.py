@@ -19,7 +19,7 @@ from fairdesk.data.columns.kinds import (
     is_prose,
     may_be_thousands,
 )
-from fairdesk.data.columns.number_formats import NumbersRead, mended, read_numbers
+from fairdesk.data.columns.number_formats import NumbersRead, mended, read_as, read_numbers
 from fairdesk.data.columns.texts import Mask, Numbers, Texts
 from fairdesk.data.table import (
     MOST_LINES,
@@ -66,29 +66,107 @@ def typed(
         ``(n,)``; NaN where missing.
     """
     if isinstance(cells, Numbers):
-        column, codes = _typed_numbers(name, cells, missing)
-    else:
-        column, codes = _typed_texts(name, cells, missing, dialect)
-    if is_prose(column, codes):
-        column = msgspec.structs.replace(column, kind=Kind.TEXT)
-    elif identifies(column, codes):
-        column = msgspec.structs.replace(column, kind=Kind.IGNORED)
-    return column, codes
+        column, codes = typed_numbers(name, cells, missing)
+        return by_use(column, codes), codes
+    column, lookup = typed_texts(name, cells, missing, dialect)
+    codes = np.take(lookup, cells.codes)
+    return by_use(column, codes), codes
+
+
+def by_use(
+    column: Column, codes: NDArray[np.float64], weights: NDArray[np.int64] | None = None
+) -> Column:
+    """Return a column as one of text, or as an identifier, where it is; as of `identifies`."""
+    if is_prose(column, codes, weights):
+        return msgspec.structs.replace(column, kind=Kind.TEXT)
+    if identifies(column, codes, weights):
+        return msgspec.structs.replace(column, kind=Kind.IGNORED)
+    return column
+
+
+def coded(
+    column: Column, cells: Texts | Numbers, missing: Collection[str], dialect: Dialect
+) -> NDArray[np.float64]:
+    """Return more cells of a column in its codes, read as those were that it was made of.
+
+    Nothing is found out from these cells: each has the code that it would have among all of them.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        ``(n,)``; NaN where missing, or not one of the column's values.
+    """
+    if isinstance(cells, Numbers):
+        codes, _ = without(cells.codes, missing)
+        if not column.values:
+            return codes
+        numbers, places = np.unique(codes, return_inverse=True)
+        return np.asarray(_placed(column, [""] * len(numbers), numbers, dialect)[places])
+    wanted = ~cells.among({"", *missing})
+    lookup = np.full(len(cells), np.nan)
+    if not column.values:
+        lookup[wanted] = _read_as(column, cells, wanted, dialect)
+        return np.take(lookup, cells.codes)
+    present = cells.pick(wanted)
+    if dialect.encoding_mended:
+        meaning = meanings(present, dialect.encoding)
+        present = [meaning.get(text, text) for text in present]
+    numbers = np.full(len(present), np.nan)
+    # the values of a column of numbers that was made one of names
+    if as_numbers(column.values, dialect.decimal) is not None:
+        numbers = _read_as(column, cells, wanted, dialect)
+    lookup[wanted] = _placed(column, present, numbers, dialect)
+    return np.take(lookup, cells.codes)
+
+
+def _placed(
+    column: Column, texts: Sequence[str], numbers: NDArray[np.float64], dialect: Dialect
+) -> NDArray[np.float64]:
+    """Return the places of cells among a column's values, as they stand or as the numbers are."""
+    place = {value: float(i) for i, value in enumerate(column.values)}
+    found = [place.get(text, np.nan) for text in texts]
+    for i in np.flatnonzero(np.isnan(found) & ~np.isnan(numbers)).tolist():
+        number = float(numbers[i])
+        written = repr(number).replace(".", dialect.decimal)
+        if written not in place and number.is_integer():
+            written = str(int(number))
+        found[i] = place.get(written, np.nan)
+    return np.array(found)
+
+
+def _read_as(column: Column, cells: Texts, wanted: Mask, dialect: Dialect) -> NDArray[np.float64]:
+    """Read some texts as a column's numbers are written; NaN for an odd one, unless decided."""
+    found = np.full(len(cells), np.nan)
+    rest = wanted
+    if column.format is None:
+        plain = wanted & cells.plain
+        numbers = cells.numbers(plain, dialect.decimal)
+        if numbers is not None:
+            found[plain] = numbers
+            rest = wanted & ~plain
+    form, reading = column.format or NumberFormat(dialect.decimal), dialect.reading(column.name)
+    texts = cells.pick(rest)
+    values = read_as(texts, form)
+    for i in np.flatnonzero(np.isnan(values)).tolist():
+        values[i] = _value(texts[i], form, reading)
+    found[rest] = values
+    return found[wanted]
 
 
 def numbered(
-    columns: Sequence[Column], lines: Callable[[set[int]], dict[int, int]]
+    columns: Sequence[Column], lines: Callable[[set[int]], dict[int, int]] | None
 ) -> list[Column]:
-    """Return odd and garbled cells the line numbers of their file, which are asked for once."""
+    """Give odd and garbled cells the line numbers of their file, asked for once; None: no lines."""
     places = [each.lines for column in columns for each in column.odd]
     places += [each.lines for column in columns for each in column.garbled]
     rows = set(chain.from_iterable(places))
     if not rows:
         return list(columns)
-    line = lines(rows)
+    line = lines(rows) if lines else {}
 
     def with_line(each: T) -> T:
-        return msgspec.structs.replace(each, lines=tuple(line[row] for row in each.lines))
+        known = tuple(line[row] for row in each.lines) if lines else ()
+        return msgspec.structs.replace(each, lines=known)
 
     return [
         msgspec.structs.replace(
@@ -100,9 +178,10 @@ def numbered(
     ]
 
 
-def _typed_texts(
+def typed_texts(
     name: str, texts: Texts, missing: Collection[str], dialect: Dialect
 ) -> tuple[Column, NDArray[np.float64]]:
+    """Make a column of texts a typed one, whatever its use; its codes are those of each text."""
     gone = texts.among({"", *missing})
     column = Column(name, Kind.IGNORED, missing_token=texts.commonest(gone))
     lookup = np.full(len(texts), np.nan)
@@ -127,7 +206,7 @@ def _typed_texts(
         high=float(np.nanmax(lookup)) if known else 0.0,
         missing=int(texts.counts()[np.isnan(lookup)].sum()),
     )
-    return column, np.take(lookup, texts.codes)
+    return column, lookup
 
 
 def _ambiguous(texts: Texts, wanted: Mask, numbers: NDArray[np.float64], decimal: str) -> str:
@@ -237,29 +316,24 @@ def _occurring(
     number = np.full(len(texts), -1)
     order = {name: i for i, name in enumerate(dict.fromkeys(names))}
     number[np.flatnonzero(wanted)[places]] = [order[name] for name in names]
+    counts = np.zeros(len(order), np.int64)
+    np.add.at(counts, number[number >= 0], texts.counts()[number >= 0])
     each = number[texts.codes]
     rows = np.flatnonzero(each >= 0)
     each = each[rows]
-    counts = np.bincount(each, minlength=len(order))
-    first = np.full(len(order), len(texts.codes))
-    np.minimum.at(first, each, rows)
+    # of those that are as frequent, the one that comes first
     listed = list(order)
-    chosen = sorted(range(len(listed)), key=lambda i: (-counts[i], first[i]))[:MOST_LISTED]
+    chosen = np.argsort(-counts, kind="stable")[:MOST_LISTED].tolist()
     return [
         (listed[i], int(counts[i]), tuple(rows[each == i][:MOST_LINES].tolist())) for i in chosen
-    ], len(rows)
+    ], int(counts.sum())
 
 
-def _typed_numbers(
+def typed_numbers(
     name: str, numbers: Numbers, missing: Collection[str]
 ) -> tuple[Column, NDArray[np.float64]]:
-    codes = numbers.codes
-    counts = {"": int(np.count_nonzero(np.isnan(codes)))}
-    for token in missing:
-        meant = as_numbers([token], ".")
-        if meant is not None:
-            counts[token] = int(np.count_nonzero(codes == meant[0]))
-            codes = np.where(codes == meant[0], np.nan, codes)
+    """Make a column of numbers a typed one, whatever its use."""
+    codes, counts = without(numbers.codes, missing)
     present = codes[~np.isnan(codes)]
     lost = codes.size - present.size
     column = Column(
@@ -272,6 +346,19 @@ def _typed_numbers(
         note=numbers.note,
     )
     return column, codes
+
+
+def without(
+    codes: NDArray[np.float64], missing: Collection[str]
+) -> tuple[NDArray[np.float64], dict[str, int]]:
+    """Return numbers with NaN for what counts as missing, and how often each of it occurs."""
+    counts = {"": int(np.count_nonzero(np.isnan(codes)))}
+    for token in missing:
+        meant = as_numbers([token], ".")
+        if meant is not None:
+            counts[token] = int(np.count_nonzero(codes == meant[0]))
+            codes = np.where(codes == meant[0], np.nan, codes)
+    return codes, counts
 
 
 def _kind_of(numbers: NDArray[np.float64]) -> Kind:

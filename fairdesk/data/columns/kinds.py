@@ -160,35 +160,60 @@ def counts_rows(codes: NDArray[np.float64]) -> bool:
     return bool((codes == codes[0] + np.arange(codes.size)).all())
 
 
-def identifies(column: Column, codes: NDArray[np.float64]) -> bool:
+def identifies(
+    column: Column, codes: NDArray[np.float64], weights: NDArray[np.int64] | None = None
+) -> bool:
     """Return whether a column names rows and does not describe people.
 
     So do texts that are nearly all different, and whole numbers that are all different or
     count the rows, in a column named like an identifier.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    codes : NDArray[np.float64]
+        ``(n,)``; its codes, or those of some of its rows.
+    weights : NDArray[np.int64], optional
+        ``(n,)``; how many rows have each, where these are in no order.
     """
+    there = ~np.isnan(codes)
+    present = codes[there]
+    rows = present.size if weights is None else int(weights[there].sum())
     if column.values:
-        different = len(column.values)
-        return different > FEW and different >= NEARLY_UNIQUE * _present(codes)
-    parts = name_parts(column.name)
-    named = bool(_ID_NAMES.intersection(parts)) or parts[:1] == ("column",)
-    if not named:
+        different = _different(present)
+        return different > FEW and different >= NEARLY_UNIQUE * rows
+    if not may_count_rows(column.name) or bool((present != np.round(present)).any()):
         return False
-    present = codes[~np.isnan(codes)]
-    if bool((present != np.round(present)).any()):
-        return False
-    if counts_rows(codes):
+    if weights is None and counts_rows(codes):
         return True
-    all_different = bool(np.unique(present).size == present.size)
-    return parts[:1] != ("column",) and present.size > FEW and all_different
+    all_different = bool(np.unique(present).size == rows)
+    return name_parts(column.name)[:1] != ("column",) and rows > FEW and all_different
 
 
-def is_prose(column: Column, codes: NDArray[np.float64]) -> bool:
-    """Return whether a column holds sentences that people wrote, not a list of names."""
+def may_count_rows(name: str) -> bool:
+    """Return whether a column is named like an identifier, or has no name."""
+    parts = name_parts(name)
+    return bool(_ID_NAMES.intersection(parts)) or parts[:1] == ("column",)
+
+
+def is_prose(
+    column: Column, codes: NDArray[np.float64], weights: NDArray[np.int64] | None = None
+) -> bool:
+    """Return whether a column holds sentences that people wrote, not a list of names.
+
+    Parameters as of `identifies`.
+    """
     if len(column.values) <= FEW:
         return False
     length = sum(map(len, column.values)) / len(column.values)
-    return length >= PROSE and len(column.values) > _present(codes) / 2
+    if length < PROSE:
+        return False
+    there = ~np.isnan(codes)
+    rows = np.count_nonzero(there) if weights is None else weights[there].sum()
+    return bool(_different(codes[there]) > rows / 2)
 
 
-def _present(codes: NDArray[np.float64]) -> int:
-    return codes.size - int(np.count_nonzero(np.isnan(codes)))
+def _different(places: NDArray[np.float64]) -> int:
+    """Return how many values occur: of a sample not all of the column's do."""
+    return int(np.count_nonzero(np.bincount(places.astype(np.intp))))

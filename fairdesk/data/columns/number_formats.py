@@ -124,6 +124,14 @@ def read_numbers(
     return best if decided or _few(texts, counts, best) else None
 
 
+def read_as(texts: Sequence[str], form: NumberFormat) -> NDArray[np.float64]:
+    """Read texts as numbers in a format: ``(len(texts),)``; NaN for one that is odd."""
+    values = np.full(len(texts), np.nan)
+    likely = [i for i, text in enumerate(texts) if _PERHAPS.fullmatch(text)]
+    values[likely] = _values([texts[i] for i in likely], form)
+    return values
+
+
 def _formats(texts: Sequence[str], decimal: str) -> Iterator[NumberFormat]:
     """Yield the formats that a column may be written in, the file's plain one first."""
     for unit in _units(texts)[: _MOST_UNITS + 1]:

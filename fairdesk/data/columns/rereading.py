@@ -105,7 +105,12 @@ def check_reading(column: Column, reading: ColumnReading) -> None:
 
 
 def place_words(dialect: Dialect, lines: Sequence[int], rows: int) -> str:
-    """Return where cells are, in words: “line 17”, “lines 17, 20, 31 and 4 more”."""
+    """Return where cells are, in words: “line 17”, “lines 17, 20, 31 and 4 more”.
+
+    Of a table in parts no lines are known, only how many rows.
+    """
+    if not lines:
+        return f"{rows:,} {'row' if rows == 1 else 'rows'}"
     word = "line" if dialect.format == "csv" else "row"
     shown = ", ".join(f"{line:,}" for line in lines[:_LINES])
     more = f" and {rows - _LINES:,} more" if rows > _LINES else ""

@@ -37,25 +37,30 @@ class Texts:
         more than once.
     codes : NDArray[np.int32]
         ``(n,)``; an index in ``distinct`` for every row.
+    weights : NDArray[np.int64], optional
+        ``(len(distinct),)``; how many rows have each, where ``codes`` are those of a sample only.
     """
 
     distinct: pa.StringArray
     codes: NDArray[np.int32]
+    weights: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.distinct)
 
     @cached_property
-    def _plain(self) -> Mask:
+    def plain(self) -> Mask:
         """Which texts begin and end like numbers: no space stands around them."""
         return looks_like_numbers(self.distinct)
 
     @cached_property
     def _others(self) -> list[str]:
-        return self.pick(~self._plain)
+        return self.pick(~self.plain)
 
     def counts(self) -> NDArray[np.intp]:
         """Return how often each of its texts occurs."""
+        if self.weights is not None:
+            return self.weights
         return np.bincount(self.codes, minlength=len(self))
 
     def words(self) -> set[str]:
@@ -64,7 +69,7 @@ class Texts:
         Of those that begin and end like numbers there are two at most.
         """
         found = {text.strip() for text in self._others}
-        plain = self.distinct.filter(_arrow_mask(self._plain))
+        plain = self.distinct.filter(_arrow_mask(self.plain))
         if len(plain):
             found.add(plain[0].as_py())
             differs = np.flatnonzero(_mask(compute.not_equal(plain, plain[0])))
@@ -75,7 +80,7 @@ class Texts:
     def among(self, tokens: Collection[str]) -> Mask:
         """Return which of its texts are one of these, spaces around it left aside."""
         found = np.zeros(len(self), bool)
-        found[~self._plain] = [text.strip() in tokens for text in self._others]
+        found[~self.plain] = [text.strip() in tokens for text in self._others]
         values = _arrow_texts(tokens)
         values = values.filter(_arrow_mask(looks_like_numbers(values)))
         if len(values):
@@ -101,8 +106,8 @@ class Texts:
     def numbers(self, wanted: Mask, decimal: str) -> NDArray[np.float64] | None:
         """Read some of its texts as numbers, all or none, like `as_numbers`."""
         found = np.empty(len(self))
-        plain = wanted & self._plain
-        others = wanted & ~self._plain
+        plain = wanted & self.plain
+        others = wanted & ~self.plain
         for some, read in ((others, self._read_others), (plain, self._read_plain)):
             if some.any():
                 numbers = read(some, decimal)

@@ -73,7 +73,7 @@ def _split_carefully(
 ) -> tuple[tuple[Texts | Numbers, ...], str]:
     """Split a file, again after a look at its rows where it is refused; see `_split`."""
     refused = ""
-    for block, checked in ((_BLOCK, False), (_BLOCK, True), (LONGEST_ROW, True)):
+    for block, checked in _tries(_BLOCK):
         try:
             with readable(path):
                 return _split(path, dialect, width, watch, block, checked=checked)
@@ -82,7 +82,55 @@ def _split_carefully(
                 refuse_faults(path, dialect)
             # not the error itself: it would keep all that was read
             refused = str(error)
-    raise DataError(
+    raise _refusal(path, refused)
+
+
+def split_rows(
+    path: Path, dialect: Dialect, width: int, block: int
+) -> Iterator[list[pa.StringArray]]:
+    """Yield the rows of a file as `read_delimited` reads them, some at a time.
+
+    Parameters
+    ----------
+    path, dialect
+        As of `read_delimited`.
+    width : int
+        How many cells a row has.
+    block : int
+        How many bytes are read at a time; more only where a row is longer.
+
+    Raises
+    ------
+    DataError
+        As `read_delimited`.
+    """
+    refused, done = "", 0
+    for size, checked in _tries(block):
+        # of what is read again, what was yielded before is left out
+        again = done
+        try:
+            with readable(path), path.open("rb") as file:
+                for columns in _rows(file, dialect, width, size, checked=checked):
+                    left = min(again, len(columns[0]))
+                    again -= left
+                    done += len(columns[0]) - left
+                    yield [each.slice(left) for each in columns]
+        except (pa.ArrowInvalid, _DoubtfulError) as error:
+            if not checked:
+                refuse_faults(path, dialect)
+            refused = str(error)
+        else:
+            return
+    raise _refusal(path, refused)
+
+
+def _tries(block: int) -> tuple[tuple[int, bool], ...]:
+    """Return how a file is read, try after try: bytes at a time, and whether it is checked."""
+    return (block, False), (block, True), (LONGEST_ROW, True)
+
+
+def _refusal(path: Path, refused: str) -> DataError:
+    return DataError(
         f"The file “{path.name}” cannot be split into cells.",
         why=f"The reader reported: {refused}. A row can have at most {LONGEST_ROW >> 20} MB.",
         remedy="Check that the file is a CSV table with one case per row.",
@@ -105,33 +153,47 @@ def _split(
     checked : bool
         Whether it is known that there is nothing in the file that Arrow forgives.
     """
-    packing, rows, skip = Packing(width), 0, int(dialect.header)
+    packing, rows, size = Packing(width), 0, max(path.stat().st_size, 1)
     fingerprint = hashlib.sha256()
+    with path.open("rb") as file:
+        for columns in _rows(file, dialect, width, block, fingerprint.update, checked=checked):
+            rows += len(columns[0])
+            check_size(path, rows * width)
+            packing.add(columns)
+            watch(file.tell() / size)
+    return packing.columns(), fingerprint.hexdigest()
+
+
+def _rows(
+    file: BinaryIO,
+    dialect: Dialect,
+    width: int,
+    block: int,
+    tell: Callable[[bytes], None] = lambda _: None,
+    *,
+    checked: bool,
+) -> Iterator[list[pa.StringArray]]:
+    """Yield the rows of an open file, column by column; parameters as of `_split`."""
+    skip = int(dialect.header)
     separator = dialect.delimiter if dialect.delimiter.isascii() else _SEPARATOR
     names = [str(place) for place in range(width)]
-    size = max(path.stat().st_size, 1)
-    with path.open("rb") as file:
-        blocks = _as_utf8(_read(file, block, fingerprint.update), dialect)
-        if not checked:
-            blocks = _undoubted(blocks, separator)
-        with arrow.open_csv(
-            pa.PythonFile(_Blocks(blocks), mode="r"),
-            arrow.ReadOptions(block_size=block, column_names=names),
-            arrow.ParseOptions(delimiter=separator, newlines_in_values=True),
-            arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
-        ) as batches:
-            for batch in batches:
-                columns = batch.slice(skip).columns
-                skip = 0 if batch.num_rows else skip
-                rows += len(columns[0])
-                check_size(path, rows * width)
-                if not checked and any(map(_has_endless, columns)):
-                    raise _DoubtfulError
-                for old, new in _exchange(dialect.delimiter):
-                    columns = [compute.replace_substring(texts, old, new) for texts in columns]
-                packing.add(columns)
-                watch(file.tell() / size)
-    return packing.columns(), fingerprint.hexdigest()
+    blocks = _as_utf8(_read(file, block, tell), dialect)
+    if not checked:
+        blocks = _undoubted(blocks, separator)
+    with arrow.open_csv(
+        pa.PythonFile(_Blocks(blocks), mode="r"),
+        arrow.ReadOptions(block_size=block, column_names=names),
+        arrow.ParseOptions(delimiter=separator, newlines_in_values=True),
+        arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+    ) as batches:
+        for batch in batches:
+            columns = batch.slice(skip).columns
+            skip = 0 if batch.num_rows else skip
+            if not checked and any(map(_has_endless, columns)):
+                raise _DoubtfulError
+            for old, new in _exchange(dialect.delimiter):
+                columns = [compute.replace_substring(texts, old, new) for texts in columns]
+            yield columns
 
 
 class _Blocks(io.RawIOBase):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
-from pyarrow import csv as arrow
 from pyarrow import parquet
 
 from fairdesk.data.formats.cells import MOST_CELLS, check_width, readable, unique_names
+from fairdesk.data.formats.delimited import split_rows
 from fairdesk.data.formats.rows import read_first
-from fairdesk.data.formats.sniffing import guess_layout
+from fairdesk.data.formats.sniffing import guess_encoding, guess_layout
 from fairdesk.data.table import Dialect
 from fairdesk.errors import DataError
 from fairdesk.files import sha256
@@ -53,7 +53,7 @@ class Parts:
         self.paths = _files(path)
         self.dialect = dialect or Dialect(format="parquet")
         if not is_parquet(self.paths[0]):
-            found = guess_layout(self.paths[0]) if dialect is None else dialect
+            found = _layout(self.paths) if dialect is None else dialect
             self.dialect = msgspec.structs.replace(found, format="csv", table="")
         self.header = self._header(self.paths[0])
         check_width(path, len(self.header))
@@ -96,19 +96,7 @@ class Parts:
                     batch.validate(full=True)
                     yield batch.columns
                 return
-            names = [str(place) for place in range(len(self.header))]
-            skip = int(self.dialect.header)
-            with arrow.open_csv(
-                part,
-                arrow.ReadOptions(
-                    block_size=_BLOCK_BYTES, column_names=names, encoding=self.dialect.encoding
-                ),
-                arrow.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=True),
-                arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
-            ) as batches:
-                for batch in batches:
-                    yield batch.slice(skip).columns
-                    skip = 0 if batch.num_rows else skip
+            yield from split_rows(part, self.dialect, len(self.header), _BLOCK_BYTES)
 
     def _header(self, part: Path) -> list[str]:
         with readable(part), self._explained(part):
@@ -171,6 +159,21 @@ def is_large(path: Path) -> bool:
     except (pa.ArrowException, OSError):
         return False  # whoever reads it says what is wrong
     return bool(metadata.num_rows * metadata.num_columns > MOST_CELLS)
+
+
+def _layout(paths: Sequence[Path]) -> Dialect:
+    """Find how delimited parts are written: most is seen in the largest, encodings in all."""
+    found = guess_layout(max(paths, key=lambda each: each.stat().st_size))
+    encodings = set()
+    for each in paths:
+        with readable(each):
+            encodings.add(guess_encoding(each))
+    # what is read as UTF-8 without a mark may be plain ASCII
+    others = encodings - {"utf-8"}
+    for encoding in ("latin-1", "cp1252", *sorted(others)):
+        if encoding in others:
+            return msgspec.structs.replace(found, encoding=encoding)
+    return found
 
 
 def _files(path: Path) -> tuple[Path, ...]:

@@ -7,9 +7,7 @@ row with the same chance. What a column's values are rests on all rows, its kind
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,12 +16,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
-from fairdesk.data.columns.columns import typed
-from fairdesk.data.columns.texts import Numbers, Texts, looks_like_numbers
+from fairdesk.data.columns.columns import (
+    by_use,
+    numbered,
+    typed,
+    typed_numbers,
+    typed_texts,
+    without,
+)
+from fairdesk.data.columns.kinds import may_count_rows
+from fairdesk.data.columns.shapes import Shapes
+from fairdesk.data.columns.texts import Numbers, Texts
 from fairdesk.data.formats.cells import Cells, Watch
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.parts import Part, Parts
-from fairdesk.data.formats.sniffing import guess_content, with_content
+from fairdesk.data.formats.sniffing import MISSING, PERHAPS_MISSING, guess_content, with_content
 from fairdesk.data.table import Column, Dialect, Kind, Sample, Source, Table
 from fairdesk.errors import DataError
 
@@ -61,7 +68,8 @@ def read_parts(path: Path, dialect: Dialect | None, watch: Watch) -> Table:
     parts = Parts(path, dialect)
     before = parts.fingerprints()
     names = parts.names
-    surveys = [_Survey(name) for name in names]
+    given = () if dialect is None else dialect.missing
+    surveys = [_Survey(name, frozenset(token.strip() for token in given)) for name in names]
     reservoir = _Reservoir(min(SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1)))
     size, done = max(parts.bytes, 1), 0
     for part in parts.paths:
@@ -81,24 +89,32 @@ def read_parts(path: Path, dialect: Dialect | None, watch: Watch) -> Table:
             remedy="Choose a table with one row per case.",
         )
     sampled = reservoir.cells(len(names))
-    whole = [survey.cells(cells) for survey, cells in zip(surveys, sampled, strict=True)]
+    held = reservoir.seen == len(sampled[0].codes)
+    whole = list(sampled)
+    if not held:
+        whole = [survey.cells(cells) for survey, cells in zip(surveys, sampled, strict=True)]
     table = Cells.under(parts.header if parts.dialect.header else None, whole)
     how = parts.dialect
     if how.format == "parquet":
         how = with_content(how, dialect, table)
     elif dialect is None:
         how = guess_content(how, table)
+    missing = frozenset(token.strip() for token in how.missing)
     columns, codes = [], np.empty((len(sampled[0].codes), len(names)), order="F")
     for place, (survey, name, note) in enumerate(
         zip(surveys, table.names, table.notes, strict=True)
     ):
-        column, codes[:, place] = survey.typed(name, whole[place], how)
+        if held:
+            column, codes[:, place] = typed(name, whole[place], missing, how)
+        else:
+            column, codes[:, place] = survey.typed(name, whole[place], how)
         columns.append(msgspec.structs.replace(column, note=column.note or note))
-    sample = Sample(len(codes), SEED) if reservoir.seen > len(codes) else None
+    sample = None if held else Sample(len(codes), SEED)
     digests = {each.name: each.sha256 for each in before}
     source = Source(str(path.absolute()), "", reservoir.seen, how, parts=digests, sample=sample)
     watch(1.0)
-    return Table(source, tuple(columns), codes)
+    # which line of which part is not kept
+    return Table(source, tuple(numbered(columns, None)), codes)
 
 
 def check_unchanged(parts: Parts, before: Sequence[Part]) -> None:
@@ -168,102 +184,112 @@ def _taken(arrays: list[pa.Array], chosen: NDArray[np.intp]) -> list[pa.Array]:
     return [each.take(indices) for each in arrays]
 
 
-@dataclass
 class _Survey:
     """What all rows have in a column.
 
-    Attributes
+    Of texts the first `MOST_VALUES` are counted, and those that may mean "no value". Of others
+    as many are kept as show what numbers they may be: of each shape the first, the lowest and the
+    highest, and how many rows have it. Two texts have one shape where nothing but digits differ.
+
+    Parameters
     ----------
-    counts : Counter
-        How many rows have each text, of the first `MOST_VALUES` that came.
-    extremes : dict[str, float]
-        Numbers that need not be among these: the lowest, the highest, and one with a fraction.
-    missing : int
-        Rows without a number, and those of blocks in which the column is empty.
-    numeric : bool, optional
-        Whether it is stored as numbers; None as long as it is empty.
-    capped : bool
-        Whether it has more texts than are counted.
+    name : str
+        The column's.
+    missing : collection of str
+        What counts as missing, besides what is usual; without spaces around it.
     """
 
-    name: str
-    counts: Counter[str] = field(default_factory=Counter)
-    extremes: dict[str, float] = field(default_factory=dict)
-    missing: int = 0
-    numeric: bool | None = None
-    capped: bool = False
+    def __init__(self, name: str, missing: Collection[str]) -> None:
+        self._name, self._missing = name, missing
+        self._tokens = {"", "+", *MISSING, *PERHAPS_MISSING, *missing}
+        self._counts: dict[str, int] = {}
+        self._shapes = Shapes(MOST_VALUES)
+        #: Rows without a number, by what stands there.
+        self._lost: Counter[str] = Counter()
+        #: Of numbers the lowest, the highest, and one with a fraction.
+        self._extremes: dict[str, float] = {}
+        self._numeric: bool | None = None
+        self._order = _Order() if may_count_rows(name) else None
 
     def add(self, cells: Texts | Numbers, part: str) -> None:
         """Take the cells of a block."""
+        if self._order is not None:
+            self._order.add(cells)
         if isinstance(cells, Numbers) and np.isnan(cells.codes).all():
             # nothing in it shows what the column holds
-            self.missing += len(cells.codes)
+            self._lost[""] += len(cells.codes)
             return
         numeric = isinstance(cells, Numbers)
-        if self.numeric is not None and self.numeric != numeric:
+        if self._numeric is not None and self._numeric != numeric:
             raise DataError(
-                f"The column “{self.name}” has another type in the part “{part}” than before.",
+                f"The column “{self._name}” has another type in the part “{part}” than before.",
                 why="It holds numbers in one part, and texts in another.",
                 remedy="Write all parts with one type for this column.",
             )
-        self.numeric = numeric
+        self._numeric = numeric
         if isinstance(cells, Numbers):
-            self.missing += int(np.isnan(cells.codes).sum())
-            self._reach(cells.codes[~np.isnan(cells.codes)])
+            codes, lost = without(cells.codes, self._missing)
+            self._lost.update(lost)
+            self._reach(codes[~np.isnan(codes)])
         else:
             self._count(cells)
 
     def _reach(self, numbers: NDArray[np.float64]) -> None:
         if not numbers.size:
             return
-        self.extremes["low"] = min(self.extremes.get("low", np.inf), float(numbers.min()))
-        self.extremes["high"] = max(self.extremes.get("high", -np.inf), float(numbers.max()))
-        if "fraction" not in self.extremes:
+        extremes = self._extremes
+        extremes["low"] = min(extremes.get("low", np.inf), float(numbers.min()))
+        extremes["high"] = max(extremes.get("high", -np.inf), float(numbers.max()))
+        if "fraction" not in extremes:
             broken = numbers[numbers != np.round(numbers)]
             if broken.size:
-                self.extremes["fraction"] = float(broken[0])
+                extremes["fraction"] = float(broken[0])
 
     def _count(self, cells: Texts) -> None:
-        found = cells.counts()
-        texts = cells.distinct
-        if self.capped:
-            known = pa.array(list(self.counts), pa.string())
-            among = compute.is_in(texts, value_set=known).to_numpy(zero_copy_only=False)
-            self._stretch(texts.filter(pa.array(~among)))
-            texts, found = texts.filter(pa.array(among)), found[among]
-        beyond = []
-        for text, count in zip(texts.to_pylist(), found.tolist(), strict=True):
-            if text in self.counts or len(self.counts) < MOST_VALUES:
-                self.counts[text] += count
-            else:
-                beyond.append(text)
-        if beyond:
-            self.capped = True
-            self._stretch(pa.array(beyond, pa.string()))
-
-    def _stretch(self, texts: pa.Array) -> None:
-        """Keep the lowest and highest of numbers that are not counted."""
-        plain = texts.filter(pa.array(looks_like_numbers(texts)))
-        numbers = []
-        for text in plain.to_pylist():
-            # what looks like a number may be a date
-            with suppress(ValueError):
-                numbers.append(float(text))
-        self._reach(np.array(numbers))
+        counts, texts, found = self._counts, cells.distinct, cells.counts()
+        if len(counts) >= MOST_VALUES:
+            known = compute.is_in(texts, value_set=pa.array(list(counts), pa.string()))
+            known = known.to_numpy(zero_copy_only=False)
+            for text, count in zip(cells.pick(known), found[known].tolist(), strict=True):
+                counts[text] += count
+            beyond = ~known
+        else:
+            room = MOST_VALUES - len(counts)
+            beyond = np.zeros(len(texts), bool)
+            for place, (text, count) in enumerate(
+                zip(texts.to_pylist(), found.tolist(), strict=True)
+            ):
+                if text in counts:
+                    counts[text] += count
+                elif room:
+                    room -= 1
+                    counts[text] = count
+                else:
+                    beyond[place] = True
+        if not beyond.any():
+            return
+        rare = beyond & cells.among(self._tokens)
+        for text, count in zip(cells.pick(rare), found[rare].tolist(), strict=True):
+            counts[text] = counts.get(text, 0) + count
+        beyond &= ~rare
+        self._shapes.add(texts.filter(pa.array(beyond)), found[beyond])
 
     def cells(self, sampled: Texts | Numbers) -> Texts | Numbers:
         """Return the sampled cells, whose texts are all that are known of the column."""
         if isinstance(sampled, Numbers):
-            if self.numeric is not False:
+            if self._numeric is not False:
                 return sampled
             sampled = Texts(pa.array([""]), np.zeros(len(sampled.codes), np.int32))
-        ends = [repr(each) for each in self.extremes.values()]
+        rows = dict(self._counts)
+        if self._lost[""]:
+            rows[""] = rows.get("", 0) + self._lost[""]
+        kept = self._shapes.texts()
+        rows.update({text: count for text, count in kept.items() if count})
         own = sampled.distinct.to_pylist()
-        known = {
-            text: place for place, text in enumerate(dict.fromkeys([*self.counts, *own, *ends]))
-        }
+        known = {text: place for place, text in enumerate(dict.fromkeys([*rows, *kept, *own]))}
         lookup = np.array([known[text] for text in own], np.int32)
-        return Texts(pa.array(list(known), pa.string()), lookup[sampled.codes])
+        weights = np.array([rows.get(text, 0) for text in known], np.int64)
+        return Texts(pa.array(list(known), pa.string()), lookup[sampled.codes], weights)
 
     def typed(
         self, name: str, cells: Texts | Numbers, dialect: Dialect
@@ -271,22 +297,59 @@ class _Survey:
         """Return the column, and the codes of the sampled cells."""
         missing = frozenset(token.strip() for token in dialect.missing)
         if isinstance(cells, Numbers):
-            count = len(cells.codes)
-            seen = Numbers(np.concatenate([cells.codes, [*self.extremes.values()]]), cells.note)
-            column, codes = typed(name, seen, missing, dialect)
-            return msgspec.structs.replace(column, missing=self.missing), codes[:count]
-        column, codes = typed(name, cells, missing, dialect)
-        each = Texts(cells.distinct, np.arange(len(cells.distinct), dtype=np.int32))
-        _, lookup = typed(name, each, missing, dialect)
-        texts = cells.distinct.to_pylist()
-        lost = self.missing + sum(
-            self.counts[text] for text, code in zip(texts, lookup, strict=True) if np.isnan(code)
-        )
-        column = msgspec.structs.replace(column, missing=lost)
-        if self.capped and column.kind in (Kind.NOMINAL, Kind.ORDINAL):
+            count, lost = len(cells.codes), +self._lost
+            seen = Numbers(np.concatenate([cells.codes, [*self._extremes.values()]]), cells.note)
+            column, codes = typed_numbers(name, seen, missing)
+            column = msgspec.structs.replace(
+                column,
+                missing=lost.total(),
+                missing_token=max(lost, key=lost.__getitem__, default=""),
+            )
+            codes = codes[:count]
+            return self._used(column, codes), codes
+        column, lookup = typed_texts(name, cells, missing, dialect)
+        codes = np.take(lookup, cells.codes)
+        if not self._shapes.texts():
+            return self._used(column, lookup, cells.counts()), codes
+        column = self._used(column, codes)
+        if column.kind in (Kind.NOMINAL, Kind.ORDINAL):
             note = (
                 f"It has more than {MOST_VALUES:,} different values. Those after the first "
                 f"{MOST_VALUES:,} that are in no sampled row count as missing in group metrics."
             )
             column = msgspec.structs.replace(column, note=note)
         return column, codes
+
+    def _used(
+        self,
+        column: Column,
+        codes: NDArray[np.float64],
+        weights: NDArray[np.int64] | None = None,
+    ) -> Column:
+        """Return a column as `by_use` does; what is in a sample shows no order of rows."""
+        ones = np.ones(len(codes), np.int64)
+        column = by_use(column, codes, ones if weights is None else weights)
+        if column.kind.is_number and self._order is not None and self._order.counts_rows:
+            return msgspec.structs.replace(column, kind=Kind.IGNORED)
+        return column
+
+
+class _Order:
+    """Whether all cells so far just number the rows, from 0 or from 1."""
+
+    def __init__(self) -> None:
+        self.counts_rows, self._next = True, np.nan
+
+    def add(self, cells: Texts | Numbers) -> None:
+        """Take the cells of a block."""
+        if not self.counts_rows or not len(cells.codes):
+            return
+        if isinstance(cells, Numbers):
+            codes = cells.codes
+        else:
+            numbers = cells.numbers(np.ones(len(cells), bool), ".")
+            codes = np.full(1, np.nan) if numbers is None else numbers[cells.codes]
+        if np.isnan(self._next):
+            self._next = 1.0 if codes[0] == 1 else 0.0
+        self.counts_rows = bool((codes == self._next + np.arange(len(codes))).all())
+        self._next += len(codes)
