@@ -27,6 +27,7 @@ from fairdesk.charts.colours import resolve
 from fairdesk.charts.shapes import Box, Colour, Disc, Laid, Marked, Paper, Path, Shape, Spot, Words
 from fairdesk.gui.charts.zooming import DRAGGED
 from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Card
 
 #: The size of what explains, by that of the window's type.
 _SMALL = 0.9
@@ -155,9 +156,17 @@ class Canvas(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         """Draw it in the colours of the screen."""
-        role, own = QPalette.ColorRole, self.palette()
-        ink, ground = (own.color(each).name() for each in (role.WindowText, role.Window))
-        self.paint(QPainter(self), _palette(theme.colours(), ink, ground))
+        ink = self.palette().color(QPalette.ColorRole.WindowText)
+        self.paint(QPainter(self), _palette(theme.colours(), ink.name(), self._ground().name()))
+
+    def _ground(self) -> QColor:
+        """Return the colour behind it: that of the card it is on, else the window's."""
+        below = self.parentWidget()
+        while below is not None and not isinstance(below, Card):
+            below = below.parentWidget()
+        return (
+            below.ground if below is not None else self.palette().color(QPalette.ColorRole.Window)
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Lay it out anew."""

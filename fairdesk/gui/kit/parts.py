@@ -195,13 +195,17 @@ class Card(QFrame):
         self._tone = tone
         self.body = layouts.column(on=self, margin=margin, spacing=theme.NEAR)
 
+    @property
+    def ground(self) -> QColor:
+        """The colour behind what is on it."""
+        return QColor(getattr(theme.colours(), self._tone))
+
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         """Draw the ground and its hairline."""
-        colours = theme.colours()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self.pen())
-        painter.setBrush(QColor(getattr(colours, self._tone)))
+        painter.setBrush(self.ground)
         rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(rect, theme.ROUND, theme.ROUND)
 

@@ -13,6 +13,7 @@ from fairdesk.charts.shapes import Box, Disc, Path
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Card
 from tests.charts.test_heat import BOTH
 from tests.gui.counting import table
 
@@ -239,6 +240,18 @@ def test_a_heat_map_has_no_axis_to_zoom(heat, qtbot):
     assert heat.canvas.laid.axis is None
     qtbot.keyClicks(heat, "+")
     assert heat.canvas.part is None
+
+
+def test_the_ground_of_a_text_is_that_of_the_card_below_it(qtbot, themed):
+    bars = (ShareBar("all", "4 %", False, 0.04, 0.03, 0.05, 0.02, 0.06),)
+    card, picture = Card(), Picture(ShareBars(bars))
+    card.body.addWidget(picture)
+    qtbot.addWidget(card)
+    card.resize(400, 200)
+    card.show()
+    # between the name at the left and the number at the right
+    ground = picture.grab().toImage().pixelColor(picture.width() // 2, 4)
+    assert ground.name() == QColor(theme.colours().card).name()
 
 
 def test_bars_of_shares_are_zoomed_and_still_begin_at_nothing(qtbot, themed):

@@ -107,6 +107,9 @@ def test_another_run_has_the_next_seed_and_may_go_on(qtbot, audit):
     dialog = AgainDialog(spec, last)
     qtbot.addWidget(dialog)
     dialog.show()
+    dialog.resize(300, 400)
+    picker = dialog.picker
+    assert picker.width() >= picker.minimumSizeHint().width(), "no part covers another"
     run = dialog.run()
     assert (run.method, run.seed, run.options) == ("uniform", 1, {"samples": 400})
     assert (run.max_distance, run.continues) == (None, 0)

@@ -6,6 +6,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QDoubleSpinBox,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
@@ -120,6 +121,31 @@ def test_scroll_bars_are_thin_and_without_arrows(qtbot, scheme):
     bar.setValue(bar.maximum())
     ground = picture.pixelColor(0, 0)
     assert contrast(bar.grab().toImage().pixelColor(6, bar.height() - 12), ground) >= 1.8
+
+
+def test_fields_and_buttons_of_one_line_are_equally_high(themed):
+    button = QPushButton("Text")
+    heights = {kind.__name__: kind().sizeHint().height() for kind in (QLineEdit, QComboBox)}
+    heights |= {kind.__name__: kind().sizeHint().height() for kind in (QSpinBox, QDoubleSpinBox)}
+    assert set(heights.values()) == {button.sizeHint().height()}, heights
+
+
+def test_a_link_is_as_wide_as_its_text(themed):
+    link = QPushButton("Go →")
+    link.setFlat(True)
+    assert link.sizeHint().width() - link.fontMetrics().horizontalAdvance(link.text()) <= theme.GAP
+
+
+def test_a_choice_that_is_cut_ends_in_dots(qtbot, themed):
+    def shot(text):
+        combo = QComboBox()
+        qtbot.addWidget(combo)
+        combo.addItem(text)
+        combo.resize(130, 35)
+        return combo.grab().toImage()
+
+    text = "the decision of the model"
+    assert any(shot(f"{text[:letters]}…") == shot(text) for letters in range(4, len(text)))
 
 
 def test_a_text_does_not_touch_the_edge_of_its_field(qtbot, themed):

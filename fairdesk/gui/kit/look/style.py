@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QScrollBar,
     QStyle,
     QStyleOption,
+    QStyleOptionComboBox,
     QStyleOptionComplex,
     QWidget,
 )
@@ -30,6 +31,8 @@ _INDICATORS: Final = (
     QStyle.PrimitiveElement.PE_IndicatorRadioButton,
 )
 _COMBO: Final = QStyle.ComplexControl.CC_ComboBox
+#: Where a choice shows its text, and how that is cut.
+_TEXT, _CUT = QStyle.SubControl.SC_ComboBoxEditField, Qt.TextElideMode.ElideRight
 _HEAD: Final = QStyle.ContentsType.CT_HeaderSection
 #: A scroll bar's thickness, that of its handle, and the handle's least length.
 _BAR, _HANDLE, _LEAST_HANDLE = 12, 6, 32
@@ -51,7 +54,8 @@ class Style(QProxyStyle):
         QStyle.ContentsType.CT_PushButton: QSize(16, 8),
         QStyle.ContentsType.CT_ComboBox: QSize(4, 8),
         QStyle.ContentsType.CT_LineEdit: QSize(4, 8),
-        QStyle.ContentsType.CT_SpinBox: QSize(4, 6),
+        # around a field that has its room already: as high as that
+        QStyle.ContentsType.CT_SpinBox: QSize(4, -1),
     }
 
     def sizeFromContents(  # noqa: N802 - Qt's name
@@ -65,6 +69,8 @@ class Style(QProxyStyle):
         if kind == QStyle.ContentsType.CT_ScrollBar and isinstance(widget, QScrollBar):
             upright = widget.orientation() == Qt.Orientation.Vertical
             return QSize(_BAR, _LEAST_HANDLE) if upright else QSize(_LEAST_HANDLE, _BAR)
+        if kind == QStyle.ContentsType.CT_PushButton and _is_flat(widget):
+            return size + QSize(2 * TIGHT, 2 * TIGHT)
         fitting = super().sizeFromContents(
             kind,
             option,
@@ -97,10 +103,15 @@ class Style(QProxyStyle):
         painter: QPainter,
         widget: QWidget | None = None,
     ) -> None:
-        """Draw a scroll bar as its handle only."""
+        """Draw a scroll bar as its handle only, and cut the text of a choice as texts are cut."""
         if control == QStyle.ComplexControl.CC_ScrollBar and isinstance(widget, QScrollBar):
             _draw_scroll_bar(painter, option, widget)
         else:
+            if isinstance(option, QStyleOptionComboBox):
+                # the text is drawn next, with the same option
+                room = self.subControlRect(control, option, _TEXT, widget).width() - TIGHT
+                text = option.currentText
+                option.currentText = option.fontMetrics.elidedText(text, _CUT, room)
             super().drawComplexControl(control, option, painter, widget)
 
     def subControlRect(  # noqa: N802 - Qt's name
@@ -114,7 +125,7 @@ class Style(QProxyStyle):
         if control == QStyle.ComplexControl.CC_ScrollBar and isinstance(widget, QScrollBar):
             return _scroll_bar_part(widget, part)
         rect = super().subControlRect(control, option, part, widget)  # type: ignore[arg-type]  # as above
-        if part == QStyle.SubControl.SC_ComboBoxEditField and control == _COMBO:
+        if part == _TEXT and control == _COMBO:
             # a text does not touch the edge
             return rect.adjusted(TIGHT, 0, 0, 0)
         return rect
@@ -124,6 +135,11 @@ class Style(QProxyStyle):
         super().polish(subject)  # type: ignore[call-overload]  # one of its forms takes it
         if isinstance(subject, QLineEdit) and not isinstance(subject.parent(), QComboBox):
             subject.setTextMargins(TIGHT, 0, TIGHT, 0)
+
+
+def _is_flat(widget: QWidget | None) -> bool:
+    """Return whether a button shows its text only: a link, in line with the text around it."""
+    return isinstance(widget, QPushButton) and widget.isFlat()
 
 
 class _HeadStyle(QProxyStyle):

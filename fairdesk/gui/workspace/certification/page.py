@@ -157,7 +157,7 @@ class ProofPage(RunPage):
         self._notes = parts.quiet()
         self.bars, self.alone = (DrawnChart(Spaces(), size=1.12) for _ in range(2))
         self.chart = LineChart()
-        self.chart.setMinimumHeight(220)
+        self.chart.setMinimumHeight(280)
         self.chart.tools.addWidget(parts.Words("Progress", size=1.12, strong=True, wrap=False))
         for each in (self.bars, self.alone, self.chart):
             each.said.connect(session.said)
@@ -215,11 +215,11 @@ class ProofPage(RunPage):
             self._banner,
             self._standing,
             self._of_people,
+            self.bars,
             self._headline,
             self._estimate,
             self._notes,
             layouts.at(link, Qt.AlignmentFlag.AlignLeft),
-            self.bars,
             on=inside,
             margin=theme.AROUND,
             spacing=theme.GAP,

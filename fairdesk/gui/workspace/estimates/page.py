@@ -183,7 +183,7 @@ class SharePage(RunPage):
         self._drawn: list[Share] = []
         self._bars = Picture(ShareBars(), presses=True)
         self.chart = LineChart()
-        self.chart.setMinimumHeight(230)
+        self.chart.setMinimumHeight(280)
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
         self._which = QComboBox()
@@ -237,8 +237,8 @@ class SharePage(RunPage):
         )
         self._sentences = layouts.column(spacing=theme.GAP)
         column.addLayout(self._sentences)
-        column.addSpacing(theme.NEAR)
-        column.addWidget(self._bars)
+        # below the first statement, above the others
+        self._sentences.addWidget(self._bars)
         column.addSpacing(theme.NEAR)
         column.addWidget(self._course_title)
         column.addWidget(self._course_words)
@@ -313,8 +313,8 @@ class SharePage(RunPage):
             last.hide()
             last.deleteLater()
         while len(self._statements) < len(texts):
-            self._statements.append(Statement())
-            self._sentences.addWidget(self._statements[-1])
+            self._sentences.insertWidget(-1 if self._statements else 0, made := Statement())
+            self._statements.append(made)
         for statement, (mark, sentence, more) in zip(self._statements, texts, strict=True):
             statement.say(mark, sentence, more)
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMenu,
-    QToolButton,
+    QPushButton,
     QWidget,
 )
 
@@ -164,17 +164,14 @@ class GroupTables(RunPage):
         self.kind.setAccessibleName("What was counted")
         self.by.setAccessibleName("By which attributes")
         parts.calm(self.kind, self.by)
-        self._more.setMinimumHeight(self.kind.sizeHint().height())
         row.addWidget(self._more)
         row.addStretch(1)
         row.addWidget(parts.bounded(self.runs))
         return row
 
-    def _make_more(self) -> QToolButton:
-        more = QToolButton()
-        more.setText("More co&lumns")
+    def _make_more(self) -> QPushButton:
+        more = QPushButton("More co&lumns")
         more.setToolTip("Choose further columns")
-        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(more)
         for name in MORE:
             action = menu.addAction(name)

@@ -34,6 +34,8 @@ _LENGTHS: tuple[tuple[str, float | None], ...] = (
     ("Until completion", None),
 )
 _MOST = 2**31 - 1
+#: In less width the methods would cover what is said of the chosen one.
+_LEAST = 680
 
 
 class AgainDialog(QDialog):
@@ -108,6 +110,7 @@ class AgainDialog(QDialog):
         self.picker.option_set.connect(self._set_option)
         self.rules.changed.connect(self._take_rules)
         self._tell()
+        self.setMinimumWidth(_LEAST)
         parts.resize_on_screen(self, 820, 720)
 
     def run(self) -> RunSpec:

@@ -89,15 +89,20 @@ class Tiles(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        across = max(1, min(_MOST_ACROSS, self.width() // _LEAST_WIDTH, len(self._cards)))
+        many = len(self._cards)
+        across = max(1, min(_MOST_ACROSS, self.width() // _LEAST_WIDTH, many))
         if across == self._across:
             return
         self._across = across
+        # those of the last line share all of its width
+        last = many % across or across
         for place, card in enumerate(self._cards):
-            self._grid.addWidget(card, place // across, place % across)
+            line, at = divmod(place, across)
+            wide = across if place >= many - last else last
+            self._grid.addWidget(card, line, at * wide, 1, wide)
             card.show()
-        for column in range(_MOST_ACROSS):
-            self._grid.setColumnStretch(column, int(column < across))
+        for column in range(_MOST_ACROSS**2):
+            self._grid.setColumnStretch(column, int(column < across * last))
 
 
 class AnswerCard(parts.Card):

@@ -12,6 +12,7 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.pages import Staying
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
@@ -38,8 +39,8 @@ from fairdesk.wording.groups import subgroups as subgroup_words
 METHOD = "testsgd"
 #: In less width the finding stands below the list, not beside it.
 _BESIDE = 860
-#: How high the list is at least, and where it stands above the finding.
-_LIST, _LIST_ABOVE = 420, 330
+#: How high the list is at least, and its place with the filters where that is above the finding.
+_LIST, _ABOVE = 330, 420
 
 #: What findings about groups are, and what not.
 EXPLAINED = (
@@ -102,7 +103,7 @@ class FindingsView(RunPage):
         self._chip.hide()
         self._none = parts.Words()
         self.list = FindingsList()
-        self.list.setMinimumHeight(_LIST_ABOVE)
+        self.list.setMinimumHeight(_LIST)
         self.detail = RuleDetail(session)
         self.list.chosen.connect(self._show_detail)
         self.list.touched.connect(self._touch)
@@ -115,6 +116,7 @@ class FindingsView(RunPage):
         self.others = OtherMethods(session)
         self.others.wanted.connect(self.compare)
         self._area = parts.scrolled(self._make_full())
+        self._side.follow(self._area)
         self._stack_up(self._make_empty(), self._area)
         session.runs_changed.connect(self._show)
         self._redraw = Soon(self, self._show_others)
@@ -135,8 +137,8 @@ class FindingsView(RunPage):
         self._both.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
-        self._left.setMaximumHeight(16_777_215 if beside else _LIST_ABOVE + 90)
-        self.list.setMinimumHeight(_LIST if beside else _LIST_ABOVE)
+        self._side.setMaximumHeight(16_777_215 if beside else _ABOVE)
+        self._side.set_staying(stays=beside)
 
     # Parts
 
@@ -167,7 +169,8 @@ class FindingsView(RunPage):
         )
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(theme.WIDE)
-        self._both.addWidget(self._left, 4)
+        self._side = Staying(self._left)
+        self._both.addWidget(self._side, 4)
         self._both.addWidget(self.detail, 6)
         return layouts.panel(
             head,
@@ -222,7 +225,7 @@ class FindingsView(RunPage):
         if not self.isVisible():
             return
         shown = self._told is not None
-        for widget in (self._standing, self._headline, self._left, self.detail, self.supports):
+        for widget in (self._standing, self._headline, self._side, self.detail, self.supports):
             widget.setVisible(shown)
         self._start.setVisible(not shown)
         self._start.setEnabled(not off(self._session.spec))
@@ -246,7 +249,7 @@ class FindingsView(RunPage):
             self._show_findings(found)
         self._say(run)
         any_found = bool(self._findings)
-        self._left.setVisible(any_found)
+        self._side.setVisible(any_found)
         self.detail.setVisible(any_found)
         self._none.setVisible(not any_found and not going)
         self._none.setText(_nothing(mined))

@@ -20,6 +20,7 @@ from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit.pages import Staying
 from fairdesk.gui.kit.tables import Padded, head_columns, read_only
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
@@ -38,8 +39,8 @@ _HEADER = (
 _KEY, _SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in range(3))
 #: In less width the term stands below the table, not beside it.
 _BESIDE = 960
-#: So many terms are shown at once where the chosen one stands below them.
-_ABOVE = 10
+#: So many terms are shown at once where the chosen one stands below them; at least so many are.
+_ABOVE, _LEAST = 10, 4
 
 #: What is compared, and what the marks mean.
 EXPLAINED = (
@@ -87,7 +88,9 @@ class WordsView(RunPage):
         self.table = _Terms()
         self.table.itemSelectionChanged.connect(self._choose)
         self.detail = TermDetail(session)
-        self._stack_up(self._make_empty(), parts.scrolled(self._make_full()))
+        area = parts.scrolled(self._make_full())
+        self._side.follow(area)
+        self._stack_up(self._make_empty(), area)
         self.runs.take_runs()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
@@ -97,6 +100,7 @@ class WordsView(RunPage):
         self._both.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
+        self._side.set_staying(stays=beside)
         self.table.show_at_once(None if beside else _ABOVE)
 
     # Parts
@@ -121,10 +125,10 @@ class WordsView(RunPage):
             layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
             spacing=theme.NEAR,
         )
-        left = layouts.column(self.table, layouts.stretch())
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(theme.WIDE)
-        self._both.addLayout(left, 11)
+        self._side = Staying(self.table)
+        self._both.addWidget(self._side, 11)
         self._both.addWidget(self.detail, 9)
         return layouts.panel(
             head,
@@ -161,7 +165,7 @@ class WordsView(RunPage):
             self._terms = terms
             self._list_categories()
             self._fill()
-        self.table.setVisible(bool(terms))
+        self._side.setVisible(bool(terms))
         self.detail.setVisible(bool(terms))
 
     def _say(self, run: Run, terms: Sequence[TermRate]) -> None:
@@ -286,17 +290,10 @@ class _Terms(QTableWidget):
             self._fit()
 
     def _fit(self) -> None:
-        rows = len(self._terms) if self._most is None else min(len(self._terms), self._most)
-        scrolls = rows < len(self._terms)
-        self.setVerticalScrollBarPolicy(
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded
-            if scrolls
-            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        )
-        line = self.verticalHeader().defaultSectionSize()
-        self.setFixedHeight(
-            line * rows + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
-        )
+        head = self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
+        line, rows = self.verticalHeader().defaultSectionSize(), len(self._terms)
+        self.setMinimumHeight(line * min(rows, self._most or _LEAST) + head)
+        self.setMaximumHeight(line * min(rows, self._most or rows) + head)
 
     def _name(self, row: int) -> tuple[str, str] | None:
         item = self.item(row, 0)

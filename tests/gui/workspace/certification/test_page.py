@@ -230,6 +230,7 @@ def test_what_is_proven_and_what_is_estimated_are_said_apart(proof):
     assert proof._notes.text() == DOMAIN.notes[0]
     assert "48,213 regions examined" in proof._standing.text()
     assert proof.alone.isVisible()
+    assert proof.bars.y() < proof._headline.y() < proof.chart.y()
 
 
 def test_nothing_proven_yet_has_no_mark_of_a_proof(opened, path):

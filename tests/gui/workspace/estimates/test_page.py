@@ -139,6 +139,16 @@ def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
     assert not workspace.share.findChildren(QTableWidget)
 
 
+def test_the_chart_follows_the_first_statement(qtbot, opened, path):
+    measure(path, "estimate", [DOMAIN, DATA])
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    page = workspace.share
+    assert len(page._statements) > 1
+    first, second = page._statements[:2]
+    qtbot.waitUntil(lambda: first.y() < page._bars.y() < second.y())
+
+
 def test_where_nobody_was_found_the_upper_bound_is_said(opened, path):
     measure(path, "estimate", [NONE])
     workspace = opened(path)

@@ -212,6 +212,28 @@ def test_several_outcomes_are_chosen_between(opened, path):
     assert [each.rule_set for each in view.list.findings] == [worst]
 
 
+def test_the_list_of_findings_stays_while_the_page_scrolls(qtbot, found):
+    view = found.groups.findings
+    found.resize(1440, 800)
+    area, listed = view._area, view.list
+
+    def at():
+        top = listed.mapTo(area.viewport(), QPoint()).y()
+        return top, area.viewport().height() - top - listed.height()
+
+    bar = area.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 600)
+    below = view.detail.people.mapTo(area.widget(), QPoint()).y()
+    bar.setValue(below - 200)
+    assert min(at()) >= 0
+    assert listed.height() >= listed.minimumHeight()
+    # where it is above the finding, it goes with the page
+    found.resize(960, 800)
+    qtbot.waitUntil(lambda: view.detail.x() == view._side.x())
+    bar.setValue(bar.maximum())
+    assert max(at()[0] + listed.height(), 0) == 0
+
+
 def test_a_finding_is_looked_into(qtbot, found):
     detail = found.groups.findings.detail
     assert "(corrected 95 % CI 56.4 to 68.4, 1,590 subgroups)" in plain(
@@ -583,7 +605,7 @@ def test_terms_stand_in_rows_with_the_sentences_behind_them(qtbot, opened, texts
     view.table.show_at_once(1)
     assert view.table.height() < whole
     view.table.show_at_once(None)
-    assert view.table.height() == whole
+    qtbot.waitUntil(lambda: view.table.height() == whole)
     view._category.setCurrentIndex(view._category.findData("age"))
     assert view.table.rowCount() == 1
     assert view.table.term == TERMS[2]

@@ -273,6 +273,13 @@ def test_the_overview_has_one_figure_and_five_tiles(qtbot, opened, path):
     assert tiles == [each for each in Question if each is not Question.MITIGATION]
     corners = [overview.cards[each].pos() for each in tiles]
     assert corners[0].y() == corners[1].y() < corners[-1].y()
+    overview.window().resize(1440, 900)
+    cards = [overview.cards[each] for each in tiles]
+    qtbot.waitUntil(lambda: cards[2].y() == cards[0].y())
+    # the last line leaves no hole
+    ends = [card.geometry().right() for card in (cards[2], cards[4])]
+    assert cards[3].y() == cards[4].y() > cards[2].y()
+    assert ends[0] == ends[1]
     overview.window().resize(800, 500)
     qtbot.waitUntil(lambda: overview.cards[tiles[1]].y() > overview.cards[tiles[0]].y())
 
