@@ -26,6 +26,9 @@ class Estimated(msgspec.Struct, frozen=True):
         Of the interval, above 0 and below 1.
     estimate : float
         That share, as those who were drawn tell it.
+    certified, falsified : float, optional
+        Shares of the boxes from which was drawn that are proven by counting, without it being
+        known of whom: what is taken off. ``None`` in audits from before they were kept.
     """
 
     n_samples: int
@@ -34,6 +37,8 @@ class Estimated(msgspec.Struct, frozen=True):
     high: float
     confidence: float
     estimate: float
+    certified: float | None = None
+    falsified: float | None = None
 
 
 class Proven(msgspec.Struct, frozen=True, tag=True):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
+from fairdesk.results.proofs import Estimated, PairShare, Proven, ProvenRates, Region
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_text
@@ -37,7 +37,9 @@ _COUNTED = fixed(
 VERDICTS = fixed(
     "Certified: proven that the decision is the same for every tested value of the protected "
     "attributes. Falsified: proven that it changes. Undecided: neither is proven. The terms "
-    "describe a proof about decisions; they neither approve nor reject the model."
+    "describe a proof about decisions; they neither approve nor reject the model. Certified and "
+    "falsified shares are rounded down and undecided shares up, so they may not add up to "
+    "100\u00a0%."
 )
 _AS_COMMON = fixed("the data-weighted input domain (attributes assumed independent)")
 _POPULATION = fixed("the population (a model of the data)")
@@ -52,9 +54,27 @@ POPULATION = fixed(
     "The population is a statistical model of the data, in which each attribute depends on one "
     "other, so that combinations that the data do not suggest weigh little. The shares are proven "
     "for this model of the data; they are not shares of the real individuals that the data come "
-    "from. Of the proven shares quote this one: the others count combinations that hardly occur as "
-    "much as usual ones."
+    "from."
 )
+#: What each proven share is a share of, by whom it is of.
+SHARES_OF = fixed(
+    {
+        "people": "Share of the population: combinations weigh as much as a model of the data "
+        "says, in which each attribute depends on one other.",
+        "domain": "Share of the input domain: every combination of allowed values counts once, "
+        "however rare it is.",
+        "population": "Data-weighted share: combinations weigh as much as the shares of their "
+        "values in the data, multiplied as if the attributes were independent.",
+    }
+)
+#: Where a group of the data is not as the population model describes it.
+OUTSIDE = fixed(
+    "The rate observed in the data rows lies outside these bounds: the population model does not "
+    "reproduce this group, so do not quote its bounds."
+)
+#: What stands for a share of which nothing is proven, and what it means.
+NONE_PROVEN = fixed("none proven")
+NONE_MEANS = fixed("“None proven” does not mean that there are none.")
 
 
 def proven_of(
@@ -65,8 +85,22 @@ def proven_of(
     return max(proven, key=lambda each: len(each.attributes), default=None)
 
 
-def proven_statement(proven: Proven) -> Statement:
-    """Say what is proven and what is left; what is proven is rounded down."""
+def shares_sentences(measured: Iterable[Metric]) -> tuple[str, ...]:
+    """Say for each kind of proven share what it is a share of; empty where there is but one."""
+    kinds = {each.of for each in measured if isinstance(each, Proven)}
+    return tuple(say(said) for of, said in SHARES_OF.items() if of in kinds and len(kinds) > 1)
+
+
+def proven_statement(proven: Proven, whom: str = "") -> Statement:
+    """Say what is proven and what is left; what is proven is rounded down.
+
+    Parameters
+    ----------
+    proven : Proven
+        The shares.
+    whom : str
+        Says in the few words of what these are shares; empty for the short name of it.
+    """
     people, whatever = _possible(proven), _whatever(proven.attributes)
     if proven.exact:
         return _exact_statement(proven)
@@ -101,12 +135,12 @@ def proven_statement(proven: Proven) -> Statement:
             unlike=_at_least(unlike, digits),
             **values,
         )
-    brief = say(
-        "Of {people}. {falsified} is falsified (the decision changes); at most {left} is "
-        "undecided.",
+    rest = say(
+        "{falsified} is falsified (the decision changes); at most {left} is undecided.",
         falsified=words.capital(_at_least(unlike, digits)) if unlike else say("Nothing"),
         **values,
     )
+    brief = f"{whom or say('Of {people}.', people=people)} {rest}"
     return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence, brief)
 
 
@@ -155,11 +189,8 @@ def remainder_statement(proven: Proven) -> Statement | None:
         if alike or unlike
         else say("the input domain"),
         "drawn": say(
-            "it changed for {k} of {n} instances drawn from regions that are not fully "
-            "decided; what is certified or falsified in these regions was taken out of the share. "
-            "Statistical, not certified.",
-            k=words.number(estimated.discriminatory),
-            n=words.number(estimated.n_samples),
+            "{chain} Statistical, not certified.",
+            chain=drawn_sentence(estimated),
         ),
     }
     if estimated.discriminatory:
@@ -180,6 +211,43 @@ def remainder_statement(proven: Proven) -> Statement | None:
             **values,
         )
     return Statement("estimated", say("Estimated in the undecided part"), value, said)
+
+
+def drawn_sentence(estimated: Estimated) -> str:
+    """Say how an estimate of the undecided part follows from the instances that were drawn."""
+    drawn = say(
+        "it changed for {k} of {n} instances ({share}) drawn from regions that are not fully "
+        "decided.",
+        k=words.number(estimated.discriminatory),
+        n=words.number(estimated.n_samples),
+        share=words.percent(estimated.discriminatory, estimated.n_samples, 2),
+    )
+    alike, unlike = estimated.certified, estimated.falsified
+    if alike is None or unlike is None:
+        taken = say("What is certified or falsified in these regions was taken out of the share.")
+        return f"{drawn} {taken}"
+    if not alike and not unlike:
+        return drawn
+    values = {
+        "alike": shown_percent(alike, 2),
+        "unlike": shown_percent(unlike, 2),
+        "rest": shown_percent(1 - alike - unlike, 2),
+    }
+    parts = say(
+        "Of the combinations in these regions, {alike} were already counted as certified and "
+        "{unlike} as falsified, without deciding which ones; {rest} are undecided.",
+        **values,
+    )
+    share = estimated.discriminatory / estimated.n_samples
+    if share <= unlike or not estimated.estimate:
+        return f"{drawn} {parts}"
+    chain = say(
+        "The estimate is ({share} − {unlike}) / {rest} = {estimate}, calculated before rounding.",
+        share=shown_percent(share, 2),
+        estimate=shown_percent(estimated.estimate, 2),
+        **values,
+    )
+    return f"{drawn} {parts} {chain}"
 
 
 def about_percent(value: float) -> str:
@@ -352,12 +420,29 @@ def standing_of(proven: Proven) -> str:
     """Say in a few words what is proven, and what is left."""
     alike, unlike, left = proven_fractions(proven)
     digits = digits_of_proof(alike, unlike, left)
+    if proven.exact:
+        return say(
+            "{alike} certified (unchanged), {unlike} falsified (changes), {left} undecided",
+            alike=percent_down(alike, digits),
+            unlike=percent_down(unlike, digits),
+            left=percent_up(left, digits),
+        )
     return say(
-        "{alike} certified (unchanged), {unlike} falsified (changes), {left} undecided",
-        alike=percent_down(alike, digits),
-        unlike=percent_down(unlike, digits),
+        "{alike} certified (unchanged), {unlike} falsified (changes), at most {left} undecided",
+        alike=_at_least(alike, digits) if alike else say(NONE_PROVEN),
+        unlike=_at_least(unlike, digits) if unlike else say(NONE_PROVEN),
         left=percent_up(left, digits),
     )
+
+
+def proven_share(share: Fraction, digits: int, *, exact: bool = False) -> str:
+    """Write a proven share for a table: rounded down, and in words where nothing is proven."""
+    return percent_down(share, digits) if share or exact else say(NONE_PROVEN)
+
+
+def short_name(proven: Proven) -> str:
+    """Name shortly of what something is proven, for where there is little room."""
+    return say("the population") if proven.of == "people" else _possible(proven)
 
 
 def _possible(proven: Proven) -> str:

@@ -85,7 +85,11 @@ def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Es
         rest_of(float(end), float(ends[-1]), known_consistent, known_discriminatory)
         for end in (*clopper_pearson(discriminatory, people, _CONFIDENCE), discriminatory / people)
     )
-    return Estimated(people, discriminatory, low_share, high_share, _CONFIDENCE, estimate)
+    return Estimated(
+        *(people, discriminatory, low_share, high_share, _CONFIDENCE, estimate),
+        certified=known_consistent / float(ends[-1]),
+        falsified=known_discriminatory / float(ends[-1]),
+    )
 
 
 def rest_of(share: float, points: float, consistent: float, discriminatory: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairdesk.answers.rates import bounded_rates, counted_ratio_sentence, decision_tables
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
@@ -157,6 +158,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     of_marginals = proof_words.proven_of(run.figures, "population")
     if of_people is not None:
         blocks.append(Text(say(proof_words.POPULATION), lead=say("The population.")))
+    blocks += map(Text, proof_words.shares_sentences(run.figures))
     rows = [each for each in run.figures if isinstance(each, Share) and each.whom == "data"]
     blocks += [
         Text(
@@ -166,7 +168,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         for each in rows
     ]
     blocks += _bars(proven, of_people, of_marginals, run.id)
-    blocks += _rates(spec, run)
+    blocks += _rates(material, run)
     blocks += [*_course(run, proven), *_division(run)]
     blocks += _alone(run, proven)
     blocks += map(appended, _pairs(spec, run))
@@ -264,18 +266,19 @@ def _facts(
     counts = {
         say("Certified (unchanged)"): (
             proven.certified_people,
-            proof_words.percent_down(consistent, digits),
+            proof_words.proven_share(consistent, digits, exact=proven.exact),
         ),
         say("Falsified (changes)"): (
             proven.falsified_people,
-            proof_words.percent_down(discriminatory, digits),
+            proof_words.proven_share(discriminatory, digits, exact=proven.exact),
         ),
     }
     facts = [Fact("Combinations in the input domain", _exactly(int(proven.total or 0)))]
     facts += [
         Fact(
             name,
-            f"{_exactly(int(count or 0))} ({share})" + ("" if proven.exact else say(", at least")),
+            f"{_exactly(int(count or 0))} ({share})"
+            + ("" if proven.exact or not int(count or 0) else say(", at least")),
         )
         for name, (count, share) in counts.items()
     ]
@@ -297,12 +300,10 @@ def _facts(
                 "Of the undecided, estimated",
                 say(
                     "the decision changes for {share} ({ends}); statistical, not certified: "
-                    "it changed for {unlike} of {people} instances drawn at random from the "
-                    "undecided regions, and what is proven of these regions is subtracted",
+                    "{chain}",
                     share=words.shown_percent(estimate.estimate, 1),
                     ends=ends,
-                    people=words.number(estimate.n_samples),
-                    unlike=words.number(estimate.discriminatory),
+                    chain=proof_words.drawn_sentence(estimate),
                 ),
             )
         )
@@ -323,27 +324,33 @@ def _facts(
     ]
 
 
-def _rates(spec: AuditSpec, run: RunRecord) -> list[Block]:
-    """Return between which shares the rates of groups are proven to be."""
+def _rates(material: Material, run: RunRecord) -> list[Block]:
+    """Return between which shares the rates of groups are proven to be, beside those observed."""
+    tables = tuple(map(material.shown.table, decision_tables(material.runs)))
+    section = say("section {number}", number=str(material.number("outcomes")))
     found = [each for each in run.figures if isinstance(each, ProvenRates)]
     if not found:
         return []
     blocks: list[Block] = [Text(say(proof_words.RATES), lead=say("Selection rates of groups."))]
     for place, rates in enumerate(found, start=1):
+        bounded = bounded_rates(material.spec, rates, tables)
+        known = any(each.observed is not None for each in bounded)
         rows = tuple(
             (
-                rule_words.combination_text(spec, (rates.attribute,), (each.code,)),
-                proof_words.least_rate(each.low),
-                proof_words.most_rate(each.high),
+                each.group,
+                proof_words.least_rate(each.proven.low),
+                proof_words.most_rate(each.proven.high),
+                *((_observed(each.observed),) if known else ()),
             )
-            for each in rates.groups
+            for each in bounded
         )
+        header = ("Group", "Selection rate, at least", "Selection rate, at most")
         blocks.append(
             Grid(
-                header=("Group", "Selection rate, at least", "Selection rate, at most"),
+                header=(*header, "Observed in the data rows") if known else header,
                 rows=rows,
-                widths=(2.0, 1.0, 1.0),
-                right=(1, 2),
+                widths=(2.0, 1.0, 1.0, 1.0) if known else (2.0, 1.0, 1.0),
+                right=(1, 2, 3) if known else (1, 2),
                 caption=say(
                     "Bounds of the selection rates by {name} in the population (a model of the "
                     "data)",
@@ -353,8 +360,14 @@ def _rates(spec: AuditSpec, run: RunRecord) -> list[Block]:
                 evidence="proven",
             )
         )
-        blocks.append(Text(proof_words.ratio_sentence(rates)))
+        blocks += [Text(each.warning) for each in bounded if each.warning]
+        counted = counted_ratio_sentence(rates, tables, section)
+        blocks.append(Text(f"{proof_words.ratio_sentence(rates)} {counted}".rstrip()))
     return blocks
+
+
+def _observed(rate: float | None) -> str:
+    return "–" if rate is None else words.shown_percent(rate, 2)
 
 
 def _alone(run: RunRecord, proven: Proven) -> list[Block]:
@@ -381,21 +394,28 @@ def _alone(run: RunRecord, proven: Proven) -> list[Block]:
             widths=(1.6, 1, 1, 1),
             right=(1, 2, 3),
             caption=(
-                "Each protected attribute alone; the others are treated like attributes that are "
-                "not protected"
+                "Shares of the input domain for each protected attribute alone; the others are "
+                "treated like attributes that are not protected"
             ),
             key=f"alone-{run.id}",
             evidence="proven",
-        )
+        ),
+        *_none_means(rows),
     ]
+
+
+def _none_means(rows: tuple[tuple[str, ...], ...]) -> list[Block]:
+    """Return what “none proven” means, where a table says it."""
+    none = say(proof_words.NONE_PROVEN)
+    return [Text(say(proof_words.NONE_MEANS))] if any(none in row for row in rows) else []
 
 
 def _shares(proven: Proven) -> tuple[str, str, str]:
     consistent, discriminatory, left = proof_words.proven_fractions(proven)
     digits = proof_words.digits_of_proof(consistent, discriminatory, left)
     return (
-        proof_words.percent_down(consistent, digits),
-        proof_words.percent_down(discriminatory, digits),
+        proof_words.proven_share(consistent, digits, exact=proven.exact),
+        proof_words.proven_share(discriminatory, digits, exact=proven.exact),
         proof_words.percent_up(left, digits),
     )
 
@@ -410,8 +430,8 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
         (
             rule_words.combination_text(spec, each.attributes, each.first),
             rule_words.combination_text(spec, each.attributes, each.second),
-            words.shown_percent(each.falsified, 2),
-            words.shown_percent(each.certified, 2),
+            _of_pair(each.falsified, exact=each.exact),
+            _of_pair(each.certified, exact=each.exact),
             "exactly" if each.exact else "at least",
         )
         for each in sorted(pairs, key=lambda pair: -pair.falsified)
@@ -428,8 +448,13 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
             ),
             key=f"values-{run.id}",
             evidence="proven",
-        )
+        ),
+        *_none_means(rows),
     ]
+
+
+def _of_pair(share: float, *, exact: bool) -> str:
+    return words.shown_percent(share, 2) if share or exact else say(proof_words.NONE_PROVEN)
 
 
 def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from fairdesk.answers.answer import Question
+from fairdesk.answers.rates import bounded_rates, counted_ratio_sentence, decision_tables
 from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
@@ -29,6 +30,7 @@ from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
+from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.wording import figures, words
@@ -89,25 +91,35 @@ def pair_rows(spec: AuditSpec, pairs: Iterable[PairShare]) -> list[tuple[Cell, .
             (
                 Cell(group(each.attributes, each.first), -place),
                 Cell(group(each.attributes, each.second), -place),
-                Cell(shown("discriminatory", discriminatory), each.falsified),
-                Cell(shown("consistent", consistent), each.certified),
+                Cell(_proven("discriminatory", discriminatory, each), each.falsified),
+                Cell(_proven("consistent", consistent, each), each.certified),
                 Cell(shown("undecided", left), float(left)),
             )
         )
     return rows
 
 
-def rate_rows(spec: AuditSpec, found: Iterable[ProvenRates]) -> list[tuple[Cell, ...]]:
-    """Write a row per group, and one for the ratio of each attribute."""
+def _proven(verdict: str, share: Fraction, pair: PairShare) -> str:
+    """Write what is proven of a pair; in words where nothing is."""
+    return shown(verdict, share) if share or pair.exact else proof_words.NONE_PROVEN
+
+
+def rate_rows(
+    spec: AuditSpec, found: Iterable[ProvenRates], tables: Sequence[GroupTable] = ()
+) -> list[tuple[Cell, ...]]:
+    """Write a row per group with the rate observed, and one for the ratio of each attribute."""
     rows: list[tuple[Cell, ...]] = []
     for rates in found:
-        for each in rates.groups:
-            name = rule_words.combination_text(spec, (rates.attribute,), (each.code,))
+        for each in bounded_rates(spec, rates, tables):
+            low_rate, high_rate, observed = each.proven.low, each.proven.high, each.observed
             rows.append(
                 (
-                    Cell(name, -len(rows)),
-                    Cell(proof_words.least_rate(each.low), each.low),
-                    Cell(proof_words.most_rate(each.high), each.high),
+                    Cell(each.group, -len(rows)),
+                    Cell(proof_words.least_rate(low_rate), low_rate),
+                    Cell(proof_words.most_rate(high_rate), high_rate),
+                    Cell("–", -1.0)
+                    if observed is None
+                    else Cell(words.shown_percent(observed, 2), observed),
                 )
             )
         low, high = proof_words.ratio_bounds(rates)
@@ -116,9 +128,22 @@ def rate_rows(spec: AuditSpec, found: Iterable[ProvenRates]) -> list[tuple[Cell,
                 Cell(_ratio_name(rates), -len(rows)),
                 Cell(low, rates.ratio_low),
                 Cell(high, rates.ratio_high),
+                Cell("–", -1.0),
             )
         )
     return rows
+
+
+def rate_notes(
+    spec: AuditSpec, found: Iterable[ProvenRates], tables: Sequence[GroupTable]
+) -> tuple[str, ...]:
+    """Say which bounds are not to be quoted, and what the data rows tell all the same."""
+    notes: list[str] = []
+    for rates in found:
+        notes += [each.warning for each in bounded_rates(spec, rates, tables)]
+        counted = counted_ratio_sentence(rates, tables, "page Groups")
+        notes.append(f"{proof_words.ratio_sentence(rates)} {counted}" if counted else "")
+    return tuple(filter(None, notes))
 
 
 def _ratio_name(rates: ProvenRates) -> str:
@@ -168,8 +193,11 @@ class ProofPage(RunPage):
         self.discriminatory = RuleTable("Largest falsified regions", regions)
         self.consistent = RuleTable("Largest certified regions", regions)
         self.rates = RuleTable(
-            "Proven selection rates of groups", ("Group", "At least", "At most"), wide=1
+            "Proven selection rates of groups",
+            ("Group", "At least", "At most", "Observed in the data rows"),
+            wide=1,
         )
+        self.rate_notes = parts.quiet()
         self.pairs = RuleTable(
             "Pairs of protected values",
             (
@@ -240,6 +268,7 @@ class ProofPage(RunPage):
             (self.chart, "", ""),
             (self.alone, "", ""),
             (self.rates, "Proven selection rates of groups", proof_words.RATES),
+            (self.rate_notes, "", ""),
             (
                 self.refinement,
                 "Certified and falsified regions",
@@ -258,7 +287,8 @@ class ProofPage(RunPage):
             (
                 self.pairs,
                 "By pair of protected values",
-                "For each pair of protected values alone: what is proven about the input domain.",
+                "For each pair of protected values alone: what is proven about the input domain. "
+                + proof_words.NONE_MEANS,
             ),
         )
 
@@ -334,7 +364,12 @@ class ProofPage(RunPage):
             rows = region_rows(spec, (each for each in regions if each.verdict == verdict))
             self._show_section(table, there=bool(rows))
             table.show_rows(rows)
-        rates = rate_rows(spec, (each for each in shown if isinstance(each, ProvenRates)))
+        found = [each for each in shown if isinstance(each, ProvenRates)]
+        tables = decision_tables(self._session.runs)
+        rates = rate_rows(spec, found, tables)
+        notes = rate_notes(spec, found, tables)
+        self._show_section(self.rate_notes, there=bool(notes))
+        self.rate_notes.setText("\n".join(notes))
         self._show_section(self.rates, there=bool(rates))
         self.rates.show_rows(rates)
         pairs = pair_rows(spec, (each for each in shown if isinstance(each, PairShare)))
@@ -393,7 +428,8 @@ class ProofPage(RunPage):
             self._of_people.say(kind, said.sentence, proof_words.POPULATION)
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
-        notes = proven.notes if proven is not None else ()
+        of = proof_words.shares_sentences(run.figures)
+        notes = of if proven is None else (*of, *proven.notes)
         self._notes.setText("\n".join(notes))
         self._notes.setVisible(bool(notes))
 

@@ -360,7 +360,9 @@ class RunBar(parts.Card):
                 f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
             )
             self._share.show_number(
-                f"{consistent}   {discriminatory}", "proven: unchanged, changes"
+                f"{consistent}   {discriminatory}",
+                f"of {proof_words.short_name(proven)} certified (=), falsified (≠)"
+                + ("" if proven.exact else ", at least"),
             )
             return
         share = next(iter(main_shares(shares(run))), None)

@@ -188,7 +188,10 @@ def _proof_of(run: Run) -> Standing:
     proven = proof_words.proven_of(run.figures, "people") or proof_words.proven_of(run.figures)
     if proven is not None:
         consistent, _discriminatory, _left = proof_words.proven_fractions(proven)
-        text = f"{shown('consistent', consistent)} certified"
+        share = f"{shown('consistent', consistent)} of {proof_words.short_name(proven)} certified"
+        text = share if proven.exact else f"at least {share}"
+        if not consistent and not proven.exact:
+            text = "none certified"
     elif run.state == "done":
         text = "not certified"
     else:
