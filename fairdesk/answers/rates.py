@@ -82,7 +82,7 @@ def bounded_rates(
 
 
 def counted_ratio_sentence(rates: ProvenRates, tables: Sequence[GroupTable], where: str) -> str:
-    """Say that bounds that allow no conclusion do not qualify the ratio counted in the data rows.
+    """Say that the ratio counted in the data rows does not rest on bounds that do not conclude.
 
     Empty where the bounds conclude, or no such ratio was counted.
 
@@ -99,7 +99,8 @@ def counted_ratio_sentence(rates: ProvenRates, tables: Sequence[GroupTable], whe
     if not proof_words.is_too_wide(rates) or table is None or worst_of(table) is None:
         return ""
     return say(
-        "This does not qualify the impact ratio counted in the data rows ({where}).", where=where
+        "The impact ratio counted in the data rows ({where}) does not depend on these bounds.",
+        where=where,
     )
 
 

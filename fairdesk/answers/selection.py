@@ -19,7 +19,6 @@ from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import ExcessChange, Share
-from fairdesk.results.proofs import Proven
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.decisions import name_of
@@ -416,11 +415,9 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     if run is not None and best is not None:
         weighted = proven_of(run.figures, "population")
         of_people = proven_of(run.figures, "people")
-        lead = proven_statement(best)
-        if of_people is not None:
-            lead = _of_model(spec, of_people, runs)
+        lead = best if of_people is None else of_people
         details = [
-            proven_statement(best).sentence if of_people is not None else "",
+            *((_of_rows(spec, runs), proven_statement(best).sentence) if of_people else ()),
             say(
                 "Data-weighted (attributes assumed independent): {shares}.",
                 shares=standing_of(weighted),
@@ -430,7 +427,7 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
             estimated_sentence(best),
         ]
         chart = pictures.proof(spec, run.figures)
-        return _answer(Question.CERTAIN, lead, details, run, tried, chart)
+        return _answer(Question.CERTAIN, proven_statement(lead), details, run, tried, chart)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
     if not exact:
         return Answer(Question.CERTAIN, unmeasured(""))
@@ -439,20 +436,16 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     return _answer(Question.CERTAIN, said, (), run, tried, chart)
 
 
-def _of_model(spec: AuditSpec, of_people: Proven, runs: Sequence[Run]) -> Statement:
-    """Say what is proven of the population model, and what was counted in the data rows."""
-    note = say("Of the population model fitted to the data, not of real individuals.")
+def _of_rows(spec: AuditSpec, runs: Sequence[Run]) -> str:
+    """Say what was counted in the data rows, beside what is proven of a model of them."""
     for _, share in best_shares(runs):
         if share.whom == "data" and share.exhaustive:
-            note = say(
-                "Of the population model fitted to the data, not of real individuals; of the "
-                "{people} in the data, the decision changes for {share}.",
-                people=words.counted(share.n_samples, spec.person),
+            return say(
+                "In the data themselves, the decision changes for {share} of {people}.",
                 share=words.percent(share.hits, share.n_samples, 2),
+                people=words.counted(share.n_samples, spec.person),
             )
-    said = proven_statement(of_people, note)
-    brief = said.brief or f"{note} {said.sentence}"
-    return msgspec.structs.replace(said.with_more(note), brief=brief)
+    return ""
 
 
 def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

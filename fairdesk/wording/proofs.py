@@ -56,17 +56,6 @@ POPULATION = fixed(
     "for this model of the data; they are not shares of the real individuals that the data come "
     "from."
 )
-#: What each proven share is a share of, by whom it is of.
-SHARES_OF = fixed(
-    {
-        "people": "Share of the population: combinations weigh as much as a model of the data "
-        "says, in which each attribute depends on one other.",
-        "domain": "Share of the input domain: every combination of allowed values counts once, "
-        "however rare it is.",
-        "population": "Data-weighted share: combinations weigh as much as the shares of their "
-        "values in the data, multiplied as if the attributes were independent.",
-    }
-)
 #: Where a group of the data is not as the population model describes it.
 OUTSIDE = fixed(
     "The rate observed in the data rows lies outside these bounds: the population model does not "
@@ -85,22 +74,8 @@ def proven_of(
     return max(proven, key=lambda each: len(each.attributes), default=None)
 
 
-def shares_sentences(measured: Iterable[Metric]) -> tuple[str, ...]:
-    """Say for each kind of proven share what it is a share of; empty where there is but one."""
-    kinds = {each.of for each in measured if isinstance(each, Proven)}
-    return tuple(say(said) for of, said in SHARES_OF.items() if of in kinds and len(kinds) > 1)
-
-
-def proven_statement(proven: Proven, whom: str = "") -> Statement:
-    """Say what is proven and what is left; what is proven is rounded down.
-
-    Parameters
-    ----------
-    proven : Proven
-        The shares.
-    whom : str
-        Says in the few words of what these are shares; empty for the short name of it.
-    """
+def proven_statement(proven: Proven) -> Statement:
+    """Say what is proven and what is left; what is proven is rounded down."""
     people, whatever = _possible(proven), _whatever(proven.attributes)
     if proven.exact:
         return _exact_statement(proven)
@@ -135,12 +110,12 @@ def proven_statement(proven: Proven, whom: str = "") -> Statement:
             unlike=_at_least(unlike, digits),
             **values,
         )
-    rest = say(
-        "{falsified} is falsified (the decision changes); at most {left} is undecided.",
+    brief = say(
+        "Of {people}. {falsified} is falsified (the decision changes); at most {left} is "
+        "undecided.",
         falsified=words.capital(_at_least(unlike, digits)) if unlike else say("Nothing"),
         **values,
     )
-    brief = f"{whom or say('Of {people}.', people=people)} {rest}"
     return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence, brief)
 
 

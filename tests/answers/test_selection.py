@@ -15,6 +15,8 @@ from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
 from fairdesk.wording import figures
+from fairdesk.wording import proofs as proof_words
+from tests import phrases
 from tests.plausible import scored
 from tests.report import repairs
 from tests.report.building import people_store
@@ -247,8 +249,19 @@ def test_certain_is_what_leaves_least_undecided(spec):
     assert (answer.run, answer.others, answer.evidence) == (1, (2,), "proven")
     assert plain(answer.said.value) == "At least 60.00 %"
     data, rest = map(plain, answer.details)
-    assert "20.00 % certified (unchanged), 10.00 % falsified (changes), 70.00 % undecided" in data
+    assert (
+        "at least 20.00 % certified (unchanged), at least 10.00 % falsified (changes), at most "
+        "70.00 % undecided"
+    ) in data
     assert "41.0 %" in rest
+    # what is proven of a model of the data comes first, and what was counted in them beside it
+    of_people = replace(fine, of="people", certified=0.7, falsified=0.2, undecided=0.1)
+    modelled = answered(spec, Question.CERTAIN, run(1, "certify", fine, of_people, ROWS))
+    assert plain(modelled.said.value) == "At least 70.00 %"
+    assert [plain(each) for each in modelled.details][:2] == [
+        f"In the data themselves, {phrases.DECISION_CHANGES_FOR} 1.50 % of 200 applicants.",
+        plain(proof_words.proven_statement(fine).sentence),
+    ]
     # of equal ones the newer, and a certificate of all before any
     assert answered(spec, Question.CERTAIN, *runs, run(4, "certify", fine)).run == 4
     whole = answered(spec, Question.CERTAIN, run(5, "fairquant", EXACT), *runs)

@@ -5,6 +5,7 @@ import pytest
 
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.blocks import stated
+from fairdesk.results.proofs import Estimated
 from fairdesk.wording import figures
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
@@ -85,9 +86,9 @@ def test_what_is_estimated_of_the_undecided_part_tells_its_counts():
     said = plain(proof_words.remainder_statement(PROVEN).sentence)
     assert said == (
         f"{phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 38.0 to 44.0 %) of the undecided "
-        "3.17 %: it changed for 410 of 1,000 instances drawn from regions that are not fully "
-        "decided; what is certified or falsified in these regions was taken out of the share. "
-        "Statistical, not certified."
+        "3.17 %: it changed for 410 of 1,000 instances (41.00 %) drawn from regions that are not "
+        "fully decided. What is certified or falsified in these regions was taken out of the "
+        "share. Statistical, not certified."
     )
     whole = {"certified": 0.0, "falsified": 0.0, "undecided": 1.0, "estimated": DRAWN}
     none = proof_words.remainder_statement(msgspec.structs.replace(PROVEN, **whole))
@@ -96,6 +97,21 @@ def test_what_is_estimated_of_the_undecided_part_tells_its_counts():
         "for 0 of 1,000 instances"
     )
     assert proof_words.remainder_statement(msgspec.structs.replace(PROVEN, estimated=None)) is None
+
+
+def test_an_estimate_follows_from_what_was_drawn_and_what_is_known_of_it():
+    counted = Estimated(1_000, 40, 0.01, 0.05, 0.95, 0.025, certified=0.2, falsified=0.02)
+    said = plain(proof_words.drawn_sentence(counted))
+    assert said.endswith(
+        "Of the combinations in these regions, 20.00 % were already counted as certified and "
+        "2.00 % as falsified, without deciding which ones; 78.00 % are undecided. The estimate is "
+        "(4.00 % − 2.00 %) / 78.00 % = 2.50 %, calculated before rounding."
+    )
+    # nothing is taken off where nothing is known
+    known = proof_words.drawn_sentence(
+        msgspec.structs.replace(counted, certified=0.0, falsified=0.0)
+    )
+    assert plain(known).endswith("not fully decided.")
 
 
 def test_more_sentences_follow_and_empty_ones_are_no_gap():

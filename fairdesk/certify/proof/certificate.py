@@ -362,9 +362,8 @@ def margin_sentence(margin: float) -> str:
     return (
         "The proof is valid for the numbers as the model itself adds and rounds them, in any "
         "order: rounding changes its output, before it is converted to a probability, by at most "
-        f"{text}, and every bound allows for that. Score differences of less than {text} (in "
-        "logits, before the logistic function) count as undecided, unless the model itself was "
-        "queried."
+        f"{text}, and every bound allows for that. An output closer than this to the "
+        "decision threshold counts as undecided, unless the model itself was queried."
     )
 
 

@@ -158,7 +158,6 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     of_marginals = proof_words.proven_of(run.figures, "population")
     if of_people is not None:
         blocks.append(Text(say(proof_words.POPULATION), lead=say("The population.")))
-    blocks += map(Text, proof_words.shares_sentences(run.figures))
     rows = [each for each in run.figures if isinstance(each, Share) and each.whom == "data"]
     blocks += [
         Text(
@@ -170,8 +169,8 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks += _bars(proven, of_people, of_marginals, run.id)
     blocks += _rates(material, run)
     blocks += [*_course(run, proven), *_division(run)]
-    blocks += _alone(run, proven)
-    blocks += map(appended, _pairs(spec, run))
+    alone, pairs = _alone(run, proven), _pairs(spec, run)
+    blocks += [*alone, *map(appended, pairs), *_none_means([*alone, *pairs])]
     blocks += _regions(spec, run)
     blocks.append(Facts(tuple(_facts(run, proven, of_people, of_marginals)), appended=True))
     blocks += [Text(note) for note in proven.notes]
@@ -299,11 +298,9 @@ def _facts(
             Fact(
                 "Of the undecided, estimated",
                 say(
-                    "the decision changes for {share} ({ends}); statistical, not certified: "
-                    "{chain}",
+                    "the decision changes for {share} ({ends}); statistical, not certified",
                     share=words.shown_percent(estimate.estimate, 1),
                     ends=ends,
-                    chain=proof_words.drawn_sentence(estimate),
                 ),
             )
         )
@@ -344,7 +341,7 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
             )
             for each in bounded
         )
-        header = ("Group", "Selection rate, at least", "Selection rate, at most")
+        header = ("Group", "At least", "At most")
         blocks.append(
             Grid(
                 header=(*header, "Observed in the data rows") if known else header,
@@ -370,7 +367,7 @@ def _observed(rate: float | None) -> str:
     return "–" if rate is None else words.shown_percent(rate, 2)
 
 
-def _alone(run: RunRecord, proven: Proven) -> list[Block]:
+def _alone(run: RunRecord, proven: Proven) -> list[Grid]:
     """Return what single protected attributes do, where several are compared."""
     alone = [
         each
@@ -399,15 +396,15 @@ def _alone(run: RunRecord, proven: Proven) -> list[Block]:
             ),
             key=f"alone-{run.id}",
             evidence="proven",
-        ),
-        *_none_means(rows),
+        )
     ]
 
 
-def _none_means(rows: tuple[tuple[str, ...], ...]) -> list[Block]:
+def _none_means(tables: list[Grid]) -> list[Block]:
     """Return what “none proven” means, where a table says it."""
     none = say(proof_words.NONE_PROVEN)
-    return [Text(say(proof_words.NONE_MEANS))] if any(none in row for row in rows) else []
+    is_said = any(none in row for table in tables for row in table.rows)
+    return [Text(say(proof_words.NONE_MEANS))] if is_said else []
 
 
 def _shares(proven: Proven) -> tuple[str, str, str]:
@@ -420,7 +417,7 @@ def _shares(proven: Proven) -> tuple[str, str, str]:
     )
 
 
-def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
+def _pairs(spec: AuditSpec, run: RunRecord) -> list[Grid]:
     """Return which pairs of values carry what is unlike."""
     pairs = [each for each in run.figures if isinstance(each, PairShare)]
     pairs = [each for each in pairs if each.falsified or each.certified]
@@ -448,8 +445,7 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
             ),
             key=f"values-{run.id}",
             evidence="proven",
-        ),
-        *_none_means(rows),
+        )
     ]
 
 

@@ -108,6 +108,8 @@ def test_only_undecided_boxes_are_drawn_from(case):
     told = remainder(refinery, case.fed, np.random.default_rng(0))
     assert told.discriminatory == 0
     assert told.low == 0.0
+    # whole boxes are known, nothing of the boxes from which was drawn
+    assert told.certified == told.falsified == 0.0
 
 
 def test_nothing_is_told_where_nothing_is_undecided(case):

@@ -129,7 +129,7 @@ def text(tmp_path_factory):
         "Falsified (changes) 851,851,844,185,185,185 (6.90 %), at least",
         "Undecided 391,358,021,169,135,801 (3.17 %)",
         f"{phrases.DECISION_CHANGES_FOR} 41.0 % (95 % CI 40.0 to 42.0 %); {phrases.NOT_CERTIFIED}",
-        "95.10 % certified (unchanged), 2.10 % falsified (changes), 2.80 % undecided",
+        "at least 95.10 % certified (unchanged), at least 2.10 % falsified (changes)",
         "all 8 permitted combinations of values of sex and job (28 pairs in all)",
         "Regions examined 1,234,567",
         "Of the constraints one could not be decided on boxes.",
@@ -309,3 +309,16 @@ def test_the_population_comes_before_the_combinations_with_the_rates_of_its_grou
     assert "sex = female 10.93 % 12.10 %" in text
     assert "sex = male 30.11 % 31.02 %" in text
     assert proof_words.ratio_sentence(RATES).replace("\u00a0", " ") in text
+
+
+def test_what_it_means_that_nothing_is_proven_is_said_once_where_it_is_said(text, tmp_path):
+    assert proof_words.NONE_MEANS not in text
+    told = [
+        msgspec.structs.replace(each, falsified=0.0)
+        if isinstance(each, Proven) and each.attributes == ("sex",)
+        else msgspec.structs.replace(each, falsified=0.0)
+        if isinstance(each, PairShare)
+        else each
+        for each in FIGURES
+    ]
+    assert words_of(made(tmp_path, (tuple(told), "done"))).count(proof_words.NONE_MEANS) == 1

@@ -428,8 +428,7 @@ class ProofPage(RunPage):
             self._of_people.say(kind, said.sentence, proof_words.POPULATION)
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
-        of = proof_words.shares_sentences(run.figures)
-        notes = of if proven is None else (*of, *proven.notes)
+        notes = () if proven is None else proven.notes
         self._notes.setText("\n".join(notes))
         self._notes.setVisible(bool(notes))
 

@@ -1,0 +1,67 @@
+"""Proven bounds of selection rates, beside the rates observed in the data rows."""
+
+import msgspec
+import pytest
+
+from fairdesk.answers.rates import bounded_rates, counted_ratio_sentence, decision_tables
+from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.results.proofs import GroupRate, ProvenRates
+from fairdesk.wording import proofs as proof_words
+from tests.answers.test_selection import run
+from tests.report.building import people_store
+
+replace = msgspec.structs.replace
+RATES = ProvenRates("sex", (GroupRate(0.0, 0.2, 0.3, 0.4), GroupRate(1.0, 0.3, 0.9, 0.6)), 0.2, 1.0)
+
+
+def line(code, favourable, ratio=None):
+    return GroupLine(
+        (str(code),), (code,), True, 100, 0.5, favourable, favourable / 100, 0.0, 1.0, False, ratio
+    )
+
+
+TABLE = GroupTable(
+    *("decisions", "yes", ("sex",), 200, 0, 0, 60, 1),
+    lines=(line(0.0, 10, 0.2), line(1.0, 50, 1.0)),
+)
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory):
+    with people_store(tmp_path_factory.mktemp("rates"), ("sex", "age")) as store:
+        return store.spec
+
+
+def test_a_group_whose_rate_is_outside_its_bounds_is_not_to_be_quoted(spec):
+    outside, inside = bounded_rates(spec, RATES, (TABLE,))
+    assert (outside.observed, inside.observed) == (0.1, 0.5)
+    assert (outside.is_outside, inside.is_outside) == (True, False)
+    assert outside.warning == f"{outside.group}: {proof_words.OUTSIDE}"
+    assert inside.warning == ""
+
+
+def test_without_a_table_of_the_attribute_nothing_is_observed(spec):
+    other = replace(TABLE, attributes=("job",))
+    for each in bounded_rates(spec, RATES, (other,)):
+        assert each.observed is None
+        assert not each.is_outside
+
+
+def test_a_bin_of_numbers_is_not_the_value_whose_rate_is_proven(spec):
+    rates, table = replace(RATES, attribute="age"), replace(TABLE, attributes=("age",))
+    assert [each.observed for each in bounded_rates(spec, rates, (table,))] == [None, None]
+
+
+def test_the_ratio_that_was_counted_is_named_where_the_bounds_do_not_conclude():
+    assert "(page Groups)" in counted_ratio_sentence(RATES, (TABLE,), "page Groups")
+    concludes = replace(RATES, ratio_high=0.7)
+    uncounted = replace(TABLE, attributes=("job",))
+    assert counted_ratio_sentence(concludes, (TABLE,), "page Groups") == ""
+    assert counted_ratio_sentence(RATES, (uncounted,), "page Groups") == ""
+
+
+def test_tables_are_of_decisions_and_of_the_latest_run_that_has_some():
+    newer = replace(TABLE, n_samples=300)
+    runs = (run(1, "groups", TABLE), run(2, "groups", newer), run(3, "groups"))
+    labels = run(4, "groups", replace(TABLE, of="label"))
+    assert decision_tables((*runs, labels)) == (newer,)
