@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fairdesk.charts.scales import percent_ticks, ticks
-from fairdesk.charts.shapes import Axis, Box, Laid, Marked, Paper, Path, Shape, Words, hatched
+from fairdesk.charts.shapes import Axis, Box, Laid, Marked, Paper, Path, Shape, Spot, Words, hatched
 from fairdesk.wording.language import say
 
 #: By the height of a line of type: a bar's height, and the room between bars.
@@ -76,7 +76,7 @@ class ShareBars:
         said = "; ".join(f"{bar.name}: {bar.value}" for bar in self.bars)
         return say("Bars of shares. {said}.", said=said)
 
-    def lay_out(self, paper: Paper, _marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+    def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put each bar below its name and number, and the scale below all."""
         lead = paper.lead
         row = (1.2 + _BAR + _GAP) * lead
@@ -91,9 +91,19 @@ class ShareBars:
                 x = max(x, half)
                 y = bottom + 0.6 * lead
                 shapes.append(Words(x, y, text, "quiet", "middle", paper.small))
+        spots: list[Spot] = []
         for place, bar in enumerate(self.bars):
             shapes += _bar(bar, place * row, paper, paper.width / reach)
-        return Laid(bottom + 1.2 * lead, shapes, axis=Axis(0.0, paper.width, 0.0, reach))
+            high = (1.2 + _BAR) * lead
+            spots.append(
+                Spot(place, f"{bar.name}: {bar.value}", 0.0, place * row, paper.width, high)
+            )
+            if place in marked:
+                frame = place * row + 1.2 * lead, paper.width - 1.0, _BAR * lead
+                shapes.append(Box(0.5, *frame, None, "accent"))
+        order = (tuple(range(len(spots))),)
+        axis = Axis(0.0, paper.width, 0.0, reach)
+        return Laid(bottom + 1.2 * lead, shapes, spots, down=order, axis=axis)
 
 
 def _bar(bar: ShareBar, top: float, paper: Paper, scale: float) -> Iterator[Shape]:

@@ -187,6 +187,7 @@ class ProofPage(RunPage):
         for each in (self.bars, self.alone, self.chart):
             each.said.connect(session.said)
             each.failed.connect(session.failed)
+        self.bars.canvas.pressed.connect(self._show_falsified)
         self.refinement = RefinementView(session)
         self.refinement.show_examples.connect(self.show_examples)
         regions = ("Region", "Share of the input domain", "Combinations", "Data-weighted share")
@@ -321,6 +322,16 @@ class ProofPage(RunPage):
         return self._stop
 
     # What happens
+
+    def _show_falsified(self, place: int) -> None:
+        """Show the pairs of the run for a falsified share; what is counted of rows has no pairs."""
+        parted = [
+            (bar, verdict) for bar in self.bars.drawing.bars for verdict, _share in bar.parts()
+        ]
+        bar, verdict = parted[place]
+        run = self._told
+        if verdict == "discriminatory" and not bar.counted and run is not None and run.found:
+            self.show_examples.emit(run.id, ())
 
     def _ask_more(self, seconds: float) -> None:
         if self._told is not None:

@@ -43,6 +43,8 @@ POSSIBLE = (
     "The input domain contains all combinations of values that this audit allows, each "
     "equally likely; most do not resemble the {many} in the data."
 )
+#: What a bar opens.
+PAIRS = "Click a bar to list the discriminatory pairs of this run for that change."
 #: The kinds of people, in the order in which they are told.
 _WHOM: dict[str, str] = {
     "domain": "Input domain",
@@ -172,9 +174,13 @@ class SharePage(RunPage):
     -------
     estimate
         A run that estimates it is wanted.
+    show_pairs : int, object, object
+        The pairs of this run are to be shown: those of an attribute alone, and those this near to
+        the data, unless ``None``.
     """
 
     estimate = Signal()
+    show_pairs = Signal(int, object, object)
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, measured, "Run whose estimates are shown", Question.SHARE)
@@ -182,6 +188,9 @@ class SharePage(RunPage):
         self._reference: Reference | None = None
         self._drawn: list[Share] = []
         self._bars = Picture(ShareBars(), presses=True)
+        self._bars.pressed.connect(self._show_pairs)
+        self._barred: tuple[Share, ...] = ()
+        self._pairs_words = parts.quiet(PAIRS)
         self.chart = LineChart()
         self.chart.setMinimumHeight(280)
         self.chart.said.connect(session.said)
@@ -239,6 +248,7 @@ class SharePage(RunPage):
         column.addLayout(self._sentences)
         # below the first statement, above the others
         self._sentences.addWidget(self._bars)
+        self._sentences.addWidget(self._pairs_words)
         column.addSpacing(theme.NEAR)
         column.addWidget(self._course_title)
         column.addWidget(self._course_words)
@@ -281,10 +291,24 @@ class SharePage(RunPage):
         self._say(main, run)
         # the same order everywhere: what is said first, then the single attributes
         ordered = tuple(dict.fromkeys((*main, *measured)))
-        self._bars.draw(ShareBars(bars_of(() if grouped else ordered)))
-        self._bars.setVisible(bool(measured) and not grouped)
+        self._barred = () if grouped else ordered
+        self._bars.draw(ShareBars(bars_of(self._barred)))
+        self._bars.setVisible(bool(self._barred))
+        self._pairs_words.setVisible(bool(self._barred) and bool(run.found))
         self._list_courses(ordered)
         self._show_sets(measured, grouped)
+
+    def _show_pairs(self, place: int) -> None:
+        """Show the pairs that the share of a bar counts."""
+        if self._told is None or not self._told.found:
+            return
+        share = self._barred[place]
+        single = len(share.attributes) == 1
+        self.show_pairs.emit(
+            self._told.id,
+            share.attributes[0] if single else None,
+            0.0 if share.whom == "data" else None,
+        )
 
     def _say(self, measured: Sequence[Share], run: Run) -> None:
         """Say each share in a sentence, and how sure it is; then what repeated queries came to."""

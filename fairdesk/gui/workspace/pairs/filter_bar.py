@@ -158,6 +158,12 @@ class FilterBar(QWidget):
         self.alone = name
         self._tell()
 
+    def show_only(self, alone: str | None, within: float | None) -> None:
+        """Show pairs of an attribute alone, and so near the data; other filters go."""
+        self.alone, self._within = alone, within
+        self._where.clear()
+        self._tell()
+
     def show_all(self) -> None:
         """Show all again that fit the other filters."""
         self._among = None

@@ -155,6 +155,7 @@ class Workspace(QWidget):
         self.proof.go_on.connect(self.prove_more)
         self.proof.stop.connect(self.runner.stop)
         self.proof.show_examples.connect(self._show_examples)
+        self.share.show_pairs.connect(self._show_pairs_of)
         self.overview.find_groups.connect(self.find_groups)
         self.groups.find_groups.connect(self.find_groups)
         self.groups.compare_words.connect(self.compare_words)
@@ -576,6 +577,11 @@ class Workspace(QWidget):
         self.show_page(EXAMPLES)
         if pairs:
             self.examples.pairs.filters.show_chosen(pairs)
+
+    def _show_pairs_of(self, number: int, alone: str | None, within: float | None) -> None:
+        """Show a run's pairs of an attribute alone, or this near to the data."""
+        self._show_examples(number, ())
+        self.examples.pairs.filters.show_only(alone, within)
 
     def _record(self, number: int) -> RunRecord | None:
         return next((run for run in self._session.runs if run.id == number), None)

@@ -108,6 +108,7 @@ class FindingsView(RunPage):
         self.list.chosen.connect(self._show_detail)
         self.list.touched.connect(self._touch)
         self.list.opened.connect(self.detail.people.table.setFocus)
+        self.detail.chart.canvas.pressed.connect(self._show_inside)
         self.detail.left.connect(self.list.setFocus)
         self.detail.wanted.connect(self._show_rule)
         shortcut(self.list, "T", self.detail.chart.toggle_table, "Show the chart as a table")
@@ -309,6 +310,13 @@ class FindingsView(RunPage):
 
     def _show_detail(self, finding: Finding) -> None:
         self.detail.show_finding(finding, self._known(finding.rule_set.outcome))
+
+    def _show_inside(self, place: int) -> None:
+        """Go to the individuals in the subgroup when one of its rates is pressed."""
+        people = self.detail.people
+        if self.detail.chart.drawing.rates[place].inside and people.isVisible():
+            self._area.ensureWidgetVisible(people)
+            people.table.setFocus()
 
     def _known(self, outcome: str) -> frozenset[Conditions]:
         return frozenset(

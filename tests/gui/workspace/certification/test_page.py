@@ -5,7 +5,7 @@ import threading
 import msgspec
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
@@ -185,6 +185,24 @@ def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):
     assert bars._table.model().rowCount() == len(rows) == 9
     kinds = [plain(row[4]) for row in rows[:4]]
     assert kinds == ["proven", "proven", "not known", "estimated, 95 %"]
+
+
+def test_a_falsified_share_opens_the_pairs_of_its_run(qtbot, opened, path):
+    proof = opened(path).proof
+    proof.window().show_page(PROOF)
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    assert record.found
+    proof._take(msgspec.structs.replace(record, figures=ALL, spec=RunSpec("certify")))
+    canvas, seen = proof.bars.canvas, []
+    proof.show_examples.connect(lambda *said: seen.append(said))
+    counted = [bar.counted for bar in proof.bars.drawing.bars for _part in bar.parts()]
+    for spot, of_rows in zip(canvas.laid.spots, counted, strict=True):
+        seen.clear()
+        middle = QPoint(int(spot.x + spot.wide / 2), int(spot.y + spot.tall / 2))
+        qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=middle)
+        shows = "falsified" in spot.tip and not of_rows
+        assert seen == ([(record.id, ())] if shows else []), spot.tip
 
 
 # -- the page ---------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 import msgspec
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QPushButton, QTableWidget
 
 from fairdesk.answers.answer import Question
@@ -147,6 +147,29 @@ def test_the_chart_follows_the_first_statement(qtbot, opened, path):
     assert len(page._statements) > 1
     first, second = page._statements[:2]
     qtbot.waitUntil(lambda: first.y() < page._bars.y() < second.y())
+
+
+def test_a_bar_lists_the_pairs_that_it_counts(qtbot, opened, path):
+    workspace = opened(path)
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    assert record.found
+    workspace.share._take(msgspec.structs.replace(record, figures=(DOMAIN, DATA, SEX)))
+    workspace.show_page(SHARE)
+    bars, filters = workspace.share._bars, workspace.examples.pairs.filters
+    names = [bar.name for bar in bars.drawing.bars]
+    rows, sex = names.index("Data rows, when only age, sex or both change"), len(names) - 1
+    assert names[sex] == "Input domain, when only sex changes"
+    for place, alone, within in ((rows, None, 0.0), (sex, "sex", None)):
+        workspace.show_page(SHARE)
+        workspace.share._take(msgspec.structs.replace(record, figures=(DOMAIN, DATA, SEX)))
+        spot = bars.laid.spots[place]
+        assert spot.tip.startswith(names[place])
+        middle = QPoint(int(spot.wide / 2), int(spot.y + spot.tall / 2))
+        qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=middle)
+        assert workspace._pages.currentWidget() is workspace.examples
+        assert workspace.examples._runs.currentData() == record.id
+        assert (filters.alone, filters._within) == (alone, within)
 
 
 def test_where_nobody_was_found_the_upper_bound_is_said(opened, path):

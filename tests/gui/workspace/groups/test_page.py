@@ -234,6 +234,21 @@ def test_the_list_of_findings_stays_while_the_page_scrolls(qtbot, found):
     assert max(at()[0] + listed.height(), 0) == 0
 
 
+def test_a_rate_of_a_finding_leads_to_its_people(qtbot, found):
+    view = found.groups.findings
+    found.resize(1440, 800)
+    chart, people = view.detail.chart, view.detail.people
+    qtbot.waitUntil(lambda: people.table.model().rowCount() > 0, timeout=10_000)
+    spots = {spot.tip.partition(":")[0]: spot for spot in chart.canvas.laid.spots}
+    for name, leads in (("All others, observed", False), ("Subgroup, observed", True)):
+        spot = spots[name]
+        middle = QPoint(int(spot.x + spot.wide / 2), int(spot.y + spot.tall / 2))
+        qtbot.mouseClick(chart.canvas, Qt.MouseButton.LeftButton, pos=middle)
+        assert people.table.hasFocus() == leads
+    top = people.mapTo(view._area.viewport(), QPoint()).y()
+    assert top < view._area.viewport().height()
+
+
 def test_a_finding_is_looked_into(qtbot, found):
     detail = found.groups.findings.detail
     assert "(corrected 95 % CI 56.4 to 68.4, 1,590 subgroups)" in plain(
