@@ -8,11 +8,12 @@ from itertools import islice
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
+from fairdesk.wording.pairs import NARROW
 
 #: So many pairs of each order are looked at.
 _POOL = 200
-#: The threshold that scores of decisions have, and what is next to it: a rounding could turn it.
-_THRESHOLD, _NARROW = 0.5, 0.01
+#: The threshold that scores of decisions have. What is next to it a rounding could turn.
+_THRESHOLD = 0.5
 
 
 def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False) -> Pair | None:
@@ -44,7 +45,7 @@ def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False)
         changed = int((pair.row[protected] != pair.partner[protected]).sum())
         away = _away(pair)
         typical = min(pair.typicality or 0.0, pair.partner_typicality or 0.0)
-        return -(pair.plausible or 0), away < _NARROW, changed, -typical, -away, pair.id
+        return -(pair.plausible or 0), away < NARROW, changed, -typical, -away, pair.id
 
     pool = first(PairQuery(mark="flagged"))
     if not pool:

@@ -97,16 +97,19 @@ class Commands(QDialog):
         return super().eventFilter(watched, event)
 
     def _find(self, text: str) -> None:
-        """List what has all words in its name."""
+        """List what has all words in its name; first where each begins a word of it."""
         wanted = text.casefold().split()
         self.list.clear()
-        for name, action in self._actions:
-            keys = action.shortcut().toString()
-            self._offer(wanted, Found(name, action.trigger), keys, off=not action.isEnabled())
-        things = self._things(text) if wanted else ()
-        # “male” means it before “female”
-        for thing in sorted(things, key=lambda each: not _begins(each.name.casefold(), wanted)):
-            self._offer(wanted, thing)
+        offers = [
+            (Found(name, action.trigger), action.shortcut().toString(), not action.isEnabled())
+            for name, action in self._actions
+        ]
+        if wanted:
+            offers += [(thing, "", False) for thing in self._things(text)]
+            # “male” means it before “female”
+            offers.sort(key=lambda each: not _begins(each[0].name.casefold(), wanted))
+        for thing, keys, off in offers:
+            self._offer(wanted, thing, keys, off=off)
         usable = (
             row
             for row in range(self.list.count())
@@ -114,7 +117,7 @@ class Commands(QDialog):
         )
         self.list.setCurrentRow(next(usable, -1))
 
-    def _offer(self, wanted: list[str], thing: Found, keys: str = "", *, off: bool = False) -> None:
+    def _offer(self, wanted: list[str], thing: Found, keys: str, *, off: bool) -> None:
         """List something if its name has all words."""
         name = thing.name.casefold()
         if not all(word in name for word in wanted):

@@ -18,9 +18,11 @@ from fairdesk.wording.statements import Statement
 
 #: Instead of what is not known yet.
 UNKNOWN = "–"
+#: A score that is less apart from the decision threshold is next to it.
+NARROW = 0.01
 #: By what `fairdesk.answers.example.clearest` chooses, after the auditor's own flags.
 CLEAREST = fixed(
-    "plausible first; then with both scores apart from the decision threshold by 0.01 or more; "
+    "plausible first; then with both scores apart from the decision threshold by {apart} or more; "
     "then with the fewest protected attributes changed; then the most typical; then with the score "
     "nearer to the threshold as far from it as possible"
 )

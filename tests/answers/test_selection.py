@@ -11,6 +11,9 @@ from fairdesk.answers.observed import Observed
 from fairdesk.answers.selection import answers, best_run, pairs_found, pooled, searches
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.table import Kind
 from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
@@ -361,7 +364,8 @@ def test_the_clearest_pair_changes_one_attribute_and_never_is_dismissed_or_hidde
 
 
 def test_an_audit_of_texts_protects_no_attribute_and_has_no_pairs(tmp_path):
-    with people_store(tmp_path, ()) as store:
+    comment = Attribute("name", Kind.TEXT, ("kind", "rude"), 0, 1, Role.FIXED)
+    with people_store(tmp_path, (), domain=Domain((comment,))) as store:
         assert not store.spec.domain.protected.size
         assert clearest(store) is None
 

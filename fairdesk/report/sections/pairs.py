@@ -22,7 +22,7 @@ from fairdesk.results.events import Rows
 from fairdesk.wording import words
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.language import say
-from fairdesk.wording.pairs import CLEAREST, entitled, outcomes
+from fairdesk.wording.pairs import CLEAREST, NARROW, entitled, outcomes
 
 #: Pairs in the section itself; the others are in the appendix.
 _IN_SECTION = 4
@@ -53,7 +53,8 @@ def pair_blocks(material: Material) -> list[Block]:
             )
         )
     else:
-        order.append(say("first the clearest ({meaning})", meaning=say(CLEAREST)))
+        meaning = say(CLEAREST, apart=words.plain(NARROW, 2))
+        order.append(say("first the clearest ({meaning})", meaning=meaning))
     if max(flagged, 1) < len(shown):
         order.append(
             "plausible ones and those with the largest difference in scores, diverse pairs before "

@@ -297,13 +297,14 @@ def _listed(
             "near-duplicates have nearly the same members, exclude nearly the same members (so "
             "“men” is one of “women”), or are a part or an extension of it with a gap in the same "
             "direction. Subgroups with "
-            "corrected p above 0.05 are listed too and are not statistically significant: "
+            "corrected p above {level} are listed too and are not statistically significant: "
             "{chance} of these {rows}. Intervals and p-values are "
             "corrected for all {rule_sets} subgroups tested. Gaps were calculated before "
             "rounding. Original data rows: the gap in the rows without perturbation; † marks "
             "one that does not confirm the estimate (it is less than half as large, has the "
             "other direction, or is of too few rows)",
             shown=shown,
+            level=words.plain(subgroup_words.CHANCE, 2),
             chance=words.number(sum(each.p > subgroup_words.CHANCE for each in leaders)),
             rows=words.number(len(rows)),
             rule_sets=words.number(mined.rule_sets),

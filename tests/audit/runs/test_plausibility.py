@@ -144,8 +144,8 @@ def test_full_batches_are_weighed_while_runs_go_on(store, people):
         beside.take(RunState(1, "uniform", "running", found=39))
         beside.take(RunState(1, "uniform", "running", found=85))
         # the first is of nobody: it makes ready what does not depend on the findings
-        wait_until(lambda: scales.sizes == [0, 40, 40])
-        assert store.count(PairQuery(within=1.0)) == 80
+        wait_until(lambda: store.count(PairQuery(within=1.0)) == 80)
+        assert scales.sizes == [0, 40, 40]
         beside.finish(lambda *counts: told.append(counts), lambda: False)
     assert is_weighed(store, 1)
     assert sum(scales.sizes) == found

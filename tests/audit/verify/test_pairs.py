@@ -154,12 +154,14 @@ def test_where_only_plausible_instances_count_no_other_change_is_enough(tmp_path
     with building.people_store(tmp_path, ("sex", "job")) as store:
         domain = store.spec.domain
         criterion = Criterion.fit(domain, domain.people(store.table()))
-        building.run_into(store, options=QUICK, criterion=criterion)
+        building.run_into(store, seed=1, options=QUICK, criterion=criterion)
         model = building.Formula(domain)
         assert store.count(PairQuery()) > 20
         assert not failed(checks(store, model.predict, plausible=criterion.plausible))
         everything = checks(store, model.predict, plausible=lambda rows: np.ones(len(rows), bool))
         assert failed(everything) == {ALONE}
+        nothing = checks(store, model.predict, plausible=lambda rows: np.zeros(len(rows), bool))
+        assert failed(nothing) == {ALONE}
         without_data = checks(store, model.predict)
         assert not failed(without_data)
         assert without_data[ALONE].unknown >= everything[ALONE].failed

@@ -239,7 +239,8 @@ def test_a_slow_model_is_not_asked_much_to_see_that():
 
     fed = FedModel(Slow(), case.fed.mapping, case.fed.attributes)
     assert PointCounter(case.encoded.space, fed).speed > 0.0
-    assert sum(asked) <= 4 * 16 * 3
+    # the first box, whose time is not measured, and one round
+    assert sum(asked) <= 3 + 4 * 16 * 3
 
 
 def test_axes_of_very_many_places_are_cut():

@@ -8,11 +8,17 @@ from hypothesis.extra import numpy as arrays
 from fairdesk.models.decisions.rule import (
     decided,
     names_around,
-    names_of_groups,
     own_number,
     own_number_text,
 )
-from fairdesk.models.model import Mapping, ModelCard, Takes, favourable_scores, labels
+from fairdesk.models.model import (
+    Mapping,
+    ModelCard,
+    Takes,
+    favourable_scores,
+    labels,
+    names_of_groups,
+)
 
 
 def card(classes=("no", "yes"), scores="probabilities"):

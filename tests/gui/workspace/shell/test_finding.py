@@ -1,8 +1,9 @@
 """Whatever there is in an audit is found by typing its name, and shown where it belongs."""
 
 import pytest
+from PySide6.QtGui import QAction
 
-from fairdesk.gui.commands import Commands
+from fairdesk.gui.commands import Commands, Found
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.workspace.shell.standings import DATA, EXAMPLES, GROUPS, NAMES
@@ -62,6 +63,15 @@ def test_a_pair_is_found_by_its_number(qtbot, window):
     with qtbot.waitSignal(window.workspace.said) as said:
         choose(window, "99,999")
     assert "99,999" in said.args[0]
+
+
+def test_what_begins_with_the_words_comes_before_what_holds_them_somewhere(window):
+    opened = QAction("Open recent", window)
+    runs = [Found("Run 1: MAFT", window.show)]
+    dialog = Commands([("Audit: Open recent: prun 17", opened)], window, lambda _text: runs)
+    dialog.search.setText("run 1")
+    listed = [dialog.list.item(row).text() for row in range(dialog.list.count())]
+    assert listed == ["Run 1: MAFT", "Audit: Open recent: prun 17"]
 
 
 def test_a_run_is_found_by_its_method(window):
