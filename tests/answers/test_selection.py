@@ -11,8 +11,9 @@ from fairdesk.answers.observed import Observed
 from fairdesk.answers.selection import answers, best_run, pairs_found, pooled, searches
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
-from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.domain import Domain
+from fairdesk.audit.store.store import Store
+from fairdesk.data.columns.retyping import retype
+from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Found
@@ -22,7 +23,7 @@ from fairdesk.wording import proofs as proof_words
 from tests import phrases
 from tests.plausible import scored
 from tests.report import repairs
-from tests.report.building import people_store
+from tests.report.building import people_store, spec_of
 from tests.wording.test_about_groups import BLACK, MINED, RULE, TABLE
 from tests.wording.test_figures import EXACT, PROVEN, SHARE, plain
 
@@ -364,8 +365,11 @@ def test_the_clearest_pair_changes_one_attribute_and_never_is_dismissed_or_hidde
 
 
 def test_an_audit_of_texts_protects_no_attribute_and_has_no_pairs(tmp_path):
-    comment = Attribute("name", Kind.TEXT, ("kind", "rude"), 0, 1, Role.FIXED)
-    with people_store(tmp_path, (), domain=Domain((comment,))) as store:
+    texts = tmp_path / "texts.csv"
+    lines = (f"what she wrote about us on day {day} was kind,{day % 2}" for day in range(60))
+    texts.write_text("\n".join(("comment,toxic", *lines)))
+    table = retype(read_table(texts), "comment", Kind.TEXT)
+    with Store.create(tmp_path / "a.fairdesk", spec_of(table, "toxic", "1", ()), table) as store:
         assert not store.spec.domain.protected.size
         assert clearest(store) is None
 
