@@ -71,7 +71,7 @@ def template() -> bytes:
 
 def messages() -> Iterator[Told]:
     """Yield every message; some more than once."""
-    rooms = ("charts", "report", "wording")
+    rooms = ("answers", "charts", "report", "wording")
     for path in sorted(path for room in rooms for path in (SOURCE / room).rglob("*.py")):
         place = path.relative_to(SOURCE.parent).as_posix()
         for text in _of_module(ast.parse(path.read_text("utf-8"))):

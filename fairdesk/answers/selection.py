@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -75,7 +76,7 @@ def answers(
             Question.SUBGROUPS: _subgroups(spec, runs),
             Question.MITIGATION: _mitigation(spec, runs),
         }
-    return tuple(
+    return _reasons_once(
         each if each.known or each.said.sentence else _unanswered(spec, each.question)
         for each in found.values()
     )
@@ -201,6 +202,24 @@ def _shown_shares(runs: Sequence[Run]) -> list[tuple[Run, Share]]:
 def _unanswered(spec: AuditSpec, question: Question) -> Answer:
     reasons = [reason for kind in ANSWERING[question] for reason in all_off(spec, kind)]
     return Answer(question, unmeasured(" ".join(reasons) or question.missing))
+
+
+def _reasons_once(found: Iterable[Answer]) -> tuple[Answer, ...]:
+    """Give one reason why several questions have no answer once, for the first of them."""
+    by_reason: dict[str, list[Answer]] = {}
+    for each in found:
+        # what is known is never one of several
+        reason = each.question.value if each.known else each.said.sentence
+        by_reason.setdefault(reason, []).append(each)
+    return tuple(_speaking_for(first, others) for first, *others in by_reason.values())
+
+
+def _speaking_for(first: Answer, others: Sequence[Answer]) -> Answer:
+    if not others:
+        return first
+    asked = words.joined([words.in_quotes(each.question.title) for each in others])
+    said = first.said.with_more(say("The same applies to {questions}.", questions=asked))
+    return dataclasses.replace(first, said=said)
 
 
 def _among(runs: Sequence[Run], question: Question) -> list[Run]:
@@ -344,21 +363,32 @@ def _example(
     charted = counted.found > 0 and len(names) > 1
     chart = pictures.sufficient_alone(names, counted) if charted else None
     said = pair_statement(spec, pair, value)
-    bars = say("Bars: pairs in which changing this attribute alone is enough.") if charted else ""
+    bars = (
+        say(
+            "Bars: pairs of run {run} in which changing this attribute alone is enough.",
+            run=str(counted.id),
+        )
+        if charted
+        else ""
+    )
     said = msgspec.structs.replace(said, brief=f"{said.brief} {bars}".rstrip())
-    return _answer(Question.EXAMPLE, said, (_counted(counted, runs), bars), of, searched, chart)
+    return _answer(Question.EXAMPLE, said, (_counted(of, runs), bars), of, searched, chart)
 
 
 def _counted(of: Run, runs: Sequence[Run]) -> str:
-    """Say how many pairs a run found, which the chart is of, and how many all found together."""
-    found = say_many(
+    """Say how many pairs all runs found together, or the only one that found any."""
+    found = pooled(runs) or say_many(
         of.found,
-        "Run {run} found {n} discriminatory pair: an example, not a rate.",
-        "This is one pair; in others the decision may change in the opposite direction. Run {run} "
-        "found {n} discriminatory pairs: examples, not a rate.",
+        "Run {run} found {n} discriminatory pair.",
+        "Run {run} found {n} discriminatory pairs.",
         run=str(of.id),
     )
-    return f"{found} {pooled(runs)}".rstrip()
+    one = (
+        say("This is one pair; in others the decision may change in the opposite direction.")
+        if pairs_found(runs) > 1
+        else ""
+    )
+    return f"{one} {found} {say('Examples, not a rate.')}".lstrip()
 
 
 def pair_statement(

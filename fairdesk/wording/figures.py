@@ -34,7 +34,7 @@ from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.proofs import (
     VERDICTS,
     estimated_sentence,
-    least_percent,
+    least_share,
     pair_sentence,
     percent_up,
     proven_of,
@@ -127,7 +127,7 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
     elif share.exhaustive:
         sentence = say(
             "The decision changes for {hits} of {counted} ({share}) {when}. Exhaustive: all of "
-            "them were tested, so nothing is estimated.",
+            "them were tested, so the share needs no interval.",
             share=value,
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
@@ -278,7 +278,7 @@ def excess_statement(spec: AuditSpec, figure: ExcessChange) -> Statement:
         "confidence": words.percent(figure.confidence, 1.0, 0),
     }
     if figure.low > 0:
-        least = say("at least {share}", share=least_percent(figure.low))
+        least = least_share(figure.low)
         sentence = say(
             "For {least} of {whom}, the probability of the favourable decision changes {when} "
             "({confidence} confidence). Decisions differed in {between} of the queries of a "
@@ -524,15 +524,16 @@ def sampling_sentence(run: RunRecord) -> str:
             "among {drawn}: it needs at least {low} (95 % CI).",
             **values,
         )
-    values |= {
-        "random": _to_one_place(compared.random),
-        "ends": words.ends(values["low"], _to_one_place(compared.high)),
-        "found": words.number(compared.found),
-    }
-    said = say(
+    said = say_many(
+        compared.found,
         "Queries per plausible pair: {own}; {random} in random sampling of plausible instances "
-        "(95 % CI {ends}; {found} pairs among {drawn} instances).",
-        **values,
+        "(95 % CI {ends}; {n} pair among {drawn} instances).",
+        "Queries per plausible pair: {own}; {random} in random sampling of plausible instances "
+        "(95 % CI {ends}; {n} pairs among {drawn} instances).",
+        random=_to_one_place(compared.random),
+        ends=words.ends(values["low"], _to_one_place(compared.high)),
+        own=values["own"],
+        drawn=values["drawn"],
     )
     if compared.own < compared.low:
         return f"{said} {say('The search needs fewer.')}"

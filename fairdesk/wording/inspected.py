@@ -209,7 +209,7 @@ def summary(
         ]
     lines += ["", f"“{found.decision}” is the favourable decision.", agreement(found)]
     if found.proof is not None and found.proof.auc is not None:
-        lines.append(f"Area under the ROC curve: {found.proof.auc:.3f}.")
+        lines.append(roc_sentence(found.proof.auc))
     if (repeated := card.repeatability) is not None and repeated.holds:
         lines.append(
             f"Repeatable: {words.counted(repeated.rows, 'row')} got the same answers, up to "
@@ -225,6 +225,14 @@ def summary(
     lines += _absent(absent)
     lines += _offered(found)
     return "\n".join(lines)
+
+
+def roc_sentence(area: float) -> str:
+    """Say the area under the ROC curve, and what it measures."""
+    return (
+        f"Area under the ROC curve: {area:.3f}. It measures how well the scores rank rows with "
+        "the favourable outcome above the others: 1 is perfect, 0.5 is as good as chance."
+    )
 
 
 def _offered(found: Inspection) -> Iterator[str]:

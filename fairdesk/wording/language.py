@@ -49,7 +49,10 @@ FRAME: dict[str, str] = fixed(
             "True of everything it covers; a proof certificate that can be verified shows it."
         ),
         "means estimated": "From random samples, with a confidence interval.",
-        "means observed": "Counted in the rows of the data.",
+        "means observed": (
+            "Counted in the rows of the data. An interval, where one is given, is for individuals "
+            "drawn in the same way as these rows."
+        ),
         "means example": "Found by a search. It does not show how often this happens.",
         "place": "Section {section}, page {page}",
         "sources": "Sources",

@@ -18,6 +18,8 @@ from fairdesk.wording.words import digits_of, interval, shown_percent
 
 #: The screening threshold of impact ratios.
 _FOUR_FIFTHS = 0.8
+#: Decimals of an impact ratio.
+_RATIO_DIGITS = 3
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
 #: The smallest percentage that these show.
@@ -332,11 +334,23 @@ def ratio_ends(rates: ProvenRates) -> str:
 
 
 def ratio_bounds(rates: ProvenRates) -> tuple[str, str]:
-    """Write both ends of an impact ratio, rounded outwards, each by itself."""
+    """Write both ends of an impact ratio, rounded outwards, each by itself.
+
+    A ratio below the four-fifths threshold is never written as the threshold itself.
+    """
+    low, high = Fraction(str(rates.ratio_low)), Fraction(str(rates.ratio_high))
+    limit, digits = Fraction(str(_FOUR_FIFTHS)), _RATIO_DIGITS
+    while high < limit <= _raised(high, digits):
+        digits += 1
+    lowered = Fraction(floor(low * 10**_RATIO_DIGITS), 10**_RATIO_DIGITS)
     return (
-        words.plain(floor(1000 * rates.ratio_low) / 1000, 3),
-        words.plain(min(ceil(1000 * rates.ratio_high) / 1000, 1.0), 3),
+        words.plain(float(lowered), _RATIO_DIGITS),
+        words.plain(float(min(_raised(high, digits), Fraction(1))), digits),
     )
+
+
+def _raised(value: Fraction, digits: int) -> Fraction:
+    return Fraction(ceil(value * 10**digits), 10**digits)
 
 
 def rate_ends(low: float, high: float) -> str:
@@ -485,6 +499,12 @@ def _digits_for(share: Fraction) -> int:
     """Choose decimals of a percentage: two figures of it or of what it lacks to 100."""
     least = min(each for each in (share, 1 - share, Fraction(1)) if each > 0)
     return min(max(_LEAST_DIGITS, 1 - floor(log10(100 * least + 1e-9))), _MOST_DIGITS)
+
+
+def least_share(share: float) -> str:
+    """Say a share by itself as a lower bound, with as many decimals as it takes."""
+    exact = Fraction(str(share))
+    return _at_least(exact, _digits_for(exact))
 
 
 def _at_least(share: Fraction, digits: int) -> str:

@@ -13,6 +13,7 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.data.columns.retyping import retype
+from fairdesk.data.domain.attributes import Role
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.individual.realism.plausibility import Reference
@@ -417,11 +418,34 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
     assert answer.said.sentence.count("favourable") == 2
     assert answer.said.label.startswith("One ")
     assert "This is one pair" in answer.details[0]
-    assert "Run 2 found 60 discriminatory pairs" in answer.details[0]
+    # all runs are counted, and none is said to have found the pair but the one that did
+    assert "(run 1: 6; run 2: 60)" in answer.details[0]
+    assert "Bars: pairs of run 2 " in answer.details[1], "the chart is of a run that searched"
+    own = replace(store.runs()[0], tried=9)
+    only = answered(store.spec, Question.EXAMPLE, own, pair=pair).details[0]
+    assert "Run 1 found 6 discriminatory pairs." in only
     # the pair is of the run that found it, whatever that was run for
     assert answer.run == pair.run == 1
     estimated = (run(1, "estimate"), *runs[1:])
     assert answered(store.spec, Question.EXAMPLE, *estimated, pair=pair).run == 1
+
+
+def test_one_reason_for_several_questions_is_given_once(tmp_path):
+    with people_store(tmp_path, ("sex",)) as store:
+        spec = store.spec
+    # nothing is left that could vary, so there is nobody to compare with
+    attributes = tuple(
+        each if each.role is Role.PROTECTED else replace(each, role=Role.FIXED)
+        for each in spec.domain.attributes
+    )
+    bare = replace(spec, domain=replace(spec.domain, attributes=attributes))
+    assert bare.domain.obstacle
+    told = answers(bare, ())
+    reasons = [each.said.sentence for each in told if bare.domain.obstacle in each.said.sentence]
+    assert len(reasons) == 1
+    for question in (Question.EXAMPLE, Question.CERTAIN):
+        assert question.title in reasons[0]
+        assert question not in {each.question for each in told}
 
 
 def test_a_lower_ratio_of_an_intersection_is_named_beside_that_of_one_attribute(spec):

@@ -141,7 +141,10 @@ def test_the_rows_of_the_data_are_the_auditors_people_and_real(spec):
     assert plain(figures.share_line(spec, unsure)).endswith(": 3.80 % (not exact).")
 
 
-@pytest.mark.parametrize(("low", "value"), [(0.0213, "At least 2.13 %"), (0.0, "At least 0 %")])
+@pytest.mark.parametrize(
+    ("low", "value"),
+    [(0.0213, "At least 2.13 %"), (0.0, "At least 0 %"), (1e-9, "More than 0 %")],
+)
 def test_a_change_of_probability_is_told_as_the_bound_that_it_is(spec, low, value):
     excess = ExcessChange("domain", ("sex",), 1_000, 0.051, 0.009, 0.042, low, 0.06, 0.95)
     said = figures.excess_statement(spec, excess)
@@ -183,6 +186,8 @@ def test_beside_a_share_of_the_domain_stands_how_few_of_it_are_plausible():
         (0.036, 1.0, "too wide to conclude", True),
         (0.5, 0.8, "too wide to conclude", True),
         (0.2, 0.79, "0.200 to 0.790, below the four-fifths threshold", False),
+        # the threshold itself is not below it
+        (0.3512, 0.79996, "0.351 to 0.79996, below the four-fifths threshold", False),
         (0.8, 1.0, "0.800 to 1.000, not below", False),
     ],
 )
@@ -281,6 +286,7 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
         (60_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), "The search needs more."),
         (28_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), phrases.NOT_SIGNIFICANT),
         (9_000, (1_000, 0, 4_000, 8_000, 0.0, 0.0037), "at least 1,081"),
+        (9_000, (1_000, 1, 4_000, 8_000, 0.0001, 0.0037), "; 1 pair among 1,000 instances)"),
     ],
 )
 def test_a_search_is_compared_with_random_sampling(tmp_path, queries, sampled, said):
@@ -295,7 +301,7 @@ def test_a_search_is_compared_with_random_sampling(tmp_path, queries, sampled, s
     compared = figures.compared_with_sampling(ended)
     own = (queries - 8_000) / 100
     assert compared.own == own
-    assert compared.random == (200.0 if sampled[1] else None)
+    assert compared.random == (4_000 / sampled[1] if sampled[1] else None)
     told = figures.near_sentence(spec, ended)
     assert figures.sampling_sentence(ended) in told
     assert f"pair: {own:,.{1 if own < 100 else 0}f}" in told

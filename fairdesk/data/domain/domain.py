@@ -107,6 +107,8 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def obstacle(self) -> str:
         """Why no person can be compared with the others they could be, a clause; mostly empty."""
+        if not self.grouping:
+            return "no attribute is protected; only texts are compared, by their identity terms"
         if not self.protected.size:
             return (
                 (

@@ -14,6 +14,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.plan import Attributes, Limits
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.store.records import PASSING, LogEntry, RunRecord
+from fairdesk.audit.verify.files import base_name
 from fairdesk.data.columns.number_formats import written_like
 from fairdesk.data.columns.rereading import number_text
 from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of
@@ -162,11 +163,13 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
     trusted = spec.trusted or any(beside.trusted for beside in model.companions)
     parts = [
         "fairdesk audit",
-        _flag("data", spec.data.path),
+        _flag("data", base_name(spec.data.path)),
         *([_flag("table", spec.data.dialect.table)] if spec.data.dialect.table else []),
-        _flag("predictions", spec.predictions) if spec.predictions else _flag("model", model.path),
+        _flag("predictions", spec.predictions)
+        if spec.predictions
+        else _flag("model", base_name(model.path)),
         *_reading(spec.data.dialect),
-        *(_flag("companion", beside.path) for beside in model.companions),
+        *(_flag("companion", base_name(beside.path)) for beside in model.companions),
         *([_flag("output", model.output)] if model.outputs else []),
         _flag("label", spec.label),
         _flag("favourable", spec.favourable),

@@ -71,12 +71,10 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
         )
         details = (*figures.alone_sentences(spec, run), _most_often(spec, run))
         made.append(stated(said, details))
-    measured = [each for each in run.figures if isinstance(each, Share)]
-    quote = "" if searched else figures.quote_sentence(spec, measured)
     # individuals before combinations
     if real is not None and real.n_samples:
         said = figures.share_statement(spec, real)
-        made.append(stated(said, (figures.anytime_sentence(real), quote)))
+        made.append(stated(said, (figures.anytime_sentence(real),)))
     if share is not None:
         said = figures.share_statement(spec, share).with_more(*(() if searched else also))
         uniform = figures.uniform_sentence(material.gathered.reference)

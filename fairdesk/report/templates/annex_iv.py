@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.verify.files import base_name
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -182,7 +183,7 @@ def _testing(material: Material) -> list[Block]:
         Text("", lead="The data used."),
         Facts(
             (
-                Fact(say("File"), spec.data.path, exact=True),
+                Fact(say("File"), base_name(spec.data.path), exact=True),
                 Fact(say("SHA-256"), spec.data.sha256, exact=True),
                 Fact(say("Rows"), words.number(spec.data.rows)),
                 *system.facts_of(

@@ -12,6 +12,7 @@ from fairdesk.gui.kit.parts import Card, Words, clear, heading, quiet, short
 from fairdesk.gui.wizard.model.answer_field import AnswerField
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.inputs.input_check import InputCheck
+from fairdesk.wording.inspected import roc_sentence
 from fairdesk.wording.words import percent
 
 #: So many problems are shown one by one, each cut after so many letters: names can be long.
@@ -133,7 +134,7 @@ def _more(proof: InputCheck) -> list[str]:
     """Say what else is known of how the model fares."""
     sentences = [f"Always guessing the most common value would give {percent(proof.majority, 1)}."]
     if proof.auc is not None:
-        sentences.append(f"The area under the ROC curve is {proof.auc:.3f}.")
+        sentences.append(roc_sentence(proof.auc))
     if proof.predictions:
         most = sorted(proof.predictions, key=lambda each: -each[1])
         shares = [

@@ -122,7 +122,7 @@ class QueueStrip(QWidget):
         self.chips = _Chips()
         self.chips.chosen.connect(self.opened)
         self.total = parts.Words(tone="quiet", size=0.85, wrap=False)
-        self.ready = parts.Words("✓ Report ready", strong=True, wrap=False)
+        self.ready = parts.Words("✓ All runs finished", strong=True, wrap=False)
         self.open_report = parts.push_button("Open the re&port", self.report)
         self.start = parts.push_button("S&tart the queue", self.go_on)
         self.more = parts.push_button("Add ru&n…", self.add, tip="Add a run to the queue (Ctrl+R)")

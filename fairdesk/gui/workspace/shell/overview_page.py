@@ -251,16 +251,20 @@ class OverviewPage(QWidget):
             self._next_button.setText("See the groups")
             self._following = lambda: self.go.emit(GROUPS)
             return
+
+        def known(asked: Question) -> bool:
+            return asked in found and found[asked].known
+
         following = next_step(
             self._search(),
             runs[-1] if runs else None,
             session.many,
-            estimated=found[Question.SHARE].known or found[Question.CERTAIN].known,
+            estimated=known(Question.SHARE) or known(Question.CERTAIN),
             proven=any(method_named(run.method).answers is QuestionKind.PROOF for run in runs)
             or bool(off(session.spec)),
-            grouped=found[Question.SUBGROUPS].known or bool(groups_off(session.spec)),
+            grouped=known(Question.SUBGROUPS) or bool(groups_off(session.spec)),
             individual=not all_off(session.spec, QuestionKind.EXAMPLES),
-            mitigated=found[Question.MITIGATION].known,
+            mitigated=known(Question.MITIGATION),
         )
         self._next_words.setText(following.words)
         self._next_button.setText(following.button)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.verify.files import base_name
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.report.blocks import (
@@ -43,7 +44,7 @@ def data(material: Material) -> Section:
     labelled, favourable = int(known.sum()), int(good.sum())
     facts = Facts(
         (
-            Fact("File", spec.data.path, exact=True),
+            Fact("File", base_name(spec.data.path), exact=True),
             Fact("SHA-256", spec.data.sha256, exact=True),
             Fact(
                 "Size",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.verify.files import base_name
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs.usual import refitted
 from fairdesk.models.model import Fit
@@ -47,7 +48,7 @@ def model(material: Material) -> Section:
     )
     saved = say(", saved with {saved_with}", saved_with=card.saved_with) if card.saved_with else ""
     facts = [
-        Fact("File", card.path, exact=True),
+        Fact("File", base_name(card.path), exact=True),
         Fact("SHA-256", card.sha256, exact=True),
         Fact("Format", card.format + saved),
         Fact("Layers and operators", card.summary),
@@ -69,7 +70,7 @@ def model(material: Material) -> Section:
     ]
     for beside in card.companions:
         facts += [
-            Fact("Companion file", beside.path, exact=True),
+            Fact("Companion file", base_name(beside.path), exact=True),
             Fact("SHA-256", beside.sha256, exact=True),
         ]
     blocks: list[Block] = [Facts(tuple(facts))]
