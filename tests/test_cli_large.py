@@ -2,16 +2,20 @@
 
 import json
 
+import joblib
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from sklearn.linear_model import LogisticRegression
 
 from fairdesk.app import outputs
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
 from fairdesk.data.formats.survey import SAMPLE_ROWS
 from fairdesk.results.groups import GroupTable
+from fairdesk.results.individual import Share
+from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import words
 
 
@@ -85,3 +89,38 @@ def test_a_part_that_changes_before_the_run_is_named(parts, tmp_path, monkeypatc
     monkeypatch.setattr(Store, "begin_run", change)
     assert audit(parts, tmp_path / "out") == 1
     assert "1.parquet" in capsys.readouterr().err
+
+
+def test_shares_and_supports_are_of_all_rows(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = SAMPLE_ROWS + 5_000
+    sex, age = rng.integers(0, 2, rows), rng.integers(0, 12, rows)
+    paid = (age + 2 * sex + rng.normal(0, 2, rows) > 6).astype(int)
+    (tmp_path / "parts").mkdir()
+    for place, part in enumerate(np.array_split(np.arange(rows), 3)):
+        table = pa.table({"sex": sex[part], "age": age[part], "paid": paid[part]})
+        parquet.write_table(table, tmp_path / "parts" / f"{place}.parquet")
+    model = LogisticRegression().fit(np.column_stack([sex, age])[:5_000], paid[:5_000])
+    joblib.dump(model, tmp_path / "model.joblib")
+
+    line = (
+        *("audit", "--data", tmp_path / "parts", "--model", tmp_path / "model.joblib"),
+        *("--label", "paid", "--favourable", "1", "--protected", "sex", "--no-plausible"),
+        *("--method", "estimate", "--option", "trials=2", "people=300", "--method", "testsgd"),
+        *("--out", tmp_path / "out"),
+    )
+    assert cli.main([str(each) for each in line]) == 0
+    changes = model.predict(np.column_stack([0 * sex, age])) != model.predict(
+        np.column_stack([0 * sex + 1, age])
+    )
+    with Store.read(tmp_path / "out" / "audit.fairdesk") as store:
+        figures = [each for run in store.runs() for each in run.figures]
+    (share,) = (each for each in figures if isinstance(each, Share) and each.whom == "data")
+    assert (share.n_samples, share.hits) == (rows, changes.sum())
+    assert share.exhaustive
+    found = [each for each in figures if isinstance(each, RuleSet)]
+    assert found
+    for each in found:
+        (condition,) = each.conditions
+        inside = np.isin(sex, condition.codes) if condition.codes else sex == condition.low
+        assert each.rows == inside.sum()

@@ -60,8 +60,11 @@ class GroupContext:
     blocks : callable, optional
         Yields all rows of a table that is larger than memory, some at a time; ``rows`` are then a
         random sample of them.
+    people_blocks : callable, optional
+        Yields of the same table how many rows were read, and the groups of those of them that lie
+        in the domain, ``(n, g)``.
     n_rows : int
-        How many these are.
+        How many rows it has.
     queries : int
         Rows sent to the model so far.
     requeries : int
@@ -86,6 +89,7 @@ class GroupContext:
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     favourable_label: str = ""
     blocks: Callable[[], Iterator[GroupBlock]] | None = None
+    people_blocks: Callable[[], Iterator[tuple[int, Rows]]] | None = None
     n_rows: int = 0
     queries: int = 0
     requeries: int = 0

@@ -19,7 +19,8 @@ import numpy as np
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.tabular import mining
-from fairdesk.groups.tabular.mining import MOST_ROWS, Answer, Asked, Mining, Outcomes
+from fairdesk.groups.tabular.mining import MOST_ROWS, Answer, Asked, Mining
+from fairdesk.groups.tabular.outcomes import Outcomes
 from fairdesk.groups.tabular.sampling import Neighbours, starting
 from fairdesk.groups.text import search as text_rules
 from fairdesk.individual.engine.division import (

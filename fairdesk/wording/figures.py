@@ -190,7 +190,7 @@ def _basis(spec: AuditSpec, share: Share) -> str:
 
 def _untested(spec: AuditSpec, share: Share) -> str:
     """Say how many rows of the data a share is not of, and why; empty where it is of all."""
-    rest = spec.data.held - share.n_samples
+    rest = spec.data.rows - share.n_samples
     if rest <= 0:
         return ""
     return say_many(
@@ -199,7 +199,7 @@ def _untested(spec: AuditSpec, share: Share) -> str:
         "is broken).",
         "{n} of the {rows} rows are excluded (a value is missing or not allowed, or a constraint "
         "is broken).",
-        rows=words.number(spec.data.held),
+        rows=words.number(spec.data.rows),
     )
 
 

@@ -310,8 +310,9 @@ def sampled(data: Source) -> str:
     if data.sample is None:
         return ""
     return say(
-        "The table is larger than memory. Group metrics count all {rows} rows; everything else "
-        "uses a uniform random sample of {held} rows (seed {seed}), which the audit file contains.",
+        "The table is larger than memory. Group metrics, the support of subgroups and the share of "
+        "the rows whose decision changes count all {rows} rows; everything else uses a uniform "
+        "random sample of {held} rows (seed {seed}), which the audit file contains.",
         rows=number(data.rows),
         held=number(data.sample.rows),
         seed=number(data.sample.seed),

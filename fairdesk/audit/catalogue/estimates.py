@@ -30,6 +30,7 @@ METHODS = (
             "the data may be tested, every share covers those instances only."
         ),
         options=EstimateOptions,
+        counts_rows=True,
         division=Division(Divides.DRAWS),
         cost="queries for the instances drawn",
         answers=QuestionKind.SHARE,

@@ -250,6 +250,8 @@ class Method:
         Whether it also compares terms in a text that the model reads.
     exhaustive : bool
         Whether it goes through the whole input domain.
+    counts_rows : bool
+        Whether it tests all rows of a table that is larger than memory.
     divides : bool
         Whether it divides protected numbers into bins, whose edges can be given.
     repeats : Repeats
@@ -277,6 +279,7 @@ class Method:
     reads: bool = False
     divides: bool = False
     exhaustive: bool = False
+    counts_rows: bool = False
     repeats: Repeats = Repeats.ALIKE
     cost: str = "queries, up to the limits"
     short: str = ""

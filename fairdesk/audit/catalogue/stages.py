@@ -26,6 +26,7 @@ _STAGES = {
     "directed": "following decision paths",
     "seeds": "searching from data rows",
     "undirected": "following other decision paths",
+    "support": "counting all rows",
     "sizes": "comparing gradient estimates",
     # shares
     "random": "sampling",

@@ -6,7 +6,7 @@ from functools import partial
 
 import msgspec
 
-from fairdesk.audit.plan.inputs import AllRows, GroupInputs, group_blocks
+from fairdesk.audit.plan.inputs import AllRows, GroupInputs, group_blocks, grouped_people
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.data.domain.domain import Domain
 from fairdesk.groups.context import GroupContext
@@ -22,6 +22,7 @@ def group_context(
     everything: AllRows | None = given.pop("all_rows")
     if everything is not None:
         given["blocks"] = partial(group_blocks, domain, everything)
+        given["people_blocks"] = partial(grouped_people, domain, everything)
         given["n_rows"] = everything.source.rows
     return GroupContext(
         domain=domain,

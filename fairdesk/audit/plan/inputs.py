@@ -31,11 +31,15 @@ class SearchInputs(msgspec.Struct, frozen=True, tag=True):
         ``(m, d)``; who counts as found already, and is not found again.
     previous_certificate : Certificate, optional
         What an earlier run proved, to go on with.
+    all_rows : AllRows, optional
+        Of a table that is larger than memory, for a method that tests all of its rows; ``people``
+        are of a random sample of them then.
     """
 
     people: Rows
     known: Rows | None = None
     previous_certificate: Certificate | None = None
+    all_rows: AllRows | None = None
 
 
 class AllRows(msgspec.Struct, frozen=True):
@@ -141,9 +145,6 @@ def group_inputs(audit: AuditSpec, table: Table) -> GroupInputs:
     decision = audit.decisions[audit.mapping.favourable_class] if audit.predictions else ""
     if audit.predictions:
         decided = _favourable(table, audit.predictions, decision)
-    everything = AllRows(
-        audit.data, audit.columns, audit.label, audit.favourable, audit.predictions, decision
-    )
     return GroupInputs(
         rows=audit.domain.encode(table),
         groups=encode(audit.domain.grouping, table),
@@ -151,8 +152,40 @@ def group_inputs(audit: AuditSpec, table: Table) -> GroupInputs:
         label=_favourable(table, audit.label, audit.favourable),
         decided=decided,
         favourable_label=audit.favourable,
-        all_rows=None if audit.data.sample is None else everything,
+        all_rows=everything_of(audit),
     )
+
+
+def everything_of(audit: AuditSpec) -> AllRows | None:
+    """Return all rows of an audit whose table is larger than memory; None where all are held."""
+    if audit.data.sample is None:
+        return None
+    decision = audit.decisions[audit.mapping.favourable_class] if audit.predictions else ""
+    return AllRows(
+        audit.data, audit.columns, audit.label, audit.favourable, audit.predictions, decision
+    )
+
+
+def people_blocks(domain: Domain, all_rows: AllRows) -> Iterator[tuple[int, Rows]]:
+    """Yield all rows of a table that is larger than memory, as a method about individuals does.
+
+    Yields
+    ------
+    int
+        How many rows were read.
+    Rows
+        ``(n, d)``; those of them that lie in the domain.
+
+    Raises
+    ------
+    DataError
+        As `fairdesk.data.blocks.blocks`.
+    """
+    # Arrow, which only these tables need
+    from fairdesk.data.blocks import blocks  # noqa: PLC0415
+
+    for table in blocks(all_rows.source, all_rows.columns):
+        yield len(table.codes), domain.people(table)
 
 
 def group_blocks(domain: Domain, all_rows: AllRows) -> Iterator[GroupBlock]:
@@ -179,6 +212,31 @@ def group_blocks(domain: Domain, all_rows: AllRows) -> Iterator[GroupBlock]:
         )
 
 
+def grouped_people(domain: Domain, all_rows: AllRows) -> Iterator[tuple[int, Rows]]:
+    """Yield all rows of a table that is larger than memory, as subgroup discovery counts them.
+
+    Yields
+    ------
+    int
+        How many rows were read.
+    Rows
+        ``(n, g)``; the groups of those of them that lie in the domain.
+
+    Raises
+    ------
+    DataError
+        As `fairdesk.data.blocks.blocks`.
+    """
+    # Arrow, which only these tables need
+    from fairdesk.data.blocks import blocks  # noqa: PLC0415
+    from fairdesk.groups.tabular.sampling import starting  # noqa: PLC0415
+
+    for table in blocks(all_rows.source, all_rows.columns):
+        inside = domain.places(table)
+        _, fine = starting(domain, domain.encode(table)[inside])
+        yield len(table.codes), encode(domain.grouping, table)[inside][fine]
+
+
 def _favourable(
     table: Table, column: str, favourable: str, *, block: bool = False
 ) -> NDArray[np.float64]:
@@ -193,7 +251,10 @@ __all__ = [
     "MitigationInputs",
     "RunInputs",
     "SearchInputs",
+    "everything_of",
     "group_blocks",
     "group_inputs",
+    "grouped_people",
+    "people_blocks",
     "starting_rows",
 ]

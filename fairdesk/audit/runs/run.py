@@ -13,7 +13,7 @@ import numpy as np
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, parse_options, why_off
 from fairdesk.audit.catalogue.stages import COMPILING
-from fairdesk.audit.plan.inputs import RunInputs, SearchInputs, group_inputs
+from fairdesk.audit.plan.inputs import RunInputs, SearchInputs, everything_of, group_inputs
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs
 from fairdesk.audit.shards.in_turn import search_in_turn
@@ -274,10 +274,12 @@ class _Keeper:
                 why="Every row has a missing value or a value that is not allowed.",
                 remedy="Widen the allowed values of the input domain.",
             )
+        counts = method_named(self._spec.method).counts_rows
+        all_rows = everything_of(self._store.spec) if counts else None
         if not self._spec.continues:
-            return SearchInputs(people)
+            return SearchInputs(people, all_rows=all_rows)
         known = self._known(self._spec.continues)
-        return SearchInputs(people, known, self._previous_certificate())
+        return SearchInputs(people, known, self._previous_certificate(), all_rows)
 
     def end(self, state: str, message: str = "") -> None:
         """Write down how the run ended; on a full disk at least tell it."""

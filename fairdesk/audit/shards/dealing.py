@@ -9,7 +9,7 @@ from fairdesk.audit.catalogue.implementations import load_merging
 from fairdesk.audit.catalogue.method import Divides
 from fairdesk.audit.catalogue.methods import method_named, parse_options
 from fairdesk.audit.plan.contexts import group_context
-from fairdesk.audit.plan.inputs import GroupInputs, RunInputs, SearchInputs
+from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, RunInputs, SearchInputs
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.shards.counts import Counts
 from fairdesk.audit.shards.regions import Regions
@@ -39,7 +39,7 @@ def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1)
     """
     division = method_named(run.method).division
     # a table that is larger than memory is read where it lies
-    lies_here = isinstance(inputs, GroupInputs) and inputs.all_rows is not None
+    lies_here = not isinstance(inputs, MitigationInputs) and inputs.all_rows is not None
     if division.counts and workers > 1 and audit.mapping.inputs and not (run.text or lies_here):
         setting = _setting(audit, run, inputs)
         options = parse_options(run.method, run.options)

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, RunInputs
+from fairdesk.audit.plan.inputs import MitigationInputs, RunInputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.answer_checks import (
@@ -391,7 +391,7 @@ class Worker(Conversation):
     def _with_all_rows(self, request: wire.Search) -> wire.Search:
         """Let the guest read a table that is larger than memory, where a run counts all of it."""
         inputs = request.inputs
-        if not isinstance(inputs, GroupInputs) or inputs.all_rows is None:
+        if isinstance(inputs, MitigationInputs) or inputs.all_rows is None:
             return request
         everything = inputs.all_rows
         given = self._child.give("table", Path(everything.source.path), link=True)

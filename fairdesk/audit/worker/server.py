@@ -24,7 +24,13 @@ from fairdesk.audit.catalogue.method import Divides, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, parse_options, unrepeatable
 from fairdesk.audit.catalogue.stages import COMPILING, LOADING, PREPARING
 from fairdesk.audit.plan.contexts import group_context
-from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, SearchInputs, starting_rows
+from fairdesk.audit.plan.inputs import (
+    GroupInputs,
+    MitigationInputs,
+    SearchInputs,
+    people_blocks,
+    starting_rows,
+)
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.worker import frames, wire
 from fairdesk.audit.worker.driving import LIFE_SECONDS, Controls, Send, drive
@@ -329,6 +335,9 @@ class Guest:
         context = SearchContext(fed, domain, known=known, fits=fits, criterion=criterion)
         context.favourable = asked.mapping.favourable_class
         context.previous_certificate = inputs.previous_certificate
+        if inputs.all_rows is not None:
+            context.all_rows = partial(people_blocks, domain, inputs.all_rows)
+            context.n_rows = inputs.all_rows.source.rows
         rng = run.rng()
         before, beside = rng.spawn(2)
         dealt = method.division.by is Divides.ROWS

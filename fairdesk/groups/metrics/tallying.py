@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.errors import SpecError
+from fairdesk.groups.kinds import Kinds
 from fairdesk.groups.metrics.grouping import Division, divide
 from fairdesk.results.events import Rows
 
-#: So many kinds of rows are told apart.
-MOST_KINDS = 5_000_000
-#: A number for each kind must be an exact one.
-_MOST_NUMBERS = 1 << 62
 #: No label, an unfavourable and the favourable one.
 _LABELS = 3
 
@@ -49,11 +44,7 @@ class Tally:
         # the ranges change how bins are called, never which rows are in them
         self._ends = np.full((2, len(grouping)), np.nan)
         sizes = [len(each.texts) for each in self._divided(self._ends)]
-        self._sizes = (*sizes, _LABELS, decisions + 1)
-        if prod(self._sizes) > _MOST_NUMBERS:
-            raise _too_many()
-        self._kinds = np.empty(0, dtype=np.int64)
-        self._counts = np.empty(0, dtype=np.int64)
+        self._kinds = Kinds((*sizes, _LABELS, decisions + 1))
 
     def _divided(self, groups: Rows) -> list[Division]:
         return [
@@ -76,7 +67,7 @@ class Tally:
         Raises
         ------
         SpecError
-            When there are more kinds than `MOST_KINDS`.
+            When there are too many kinds.
         """
         if not len(groups):
             return
@@ -84,35 +75,18 @@ class Tally:
             ends[:] = end(ends, end.reduce(groups, axis=0))
         places = [each.place for each in self._divided(groups)]
         labels = np.where(np.isnan(label), 0, label + 1).astype(np.intp)
-        kinds = np.ravel_multi_index((*places, labels, decision + 1), self._sizes)
-        found, counts = np.unique(kinds, return_counts=True)
-        both = np.concatenate([self._kinds, found])
-        self._kinds, place = np.unique(both, return_inverse=True)
-        summed = np.zeros(len(self._kinds), dtype=np.int64)
-        np.add.at(summed, place, np.concatenate([self._counts, counts]))
-        self._counts = summed
-        if len(self._kinds) > MOST_KINDS:
-            raise _too_many()
+        self._kinds.add((*places, labels, decision + 1))
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """How many rows there are of each kind: ``(k,)``."""
-        return self._counts
+        return self._kinds.counts
 
     def kinds(self) -> tuple[list[Division], Rows, NDArray[np.intp]]:
         """Return the divisions, labels and decisions of the kinds, as `add` takes those of rows."""
-        *places, labels, decisions = np.unravel_index(self._kinds, self._sizes)
+        *places, labels, decisions = self._kinds.places
         divisions = [
             dataclasses.replace(division, place=place)
             for division, place in zip(self._divided(self._ends), places, strict=True)
         ]
         return divisions, np.where(labels == 0, np.nan, labels - 1.0), decisions - 1
-
-
-def _too_many() -> SpecError:
-    return SpecError(
-        "The protected attributes divide the rows into too many groups to count.",
-        why=f"At most {MOST_KINDS:,} combinations of groups and outcomes are counted.",
-        remedy="Protect fewer attributes, or divide numbers into bins.",
-        setting="edges",
-    )

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from time import perf_counter
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,14 @@ from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import SCORES_NOTE, Side
+from fairdesk.groups.tabular.all_rows import Counted, counted
+from fairdesk.groups.tabular.outcomes import Outcomes
 from fairdesk.groups.tabular.results import MOST_TOLD, RuleResults
 from fairdesk.groups.tabular.rules import needs_rates, rules_about
 from fairdesk.groups.tabular.sampling import starting
 from fairdesk.groups.tabular.support import MOST, Counts, Frequent, gathered, grow
-from fairdesk.groups.tabular.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallies
-from fairdesk.models.model import favourable_scores, labels
-from fairdesk.results.events import Event, Measured, Metric, Progress, Rows, Scores
+from fairdesk.groups.tabular.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, Tallies
+from fairdesk.results.events import Event, Measured, Metric, Progress, Rows
 from fairdesk.results.subgroups import RuleSearchSummary
 
 #: At most so many of the data's rows are asked about untouched.
@@ -77,41 +78,6 @@ Answer = dict[str, NDArray[np.int64]]
 Steps = Generator[Event | Asked, Answer, None]
 
 
-class Outcomes:
-    """What is counted of each sample: whole numbers made of the model's answers.
-
-    Attributes
-    ----------
-    names : tuple[str, ...]
-        The outcomes: decisions, or ``""`` for a mean score.
-    values : int
-        How many numbers are counted: one for each decision; of a score itself and its square.
-    """
-
-    def __init__(
-        self, context: GroupContext, outcome: Literal["favourable", "each", "score"]
-    ) -> None:
-        self._favourable, self._scores = context.favourable, outcome == "score"
-        self._decisions = (
-            list(range(len(context.decisions))) if outcome == "each" else [context.favourable]
-        )
-        self.names = ("",) if self._scores else tuple(context.decisions[i] for i in self._decisions)
-        self.values = 2 if self._scores else len(self.names)
-
-    @property
-    def squares(self) -> int | None:
-        """Which of the numbers is a square."""
-        return 1 if self._scores else None
-
-    def of(self, scores: Scores) -> Counts:
-        """Make the numbers of answers ``(n, k)``: ``(values, n)``."""
-        if self._scores:
-            score = np.clip(favourable_scores(scores, self._favourable), 0.0, 1.0)
-            parts = np.round(score * PARTS).astype(np.int64)
-            return np.stack([parts, parts**2])
-        return np.equal.outer(self._decisions, labels(scores)).astype(np.int64)
-
-
 class Mining:
     """One search, from the rules to the figures."""
 
@@ -138,7 +104,7 @@ class Mining:
         if not rated:
             yield from self._ask_rows()
         self.tallies, self.data = (
-            Tallies(self.members, self.frequent.chosen, self.frequent.rows, self.outcomes.values)
+            Tallies(self.sampled_from, self.frequent.chosen, self.inside, self.outcomes.values)
             for _ in range(2)
         )
         self.data.add(self.place[self.queried], self.untouched)
@@ -174,16 +140,26 @@ class Mining:
     def _grow(self) -> Steps:
         """Make the rules, and grow the rule sets that are frequent."""
         options, context = self.options, self.context
+        grouping, edges = context.domain.grouping, context.edges
+        blocks, groups = context.people_blocks, self.groups
+        for told in counted(blocks, grouping, options.bins, edges, groups, self.favourable_values):
+            if isinstance(told, Counted):
+                rows = told
+            else:
+                read, passes = told
+                yield self._progress("support", read, passes * context.n_rows)
         rules = [
             rules_about(
                 attribute,
-                self.groups[:, i],
+                rows.codes[:, i],
                 bins=options.bins,
-                edges=context.edges.get(attribute.name, ()),
+                edges=edges.get(attribute.name, ()),
                 subsets=options.subsets,
-                favourable=self.favourable_values,
+                favourable=rows.favourable,
+                weights=rows.weights,
+                bounds=rows.bounds[i],
             )
-            for i, attribute in enumerate(context.domain.grouping)
+            for i, attribute in enumerate(grouping)
         ]
         self.notes += [note for each in rules for note in each.notes]
         if not any(len(each.sets) for each in rules):
@@ -193,8 +169,11 @@ class Mining:
                 why="A rule must separate some individuals from others.",
                 remedy="Protect another column, or use data with more than one group.",
             )
-        self.members, self.place = gathered(rules)
-        total = len(self.people)
+        self.members, place = gathered(rules, rows.weights)
+        self.place = place[rows.held :]
+        sampled = np.bincount(self.place, minlength=len(self.members.weight))
+        self.sampled_from = self.members.weighed(sampled)
+        total = int(self.members.weight.sum())
         self.least = max(int(np.ceil(options.theta * total - 1e-9)), options.least_rows)
         for event in grow(self.members, self.least, options.together):
             if isinstance(event, Frequent):
@@ -202,12 +181,26 @@ class Mining:
             else:
                 yield self._progress("rules", event.kept, event.candidates)
         self._leave_enough(total)
+        self._leave_sampled(sampled)
         if self.frequent.stopped:
             self.notes.append(
                 f"There are more than {MOST:,} rules with {self.frequent.stopped} attributes "
                 f"together: only those with fewer were tested, {len(self.frequent.chosen):,}. "
                 "Increase the minimum support, or reduce the bins or the protected attributes."
             )
+
+    def _leave_sampled(self, sampled: Counts) -> None:
+        """Keep the rule sets of which rows are held inside and outside: others have no samples."""
+        self.inside = self.sampled_from.totals(self.frequent.chosen, sampled[None])[0]
+        kept = (self.inside > 0) & (self.inside < len(self.people))
+        if dropped := int((~kept).sum()):
+            self.notes.append(
+                f"{dropped:,} of {len(kept):,} subgroups with the minimum support "
+                f"{'was' if dropped == 1 else 'were'} not tested: the random sample of the rows "
+                "has none inside, or none outside."
+            )
+            self.inside, found = self.inside[kept], self.frequent
+            self.frequent = replace(found, chosen=found.chosen[kept], rows=found.rows[kept])
 
     def _leave_enough(self, total: int) -> None:
         """Keep the rule sets with enough rows outside, too.
@@ -364,6 +357,7 @@ class Mining:
             members=self.members,
             chosen=self.frequent.chosen[known],
             rows=self.frequent.rows[known],
+            people=self.tallies.people[:, known],
             outcome=name,
             inside=inside,
             outside=outside,
@@ -389,7 +383,8 @@ class Mining:
             )
         if self.outcomes.squares is not None:
             yield SCORES_NOTE
-        if few := int((self.tallies.people[OUTSIDE] < self.least).sum()):
+        total = int(self.members.weight.sum())
+        if few := int((total - self.frequent.rows < self.least).sum()):
             yield (
                 f"{few:,} of the {len(self.frequent.chosen):,} subgroups "
                 f"{'leaves' if few == 1 else 'leave'} fewer than {100 * self.options.theta:g} % of "

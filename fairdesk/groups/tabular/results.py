@@ -49,6 +49,8 @@ class RuleResults:
         ``(R, g)``; those of which there is a sample on either side.
     rows : Counts
         ``(R,)``; the data's rows in each.
+    people : Counts
+        ``(2, R)``; those of them of whom samples are made, inside and outside.
     outcome : str
         As of `fairdesk.results.subgroups.RuleSet`.
     inside, outside : Side
@@ -67,6 +69,7 @@ class RuleResults:
     members: Members
     chosen: RuleSets
     rows: Counts
+    people: Counts
     outcome: str
     inside: Side
     outside: Side
@@ -89,8 +92,8 @@ class RuleResults:
     @cached_property
     def by_rows(self) -> tuple[Side, Side]:
         """Both sides as what they tell of individuals like those in the data: ``(R,)`` each."""
-        others = self.members.weight.sum() - self.rows
-        return self.inside.by_rows(self.rows), self.outside.by_rows(others)
+        inside, outside = self.people
+        return self.inside.by_rows(inside), self.outside.by_rows(outside)
 
     def conditions(self, place: int) -> Conditions:
         """Write a rule set in words."""

@@ -23,6 +23,9 @@ from fairdesk.results.conditions import Condition
 
 Subsets = Literal["all", "single", "ordered"]
 
+#: Where each bin of a number starts and ends: ``(c,)`` each.
+Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
+
 #: An attribute with more names than this is refused: nearly all would be rare.
 MOST_VALUES = 2_000
 #: More bins than this have too many runs; as many as may be asked for in bins of equal width.
@@ -69,6 +72,8 @@ def rules_about(
     edges: Sequence[float] = (),
     subsets: Subsets = "all",
     favourable: NDArray[np.float64] | None = None,
+    weights: NDArray[np.int64] | None = None,
+    bounds: Bounds | None = None,
 ) -> Rules:
     """Make the rules about one attribute.
 
@@ -94,6 +99,10 @@ def rules_about(
     favourable : NDArray[np.float64], optional
         ``(n,)``; whether each row gets the favourable decision, NaN where that is not known;
         needed where names are ordered by it (`needs_rates`).
+    weights : NDArray[np.int64], optional
+        ``(n,)``; how many rows each stands for; by default one.
+    bounds : Bounds, optional
+        A number's bins, where they rest on more rows than these: as of `bins_of`.
 
     Raises
     ------
@@ -102,12 +111,13 @@ def rules_about(
     """
     _check(attribute, edges)
     if not attribute.values:
-        rules = _runs_of_numbers(attribute, codes, bins, edges)
+        bounds = bins_of(attribute, codes, bins, edges) if bounds is None else bounds
+        rules = _runs_of_numbers(attribute, codes, bounds)
     elif attribute.kind is Kind.ORDINAL:
         rules = _runs_of_names(attribute, codes, bins)
     else:
         rules = _subsets(attribute, codes, subsets, favourable)
-    return replace(rules, notes=(*rules.notes, *_unknown(attribute, codes)))
+    return replace(rules, notes=(*rules.notes, *_unknown(attribute, codes, weights)))
 
 
 def _check(attribute: Attribute, edges: Sequence[float]) -> None:
@@ -126,15 +136,18 @@ def _check(attribute: Attribute, edges: Sequence[float]) -> None:
         )
 
 
-def _unknown(attribute: Attribute, codes: NDArray[np.float64]) -> Iterator[str]:
+def _unknown(
+    attribute: Attribute, codes: NDArray[np.float64], weights: NDArray[np.int64] | None
+) -> Iterator[str]:
     """Yield notes on people whose value is not known."""
-    if missing := int(np.isnan(codes).sum()):
+    weights = np.ones(len(codes), np.int64) if weights is None else weights
+    if missing := int(weights[np.isnan(codes)].sum()):
         rows = "row" if missing == 1 else "rows"
         yield (
             f"“{attribute.name}” is missing in {missing:,} {rows}: rules about it do not include "
             "them, so they count among the others."
         )
-    if unknown := int((codes == attribute.unknown_code).sum()):
+    if unknown := int(weights[codes == attribute.unknown_code].sum()):
         rows = "row" if unknown == 1 else "rows"
         yield (
             f"“{attribute.name}” is not known in {unknown:,} {rows}: “{attribute.values[-1]}” "
@@ -227,16 +240,20 @@ def _runs_of_names(attribute: Attribute, codes: NDArray[np.float64], bins: int) 
     return Rules(attribute, cells, sets, _listed(attribute, sets[:, cell_of]), _all(note))
 
 
-def _runs_of_numbers(
-    attribute: Attribute, codes: NDArray[np.float64], bins: int, edges: Sequence[float]
-) -> Rules:
+def cells_of(codes: NDArray[np.float64], bounds: Bounds) -> NDArray[np.intp]:
+    """Return the bin of each number: ``(n,)``; -1 where it is missing."""
     known = ~np.isnan(codes)
-    starts, ends = _bins(attribute, codes[known], bins, edges)
-    single = starts == ends
     cells = np.full(len(codes), -1, dtype=np.intp)
     # whoever is below the first edge is in the first bin: it is open
-    cells[known] = np.searchsorted(starts[1:], codes[known], side="right")
-    there = np.unique(cells[known])
+    cells[known] = np.searchsorted(bounds[0][1:], codes[known], side="right")
+    return cells
+
+
+def _runs_of_numbers(attribute: Attribute, codes: NDArray[np.float64], bounds: Bounds) -> Rules:
+    starts, ends = bounds
+    single = starts == ends
+    cells = cells_of(codes, bounds)
+    there = np.unique(cells[cells >= 0])
     spans = _spans(there)
     sets = np.zeros((len(spans), len(starts)), dtype=np.bool_)
     conditions = []
@@ -258,13 +275,15 @@ def _runs_of_numbers(
     return Rules(attribute, cells, sets, tuple(conditions))
 
 
-def _bins(
+def bins_of(
     attribute: Attribute, codes: NDArray[np.float64], bins: int, edges: Sequence[float]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> Bounds:
     """Return where each bin starts and ends, ``(c,)``: whole numbers end inclusively.
 
-    One of a single value starts and ends with it.
+    One of a single value starts and ends with it. What matters of the numbers is the lowest, the
+    highest, and which they are where there are no more than bins.
     """
+    codes = codes[~np.isnan(codes)]
     whole = attribute.kind is Kind.INTEGER
     low, high = (codes.min(), codes.max()) if codes.size else (0.0, 0.0)
     if edges:

@@ -9,6 +9,7 @@ with a weight, and one bit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +60,12 @@ class Members:
             for each, cells in zip(rules, self.cells.T, strict=True)
         ]
 
+    def weighed(self, weight: Counts) -> Members:
+        """Return the same combinations with other numbers of rows: ``(m,)``."""
+        other = copy(self)
+        other.weight = weight
+        return other
+
     def chunks(self, count: int) -> Iterator[slice]:
         """Cut so many rule sets into parts whose bit sets fit into a cache."""
         size = max(1, _BYTES // (8 * len(self.everybody)))
@@ -105,8 +112,10 @@ class Members:
         return totals
 
 
-def gathered(rules: Sequence[Rules]) -> tuple[Members, NDArray[np.intp]]:
-    """Group rows with the same cells.
+def gathered(
+    rules: Sequence[Rules], weights: Counts | None = None
+) -> tuple[Members, NDArray[np.intp]]:
+    """Group rows with the same cells, each standing for as many as its weight (or for one).
 
     Returns
     -------
@@ -117,7 +126,11 @@ def gathered(rules: Sequence[Rules]) -> tuple[Members, NDArray[np.intp]]:
     """
     place, first = _combinations([each.cells for each in rules])
     cells = np.stack([each.cells[first] for each in rules], axis=1)
-    return Members(rules, cells, np.bincount(place)), place
+    weight = np.bincount(place)
+    if weights is not None:
+        weight = np.zeros(len(weight), np.int64)
+        np.add.at(weight, place, weights)
+    return Members(rules, cells, weight), place
 
 
 def packed(masks: NDArray[np.bool_]) -> Words:

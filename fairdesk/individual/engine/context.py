@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -186,6 +186,11 @@ class SearchContext:
         Of all rows that were queried again so far.
     most_queries : float
         Once so many rows were sent, the run ends, by its budget.
+    all_rows : callable, optional
+        Of a table that is larger than memory: yields how many rows were read, and those of them
+        that lie in the domain, ``(n, d)``, block by block.
+    n_rows : int
+        How many rows it has.
     """
 
     def __init__(
@@ -208,6 +213,8 @@ class SearchContext:
         self.repeatability = Repeatability()
         self.over = False
         self.most_queries = np.inf
+        self.all_rows: Callable[[], Iterator[tuple[int, Rows]]] | None = None
+        self.n_rows = 0
         self.previous_certificate: Certificate | None = None
         self.domain = domain if criterion is None else PlausibleDomain.of(domain, criterion)
         self._near = None if criterion is None else criterion.near

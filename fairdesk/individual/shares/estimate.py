@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from time import perf_counter
 from typing import Literal
 
@@ -164,6 +165,10 @@ def search(
 
     With a margin, what is drawn at random ends once its anytime intervals are as narrow.
 
+    Of a table that is larger than memory ``people`` are a random sample. Once the shares are
+    estimated, all rows are tested, block by block in the order of the files, and the exact share of
+    the data takes the place of the estimated one when the last is done.
+
     Every draw counts, met before or not; `Found` has everybody once.
 
     Raises
@@ -173,7 +178,11 @@ def search(
     """
     sample = _sample(context, people, options, rng)
     shares = merging(context, options)
-    return timed(counted_here(shares, sample.count, sample.pace))
+    drawn = counted_here(shares, sample.count, sample.pace)
+    if context.all_rows is None:
+        return timed(drawn)
+    shares.sampled = True
+    return timed(chain(drawn, _all_rows(context, shares, sample.pace)))
 
 
 def counting(
@@ -235,6 +244,8 @@ class Shares(Adding):
     ) -> None:
         self._whom, self._names, self._confidence = whom, names, confidence
         self._planned, self._trial, self._margin = planned, trial, margin
+        #: Whether the data's rows are a sample of them.
+        self.sampled = False
         self._tallies: dict[Whom, list[Tally]] = {}
         self._most = dict.fromkeys(whom, planned)
         self._open, self._next = list(whom), 0
@@ -277,7 +288,7 @@ class Shares(Adding):
         return counts
 
     def _begin(self, whom: Whom, rows: int) -> None:
-        total = rows if whom == "data" else None
+        total = rows if whom == "data" and not self.sampled else None
         if whom != "domain":
             self._most[whom] = (
                 min(self._planned, rows) if whom == "data" or not rows else self._planned
@@ -302,6 +313,14 @@ class Shares(Adding):
         if whom == "data":
             return (block + 1) * BLOCK >= rows
         return _narrow(self._tallies[whom], self._margin)
+
+    def counted(self, people: int, hits: Sequence[int]) -> None:
+        """Take in how many of all individuals in the data there are, and hits for each set."""
+        self._tallies["data"] = [
+            Tally("data", names, self._confidence, people, total=people) for names in self._names
+        ]
+        for tally, count in zip(self._tallies["data"], hits, strict=True):
+            tally.people, tally.hits = people, count
 
     def measured(self) -> Measured | None:
         """Return all shares, that of all attributes together first."""
@@ -379,6 +398,36 @@ class _Sample:
             yield context.progress("random", 0, 0)
 
 
+def _all_rows(context: SearchContext, shares: Shares, pace: Pace) -> Iterator[Event]:
+    """Test all rows of a table that is larger than memory, and give their exact share.
+
+    Nobody is booked: memory hangs on no number of rows.
+    """
+    if context.all_rows is None:
+        return
+    judge = _Judge(context, _sets(context.domain), books=False)
+    people, read, hits = 0, 0, np.zeros(judge.sets, dtype=np.int64)
+    yield context.progress("rows", 0, context.n_rows)
+    for count, block in context.all_rows():
+        rows, combination = context.domain.admit(block)
+        if context.fits is not None and len(rows):
+            fine = context.fits(rows)
+            context.rejected += int((~fine).sum())
+            rows, combination = rows[fine], combination[fine]
+        for part, _ in pace.of_unit(len(rows)):
+            if len(rows):
+                hits += judge((rows[part], combination[part])).sum(axis=0)
+            context.tried += len(rows[part])
+            done = read + count * min(part.stop, len(rows)) // max(1, len(rows))
+            yield context.progress("rows", done, context.n_rows)
+        people, read = people + len(rows), read + count
+    if people:
+        shares.counted(people, hits.tolist())
+    if measured := shares.measured():
+        yield measured
+    yield context.progress("rows", read, context.n_rows)
+
+
 def _sample(
     context: SearchContext, people: Rows, options: EstimateOptions, rng: np.random.Generator
 ) -> _Sample:
@@ -399,23 +448,36 @@ class _Judge:
 
     Who is met again has the verdict that they had, and costs nothing.
 
+    Parameters
+    ----------
+    context : SearchContext
+        As of `search`.
+    sets : sequence of Subset
+        The sets of protected attributes.
+    books : bool
+        Whether findings are booked.
+
     Attributes
     ----------
     sets : int
         How many sets there are.
     """
 
-    def __init__(self, context: SearchContext, sets: Sequence[Subset]) -> None:
+    def __init__(
+        self, context: SearchContext, sets: Sequence[Subset], *, books: bool = True
+    ) -> None:
         self._context, self._sets, self.sets = context, sets, len(sets)
+        self._books = books
         self._memory = Memory(_MOST_BYTES)
 
     def __call__(self, block: Block) -> NDArray[np.bool_]:
-        """``(n, s)`` verdicts; books findings."""
+        """``(n, s)`` verdicts."""
         context = self._context
 
         def judged(which: NDArray[np.int64]) -> NDArray[np.float32]:
             rows, combination = block[0][which], block[1][which]
-            context.check(rows, combination)
+            if self._books:
+                context.check(rows, combination)
             hits = verdicts(context, (rows, combination), context.ask(rows), self._sets)
             return hits.astype(np.float32)
 

@@ -94,6 +94,50 @@ def test_the_datas_share_is_exact_and_counts_every_row(small_domain):
     assert share.estimate == truth.mean()
 
 
+@pytest.mark.parametrize("size", [1, 37, 1000])
+def test_all_rows_of_a_large_table_are_counted_in_blocks(size, small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    people = small_domain.sample(np.random.default_rng(1), 400)
+    whole, _ = run(small_domain, model, people=people)
+    context = SearchContext(model, small_domain)
+    context.all_rows = lambda: (
+        # every second row that was read lies in the domain
+        (2 * len(part), part)
+        for part in (people[start : start + size] for start in range(0, 400, size))
+    )
+    context.n_rows = 800
+    held, rng = people[:60], np.random.default_rng(0)
+    events = list(estimate.search(context, held, SHORT, rng))
+    found, expected = shares(events), shares(whole)
+    for names in (("sex", "race"), ("sex",), ("race",)):
+        share = found["data", names]
+        assert share.exhaustive
+        assert (share.n_samples, share.hits) == (400, expected["data", names].hits)
+        assert share.low == share.high == share.estimate == expected["data", names].estimate
+    done = [each.done for each in events if isinstance(each, Progress) and each.phase == "rows"]
+    assert done == sorted(done)
+    assert done[-1] == 800
+    # nobody of them is booked
+    assert sum(len(each.rows) for each in events if isinstance(each, Found)) < 400
+
+
+def test_a_count_of_all_rows_that_is_cut_leaves_the_estimate(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    people = small_domain.sample(np.random.default_rng(1), 400)
+    context = SearchContext(model, small_domain)
+    context.all_rows = lambda: iter([(100, people[:100]), (100, people[100:200])])
+    context.n_rows = 400
+    events = []
+    for event in estimate.search(context, people[:60], SHORT, np.random.default_rng(0)):
+        events.append(event)
+        if isinstance(event, Progress) and event.phase == "rows" and event.done >= 100:
+            break
+    share = shares(events)["data", ("sex", "race")]
+    assert share.n_samples == 60
+    assert not share.exhaustive
+    assert share.low < share.estimate < share.high
+
+
 def test_a_sample_of_the_data_is_no_whole(small_domain):
     model = Network(small_domain, np.random.default_rng(4))
     people = small_domain.sample(np.random.default_rng(1), 500)
