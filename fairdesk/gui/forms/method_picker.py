@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
@@ -117,18 +117,30 @@ class MethodPicker(QWidget):
                 item.setCheckState(ticked)
             item.setText(f"{title} (off)" if key in off else title)
             item.setData(Qt.ItemDataRole.ToolTipRole, off.get(key, METHODS[key].sentence))
-            colour = QColor(theme.colours().quiet) if key in off else None
-            item.setData(Qt.ItemDataRole.ForegroundRole, colour)
+        self._colour()
         self._arrange(off)
         self.list.setCurrentItem(self.items[chosen])
         blocker.unblock()
         self._show()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            self._colour()
 
     def look_at(self, method: str) -> None:
         """Show the page of a method, without telling of it."""
         with QSignalBlocker(self.list):
             self.list.setCurrentItem(self.items[method])
         self._show()
+
+    def _colour(self) -> None:
+        """Show methods that are off in a quiet colour."""
+        with QSignalBlocker(self.list):
+            for key, item in self.items.items():
+                colour = QColor(theme.colours().quiet) if key in self._off else None
+                item.setData(Qt.ItemDataRole.ForegroundRole, colour)
 
     def _fill(self) -> None:
         for answers, question in [*QUESTIONS.items(), (None, _NOT_AVAILABLE)]:

@@ -75,6 +75,15 @@ def head_columns(table: QTableWidget, titles: Sequence[str], right: Collection[i
             title.setTextAlignment(RIGHT if place in right else LEFT)
 
 
+def colour_links(table: QTableWidget) -> None:
+    """Give the texts with a colour of their own the theme's: items keep that of the one before."""
+    for row in range(table.rowCount()):
+        for place in range(table.columnCount()):
+            item = table.item(row, place)
+            if item is not None and item.data(Qt.ItemDataRole.ForegroundRole) is not None:
+                item.setForeground(QColor(theme.colours().accent))
+
+
 class Padded(QStyledItemDelegate):
     """Cells with room at both sides, so that a number does not touch the next column's text.
 

@@ -11,6 +11,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.forms.method_picker import MethodPicker
+from fairdesk.gui.kit import theme
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.models.model import Capability
 from tests.gui.auditing import make_audit
@@ -53,6 +54,16 @@ def test_what_is_off_says_why_and_offers_no_parameters(picker):
     assert picker.reason.isVisible()
     assert picker._fold.isHidden()
     assert picker._remark.isHidden()
+
+
+def test_what_is_off_follows_a_change_of_colours(themed, picker):
+    theme.apply(themed, "dark")
+    themed.processEvents()
+    colour = picker.items["uniform"].foreground().color().name().upper()
+    theme.apply(themed, "light")
+    assert colour == theme.DARK.quiet.upper()
+    themed.processEvents()
+    assert picker.items["uniform"].foreground().color().name().upper() == theme.LIGHT.quiet.upper()
 
 
 def test_keys_walk_past_the_headings(picker, qtbot):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QApplication, QTableWidget, QTableWidgetItem
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.tables import LEFT, RIGHT, head_columns, read_only
+from fairdesk.gui.kit.tables import LEFT, RIGHT, colour_links, head_columns, read_only
 from fairdesk.results.events import Metric
 from fairdesk.results.trials import trial_of
 from fairdesk.wording import trials as trial_words
@@ -71,6 +71,12 @@ class BeforeAfter(QTableWidget):
     def _heads(self) -> tuple[str, ...]:
         heads = (self.horizontalHeaderItem(place) for place in range(len(_HEADS)))
         return tuple("" if head is None else head.text().strip() for head in heads)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            colour_links(self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Divide the room anew."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme, tips
-from fairdesk.gui.kit.tables import Padded, head_columns, read_only
+from fairdesk.gui.kit.tables import Padded, colour_links, head_columns, read_only
 from fairdesk.gui.workspace.subgroups.finding import rate_text, score_text
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.subgroups import RuleSet, Variant
@@ -177,6 +177,12 @@ class LatticeView(QTableWidget):
         self.clearSelection()
         self._fit()
         self.setUpdatesEnabled(True)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            colour_links(self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Break the words anew."""

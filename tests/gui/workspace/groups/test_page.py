@@ -13,6 +13,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.gui.charts.picture import Picture
+from fairdesk.gui.kit import theme
 from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, shown_columns
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.next_step import FIND_GROUPS, next_step
@@ -284,6 +285,21 @@ def test_a_rule_of_the_lattice_is_shown_at_a_click_when_it_is_a_finding(qtbot, f
     lattice.cellClicked.emit(0, 1)
     assert view.detail.finding.rule_set == ELDERS
     assert view.list.finding.rule_set == ELDERS
+
+
+def test_rules_that_open_follow_a_change_of_colours(themed, found):
+    lattice = found.groups.findings.detail.lattice
+    links = [
+        item
+        for row in range(lattice.rowCount())
+        if (item := lattice.item(row, 1)).data(Qt.ItemDataRole.ForegroundRole) is not None
+    ]
+    assert links
+    theme.apply(themed, "dark")
+    themed.processEvents()
+    colours = {item.foreground().color().name().upper() for item in links}
+    theme.apply(themed, "light")
+    assert colours == {theme.DARK.accent.upper()}
 
 
 def test_which_part_carries_a_finding_is_said_only_where_it_is_known(spec):

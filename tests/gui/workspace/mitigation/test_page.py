@@ -182,6 +182,20 @@ def test_the_table_breaks_intervals_only_where_the_room_is_short(qtbot, opened, 
     assert width <= table.viewport().width() + 1
 
 
+def test_headings_of_the_table_follow_a_change_of_colours(qapp, page):
+    headings = [
+        item
+        for row in range(page.table.rowCount())
+        if (item := page.table.item(row, 0)).data(Qt.ItemDataRole.ForegroundRole) is not None
+    ]
+    assert headings
+    theme.apply(qapp, "dark")
+    qapp.processEvents()
+    colours = {item.foreground().color().name().upper() for item in headings}
+    theme.apply(qapp, "light")
+    assert colours == {theme.DARK.accent.upper()}
+
+
 def test_the_table_is_copied_whole(page):
     page.table.copy()
     lines = QGuiApplication.clipboard().text().split("\n")
