@@ -188,8 +188,9 @@ def _proof_of(run: Run) -> Standing:
     proven = proof_words.proven_of(run.figures, "people") or proof_words.proven_of(run.figures)
     if proven is not None:
         consistent, _discriminatory, _left = proof_words.proven_fractions(proven)
-        share = f"{shown('consistent', consistent)} of {proof_words.short_name(proven)} certified"
-        text = share if proven.exact else f"at least {share}"
+        # short, for the sidebar cuts what is longer; its title says “Certification”
+        whole = "population" if proven.of == "people" else "input domain"
+        text = f"{'' if proven.exact else '≥ '}{shown('consistent', consistent, 1)} of {whole}"
         if not consistent and not proven.exact:
             text = "none certified"
     elif run.state == "done":

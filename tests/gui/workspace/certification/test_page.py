@@ -278,7 +278,7 @@ def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
     workspace.show_page(PROOF)
     assert not workspace.proof._estimate.isVisible()
     assert not workspace.proof._more.isVisible()
-    assert "97.50 % of the input domain certified" in standing(workspace)
+    assert "97.5 % of input domain" in standing(workspace)
 
 
 def test_the_course_is_told_as_it_came_and_rounded_down():
@@ -434,7 +434,7 @@ def test_a_run_is_stopped_from_the_page(qtbot, opened, path, monkeypatch):
         proof._stop.click()
     qtbot.waitUntil(proof._more.isVisible, timeout=10_000)
     assert not proof._stop.isVisible()
-    assert "at least 89.88 % of the input domain certified" in standing(workspace)
+    assert "≥ 89.8 % of input domain" in standing(workspace)
 
 
 def test_of_several_proofs_one_is_chosen(opened, path):
@@ -552,7 +552,7 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     workspace = opened(path)
     workspace.show_page(PROOF)
     # people come before combinations wherever one number stands
-    assert "at least 97.12 % of the population certified" in standing(workspace)
+    assert "≥ 97.1 % of population" in standing(workspace)
     page = workspace.proof
     assert page._of_people._kind.text() == "■ Proven"
     assert "97.12 % of the population" in plain(page._of_people._sentence.text())
