@@ -43,6 +43,7 @@ from fairdesk.gui.kit.keys import Found
 from fairdesk.gui.kit.parts import action, asked, resize_on_screen
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.notice import Notice
 from fairdesk.gui.start_page import StartPage
 from fairdesk.manual.places import TERMS
 from fairdesk.manual.terms import glossary
@@ -131,8 +132,7 @@ class MainWindow(QMainWindow):
         resize_on_screen(self, 1240, 820)
         if settings.maximised:
             self.setWindowState(Qt.WindowState.WindowMaximized)
-        # there from the first: nothing moves when it speaks
-        self.statusBar().setSizeGripEnabled(False)
+        self.notice = Notice(self)
         self._make_menus()
         self._show_state()
 
@@ -224,7 +224,7 @@ class MainWindow(QMainWindow):
         workspace.close_audit()
         self._stack.removeWidget(workspace)
         workspace.deleteLater()
-        self.statusBar().clearMessage()
+        self.notice.hide()
         self._show_state()
         return True
 
@@ -478,10 +478,17 @@ class MainWindow(QMainWindow):
         workspace = self.workspace = Workspace(
             store, self, lambda: worker_for(self.settings.cluster)
         )
-        workspace.said.connect(lambda text: self.statusBar().showMessage(text, 8000))
+        workspace.said.connect(self._say)
         self._stack.addWidget(workspace)
         self._stack.setCurrentWidget(workspace)
         self._show_state()
+
+    def _say(self, text: str) -> None:
+        """Show a sentence above the bar of the run, which stays in sight."""
+        bar = self.workspace.bar if self.workspace is not None else None
+        self.notice.say(
+            text, bar.height() + theme.NEAR if bar is not None and bar.isVisible() else 0
+        )
 
     def _show_state(self) -> None:
         workspace = self.workspace

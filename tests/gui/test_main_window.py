@@ -353,14 +353,22 @@ def test_a_small_window_scrolls_its_pages_below_the_run_bar(qtbot, window, audit
         assert shown.height() >= needed.height()
 
 
-def test_the_status_line_moves_nothing(window, audit):
+def test_a_notice_moves_nothing_and_needs_no_room_before(qtbot, window, audit):
     window.open_audit(audit)
     QApplication.processEvents()
     before = window.workspace.geometry()
+    assert window.workspace.mapTo(window, QPoint(0, before.height())).y() == window.height()
     window.workspace.said.emit("The run has started.")
     QApplication.processEvents()
-    assert window.statusBar().currentMessage() == "The run has started."
+    notice, bar = window.notice, window.workspace.bar
+    assert notice.text == notice.accessibleName() == "The run has started."
     assert window.workspace.geometry() == before
+    assert notice.geometry().bottom() < bar.mapTo(window, QPoint()).y()
+    qtbot.mouseClick(notice, Qt.MouseButton.LeftButton)
+    assert not notice.text
+    window.workspace.said.emit("The run is complete.")
+    window.close_audit()
+    assert not notice.text
 
 
 def test_audits_are_chosen_from_the_disk(window, audit, monkeypatch):

@@ -133,7 +133,7 @@ class ChartFrame(QWidget):
     Signals
     -------
     said : str
-        Something was copied or saved; for the status bar.
+        Something was copied or saved; told for some seconds.
     failed : FairDeskError
         A file could not be written.
     """

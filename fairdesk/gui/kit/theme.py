@@ -70,7 +70,7 @@ def _palette(*, dark: bool) -> QPalette:
     role = QPalette.ColorRole
     extra = DARK if dark else LIGHT
     window, base, alternate, text, button, highlight, placeholder, faint = (
-        ("#22262C", "#15181C", "#1C2025", "#E7E9EC", "#333942", "#2573AB", "#8D95A0", "#6B727C")
+        ("#22262C", "#1B1F24", "#20242A", "#E7E9EC", "#333942", "#2573AB", "#8D95A0", "#6B727C")
         if dark
         else (
             "#F5F6F8",

@@ -55,7 +55,7 @@ class Runner(QObject):
     rested
         The model could not be opened, or is not opened any more.
     said : str
-        Something for the status bar.
+        Something to tell for some seconds.
     """
 
     changed = Signal()

@@ -43,7 +43,7 @@ class Session(QObject):
     report_wanted : tuple of str
         Something is to be shown in the report: keys, of which the first that it shows counts.
     said : str
-        Something to tell in the status bar.
+        Something to tell for some seconds.
     failed : FairDeskError
         Something went wrong that no page tells of itself.
     """

@@ -82,7 +82,7 @@ class Workspace(QWidget):
     Signals
     -------
     said : str
-        Something for the status bar.
+        Something to tell for some seconds.
     run_started, run_finished
         A run began, or is over and all it found is in the file.
     """
@@ -675,7 +675,7 @@ class Workspace(QWidget):
 
 
 def _ended(state: RunState) -> str:
-    """Say for the status bar how a run ended."""
+    """Say how a run ended."""
     if not state.id:
         return "The run could not be started."
     if state.state == "done":
