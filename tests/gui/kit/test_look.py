@@ -130,6 +130,24 @@ def test_fields_and_buttons_of_one_line_are_equally_high(themed):
     assert set(heights.values()) == {button.sizeHint().height()}, heights
 
 
+def test_a_field_with_arrows_looks_like_one_without(qtbot, scheme):
+    spin, field = QSpinBox(), QLineEdit("0")
+    pictures = []
+    for each in (spin, field):
+        qtbot.addWidget(each)
+        each.resize(90, 35)
+        each.clearFocus()
+        pictures.append(each.grab().toImage())
+    # edges and ground, all but the text and the arrows
+    for x, y in ((1, 17), (45, 1), (45, 33), (6, 17), (40, 6)):
+        assert pictures[0].pixelColor(x, y) == pictures[1].pixelColor(x, y), (x, y)
+    up = [pictures[0].pixelColor(x, y) for x in range(70, 88) for y in range(4, 16)]
+    assert max(contrast(colour, spin.palette().base().color()) for colour in up) >= 3
+    spin.setMaximum(0)
+    off = spin.grab().toImage()
+    assert off != pictures[0], "what cannot be pressed is faint"
+
+
 def test_a_link_is_as_wide_as_its_text(themed):
     link = QPushButton("Go →")
     link.setFlat(True)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
+    QAbstractSpinBox,
     QComboBox,
     QLineEdit,
     QProxyStyle,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
     QStyleOption,
     QStyleOptionComboBox,
     QStyleOptionComplex,
+    QStyleOptionSpinBox,
     QWidget,
 )
 
@@ -31,9 +33,13 @@ _INDICATORS: Final = (
     QStyle.PrimitiveElement.PE_IndicatorRadioButton,
 )
 _COMBO: Final = QStyle.ComplexControl.CC_ComboBox
+_SPIN: Final = QStyle.ComplexControl.CC_SpinBox
+_ENABLED: Final = QStyle.StateFlag.State_Enabled
 #: Where a choice shows its text, and how that is cut.
 _TEXT, _CUT = QStyle.SubControl.SC_ComboBoxEditField, Qt.TextElideMode.ElideRight
 _HEAD: Final = QStyle.ContentsType.CT_HeaderSection
+#: Half the width of an arrow.
+_ARROW: Final = 3.5
 #: A scroll bar's thickness, that of its handle, and the handle's least length.
 _BAR, _HANDLE, _LEAST_HANDLE = 12, 6, 32
 
@@ -103,9 +109,11 @@ class Style(QProxyStyle):
         painter: QPainter,
         widget: QWidget | None = None,
     ) -> None:
-        """Draw a scroll bar as its handle only, and cut the text of a choice as texts are cut."""
+        """Draw scroll bars and fields with arrows flat, and cut a choice as texts are cut."""
         if control == QStyle.ComplexControl.CC_ScrollBar and isinstance(widget, QScrollBar):
             _draw_scroll_bar(painter, option, widget)
+        elif isinstance(option, QStyleOptionSpinBox):
+            self._draw_spin_box(painter, option, widget)
         else:
             if isinstance(option, QStyleOptionComboBox):
                 # the text is drawn next, with the same option
@@ -113,6 +121,25 @@ class Style(QProxyStyle):
                 text = option.currentText
                 option.currentText = option.fontMetrics.elidedText(text, _CUT, room)
             super().drawComplexControl(control, option, painter, widget)
+
+    def _draw_spin_box(
+        self, painter: QPainter, option: QStyleOptionSpinBox, widget: QWidget | None
+    ) -> None:
+        """Draw a field that is typed into, and its two arrows."""
+        sub = QStyle.SubControl
+        _draw_field(painter, option, option.palette.color(QPalette.ColorRole.Base))
+        if option.buttonSymbols == QAbstractSpinBox.ButtonSymbols.NoButtons:
+            return
+        step = QAbstractSpinBox.StepEnabledFlag
+        for part, way, allowed in (
+            (sub.SC_SpinBoxUp, -1, step.StepUpEnabled),
+            (sub.SC_SpinBoxDown, 1, step.StepDownEnabled),
+        ):
+            rect = QRectF(self.subControlRect(_SPIN, option, part, widget))
+            can = bool(option.stepEnabled & allowed and option.state & _ENABLED)
+            over = can and option.activeSubControls & part
+            tone = colours().accent if over else colours().quiet if can else colours().line
+            _draw_arrow(painter, rect.center(), way, QColor(tone))
 
     def subControlRect(  # noqa: N802 - Qt's name
         self,
@@ -221,7 +248,19 @@ def _draw_button(painter: QPainter, option: QStyleOption, *, filled: bool) -> No
     painter.restore()
 
 
-def _draw_field(painter: QPainter, option: QStyleOption) -> None:
+def _draw_arrow(painter: QPainter, at: QPointF, way: int, colour: QColor) -> None:
+    """Draw a small arrow, up (-1) or down (1)."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    half = 1.5 * way
+    ends = ((-_ARROW, -half), (_ARROW, -half), (0, _ARROW * way - half))
+    painter.drawPolygon([at + QPointF(*end) for end in ends])
+    painter.restore()
+
+
+def _draw_field(painter: QPainter, option: QStyleOption, ground: QColor | None = None) -> None:
     """Draw the edge of a field that is typed into; of that with the keyboard a stronger one."""
     extra = colours()
     typing = bool(option.state & QStyle.StateFlag.State_HasFocus)
@@ -230,7 +269,7 @@ def _draw_field(painter: QPainter, option: QStyleOption) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     edge = extra.accent if typing else extra.edge if enabled else extra.line
     painter.setPen(QPen(QColor(edge), 2 if typing else 1))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setBrush(Qt.BrushStyle.NoBrush if ground is None else ground)
     rect = QRectF(option.rect).adjusted(1.0, 1.0, -1.0, -1.0)
     painter.drawRoundedRect(rect, TIGHT, TIGHT)
     painter.restore()
