@@ -431,7 +431,7 @@ def proven_share(share: Fraction, digits: int, *, exact: bool = False) -> str:
 
 def short_name(proven: Proven) -> str:
     """Name shortly of what something is proven, for where there is little room."""
-    return say("the population") if proven.of == "people" else _possible(proven)
+    return say("population") if proven.of == "people" else say("input domain")
 
 
 def _possible(proven: Proven) -> str:

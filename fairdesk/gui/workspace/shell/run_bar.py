@@ -361,7 +361,7 @@ class RunBar(parts.Card):
             )
             self._share.show_number(
                 f"{consistent}   {discriminatory}",
-                f"of {proof_words.short_name(proven)} certified (=), falsified (≠)"
+                f"of the {proof_words.short_name(proven)} certified (=), falsified (≠)"
                 + ("" if proven.exact else ", at least"),
             )
             return

@@ -189,7 +189,7 @@ def _proof_of(run: Run) -> Standing:
     if proven is not None:
         consistent, _discriminatory, _left = proof_words.proven_fractions(proven)
         # short, for the sidebar cuts what is longer; its title says “Certification”
-        whole = "population" if proven.of == "people" else "input domain"
+        whole = proof_words.short_name(proven)
         text = f"{'' if proven.exact else '≥ '}{shown('consistent', consistent, 1)} of {whole}"
         if not consistent and not proven.exact:
             text = "none certified"
