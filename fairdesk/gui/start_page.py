@@ -69,7 +69,10 @@ class StartPage(QWidget):
             layouts.gap(theme.GAP),
             self.banner,
             self._buttons(),
-            quiet("Or drop an audit, a CSV file or a model anywhere in this window."),
+            quiet(
+                "Or drop an audit, a table (a file, or a folder with its parts) or a model "
+                "anywhere in this window."
+            ),
             layouts.gap(theme.WIDE),
             on=inside,
             margin=(48, 40, 48, 32),

@@ -48,7 +48,7 @@ from tests.models.matching import match
 
 #: Rows of a part, and of the table at which both ways are compared.
 PART, EQUAL = 1_000_000, 100_000
-LABEL, FAVOURABLE, PROTECTED = "paid", "1", ("sex", "age")
+LABEL, FAVOURABLE = "paid", "1"
 _INPUTS = ("sex", "age", "region", "income", "debt")
 
 
@@ -77,15 +77,15 @@ def make(folder: Path, rows: int) -> None:
 class Setting:
     """A table, its model, and what the steps make of them."""
 
-    def __init__(self, folder: Path, table: Table | None = None) -> None:
-        self.table = read_table(folder / "parts") if table is None else table
+    def __init__(self, folder: Path, protected: tuple[str, ...] = ("sex", "age")) -> None:
+        self.table = read_table(folder / "parts")
         self.opened = open_model(folder / "model.joblib")
         self.mapping = match(self.opened.card, self.table, LABEL, FAVOURABLE)
         names = dict.fromkeys(each.attribute for each in self.mapping.inputs)
         self.domain = Domain(
             tuple(
                 attribute_of(
-                    self.table.column(name), Role.PROTECTED if name in PROTECTED else Role.VARIES
+                    self.table.column(name), Role.PROTECTED if name in protected else Role.VARIES
                 )
                 for name in names
             )
@@ -164,7 +164,9 @@ STEPS = {
 
 def measure(step: str, folder: Path) -> dict[str, float]:
     """Run a step in this process: what it took of the processor, and its memory."""
-    setting = None if step in list(STEPS)[:2] else Setting(folder)
+    setting = None
+    if step not in list(STEPS)[:2]:
+        setting = Setting(folder, ("sex",)) if "share" in step else Setting(folder)
     began = process_time()
     if setting is None:
         STEPS[step](folder)
@@ -203,8 +205,9 @@ def main() -> None:
         began = process_time()
         make(folder, rows)
         size = sum(each.stat().st_size for each in (folder / "parts").iterdir())
+        taken = process_time() - began
         print(
-            f"\n{rows:,} rows, {size / 2**20:,.0f} MiB, written in {process_time() - began:.0f} s"
+            f"\n{rows:,} rows, {size / 2**20:,.0f} MiB, written in {taken:.0f} s of the processor"
         )
         print(f"{'step':<24}{'CPU s':>9}{'rows/s':>14}{'peak MiB':>10}{'x Arrow':>9}")
         first = 0.0

@@ -638,8 +638,38 @@ def test_what_can_be_dropped_is_told_by_its_name(tmp_path):
     for name in ("a.keras", "a.skops", "a.onnx"):
         assert sort_of(tmp_path / name) is Sort.MODEL
     assert sort_of(tmp_path) is None
+    (tmp_path / "_log.csv").touch()
+    (tmp_path / "notes.docx").touch()
+    assert sort_of(tmp_path) is None
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later" / "b.parquet").touch()
+    assert sort_of(tmp_path) is Sort.DATA
     (tmp_path / "saved_model.pb").touch()
     assert sort_of(tmp_path) is Sort.MODEL
+
+
+@pytest.mark.parametrize("how", ["button", "again", "drop"])
+def test_a_folder_with_the_parts_of_a_table_can_be_chosen(
+    qtbot, wizard, loans, tmp_path, monkeypatch, how
+):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name in ("a.csv", "b.csv"):
+        (folder / name).write_bytes((loans / "loans.csv").read_bytes())
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
+    if how == "again":
+        wizard.load(loans / "loans.csv")
+        qtbot.waitUntil(lambda: wizard.state.table is not None, timeout=SLOW)
+    if how == "drop":
+        wizard.load(folder)
+    else:
+        buttons = wizard.data.findChildren(QPushButton)
+        (button,) = (each for each in buttons if "&folder" in each.text() and each.isVisible())
+        button.click()
+    qtbot.waitUntil(
+        lambda: (table := wizard.state.table) is not None and len(table.source.parts) == 2,
+        timeout=SLOW,
+    )
 
 
 def test_every_input_has_a_name_for_screen_readers(qtbot, wizard):

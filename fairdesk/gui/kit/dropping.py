@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData
@@ -48,6 +49,9 @@ _ENDINGS = {
     ".bst": Sort.MODEL,
     ".cbm": Sort.MODEL,
 }
+#: Endings of the parts of a table, and how many files of a folder are looked at.
+_PARTS = frozenset({".csv", ".tsv", ".parquet", ".pq"})
+_MOST_LOOKED_AT = 200
 #: How the texts of LightGBM's models begin.
 _LIGHTGBM = (b"tree\nversion=", b"tree\r\nversion=")
 
@@ -64,14 +68,27 @@ def filter_of(sort: Sort, words: str) -> str:
 def sort_of(path: Path) -> Sort | None:
     """Return what a file is by its ending; None when FairDesk does not know it.
 
-    A folder is a model when it is that of a TensorFlow SavedModel, a text when it begins as
-    LightGBM's do.
+    A folder is a model when it is that of a TensorFlow SavedModel, data when it holds parts of a
+    table; a text is a model when it begins as LightGBM's do.
     """
     if path.is_dir():
-        return Sort.MODEL if (path / "saved_model.pb").is_file() else None
+        if (path / "saved_model.pb").is_file():
+            return Sort.MODEL
+        return Sort.DATA if _holds_parts(path) else None
     if path.suffix.lower() == ".txt" and _begins(path).startswith(_LIGHTGBM):
         return Sort.MODEL
     return _ENDINGS.get(path.suffix.lower())
+
+
+def _holds_parts(folder: Path) -> bool:
+    """Return whether a part of a table is among the first files in a folder, or in those in it."""
+    with suppress(OSError):
+        return any(
+            each.suffix.lower() in _PARTS and not each.name.startswith((".", "_"))
+            for pattern in ("*", "*/*")
+            for each in islice(folder.glob(pattern), _MOST_LOOKED_AT)
+        )
+    return False
 
 
 def _begins(path: Path) -> bytes:

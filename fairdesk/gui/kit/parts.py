@@ -219,16 +219,26 @@ class DropZone(Card):
 
     Signals
     -------
-    asked
-        The auditor wants to choose a file.
+    asked, folder_asked
+        The auditor wants to choose a file, or a folder.
+
+    Parameters
+    ----------
+    what, hint : str
+        What goes there, and what more is to be known.
+    folders : bool
+        Whether it may be a folder too.
     """
 
     asked = Signal()
+    folder_asked = Signal()
 
-    def __init__(self, what: str, hint: str) -> None:
+    def __init__(self, what: str, hint: str, *, folders: bool = False) -> None:
         super().__init__(margin=theme.PAGE)
-        choose = push_button("&Choose a file…", self.asked)
-        self.button = choose
+        self.button = push_button("&Choose a file…", self.asked)
+        buttons = [self.button]
+        if folders:
+            buttons.append(push_button("Choose a &folder…", self.folder_asked))
         lead = Words(what, size=1.2, strong=True)
         explained = quiet(hint)
         for each in (lead, explained):
@@ -237,7 +247,8 @@ class DropZone(Card):
         self.body.addWidget(lead)
         self.body.addWidget(explained)
         self.body.addSpacing(theme.GAP)
-        self.body.addWidget(choose, 0, Qt.AlignmentFlag.AlignHCenter)
+        row = layouts.row(layouts.stretch(), *buttons, layouts.stretch(), spacing=theme.NEAR)
+        self.body.addLayout(row)
         self.body.addStretch(1)
 
     def pen(self) -> QPen:

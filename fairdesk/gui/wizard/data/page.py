@@ -87,10 +87,13 @@ class DataPage(Page):
         self._leak_finder = Latest(self)
         self._empty = DropZone(
             "Drop a table here",
-            "CSV or other text, Excel, Parquet or SQLite. It is read on this computer and "
+            "CSV or other text, Excel, Parquet or SQLite; or a folder with the parts of a table "
+            "as CSV or Parquet, which may be larger than memory. It is read on this computer and "
             "never modified.",
+            folders=True,
         )
         self._empty.asked.connect(self._choose)
+        self._empty.folder_asked.connect(self._choose_folder)
         self._stack = Stack()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._loaded_part())
@@ -151,7 +154,8 @@ class DataPage(Page):
         self._size = quiet()
         names = layouts.column(self._name, self._size, spacing=0)
         other = push_button("&Choose another file…", self._choose)
-        return layouts.row(layouts.grow(names), other, spacing=theme.GAP)
+        folder = push_button("Choose a &folder…", self._choose_folder)
+        return layouts.row(layouts.grow(names), other, folder, spacing=theme.GAP)
 
     def _question(self) -> Card:
         card = Card(margin=theme.GAP)
@@ -188,6 +192,13 @@ class DataPage(Page):
             "Choose the data",
             self.desk.settings.folder("data"),
             filter_of(Sort.DATA, "Tables"),
+        )
+        if name:
+            self.load(Path(name))
+
+    def _choose_folder(self) -> None:
+        name = QFileDialog.getExistingDirectory(
+            self, "Choose the folder with the parts of a table", self.desk.settings.folder("data")
         )
         if name:
             self.load(Path(name))
