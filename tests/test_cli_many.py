@@ -2,9 +2,13 @@
 
 import csv
 import json
+import os
 import signal
+import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
 
 import msgspec
 import pytest
@@ -22,7 +26,7 @@ from fairdesk.cli import main as cli
 from fairdesk.cli import terminal
 from fairdesk.cli.portfolio import command
 from fairdesk.cli.portfolio.plan import read_plan
-from fairdesk.errors import SpecError
+from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.report.document import summarised
 from tests.audit import fake_guest, making
 
@@ -291,3 +295,78 @@ def test_a_plan_that_is_wrong_names_the_audit_and_the_key_before_anything_is_run
     assert run(path) == 1
     assert capsys.readouterr().err.count("\n") == 1
     assert not path.with_name("plan-audits").exists()
+
+
+def test_the_audits_run_on_the_cluster_that_is_named(plan, monkeypatch):
+    real, asked = command.stoppable_worker, []
+
+    def worker(cluster=""):
+        asked.append(cluster)
+        return real()
+
+    monkeypatch.setattr(command, "stoppable_worker", worker)
+    path = plan('model = "one.txt"', 'model = "two.txt"')
+    assert run(path, "--cluster", "local:2") == 0
+    assert asked == ["local:2", "local:2"]
+
+
+_BY_ITSELF = """
+import sys
+from fairdesk.app import outputs
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.worker.client import Worker
+from fairdesk.cli import main, terminal
+from tests.audit import fake_guest
+
+METHODS["steps"] = fake_guest.STEPS
+terminal.Worker = lambda: Worker(command=(sys.executable, fake_guest.__file__))
+outputs.OUTPUTS["report.pdf"] = lambda _store, path: path.write_bytes(b"%PDF")
+sys.exit(main.main(["audit-many", sys.argv[1]]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+def test_the_same_command_continues_after_the_program_was_killed(plan, tmp_path):
+    fake_guest.write_source(tmp_path / "two.txt", "time.sleep(0.05)")
+    path = plan(
+        'model = "one.txt"',
+        'model = "two.txt"\noption = ["steps.steps=100000"]',
+        'name = "three"\nmodel = "one.txt"',
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", _BY_ITSELF, str(path)],
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
+        stdout=subprocess.DEVNULL,
+    ) as program:
+        until = monotonic() + 60
+        while monotonic() < until and program.poll() is None and not _searches(made(path, "two")):
+            sleep(0.05)
+        assert _searches(made(path, "two"))
+        program.kill()
+    folder = path.with_name("plan-audits")
+    assert {name: each.state for name, each in standings(folder).items()} == {"one": "done"}
+    before = identities(path, "one")
+    path = plan(
+        'model = "one.txt"',
+        'model = "two.txt"\noption = ["steps.steps=20"]',
+        'name = "three"\nmodel = "one.txt"',
+    )
+    assert run(path) == 0
+    assert identities(path, "one") == before
+    assert {name: each.state for name, each in standings(folder).items()} == {
+        "one": "done",
+        "two": "done",
+        "three": "done",
+    }
+    with Store.read(made(path, "two")) as store:
+        assert {each.state for each in store.runs()} == {"done"}
+
+
+def _searches(audit):
+    """Return whether the second run of an audit has begun."""
+    if not audit.exists():
+        return False
+    with suppress(FairDeskError), Store.read(audit) as store:
+        return [each.state for each in store.runs()][1:] == ["running"]
+    return False

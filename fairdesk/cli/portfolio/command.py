@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -11,9 +12,16 @@ import msgspec
 from fairdesk.app.outputs import make_folder
 from fairdesk.app.portfolio.files import FILES, write_overview
 from fairdesk.app.portfolio.overview import Overview, overview
-from fairdesk.app.portfolio.running import LEDGER, Entry, Standing, run_portfolio, standings
+from fairdesk.app.portfolio.running import (
+    LEDGER,
+    Entry,
+    Standing,
+    StoppableWorker,
+    run_portfolio,
+    standings,
+)
 from fairdesk.audit.store.records import RunState
-from fairdesk.cli.parsing import AddParser, add_json
+from fairdesk.cli.parsing import AddParser, add_cluster, add_json
 from fairdesk.cli.portfolio.plan import Plan, read_plan
 from fairdesk.cli.terminal import (
     FAILED,
@@ -58,6 +66,7 @@ def add_audit_many(add_parser: AddParser) -> None:
         action="store_true",
         help="run nothing; write the overview of the audits that there are",
     )
+    add_cluster(parser)
     add_json(parser)
     parser.set_defaults(perform=_audit_many)
 
@@ -68,7 +77,10 @@ def _audit_many(arguments: argparse.Namespace) -> int:
     folder = arguments.out or arguments.plan.with_name(f"{arguments.plan.stem}-audits")
     make_folder(folder)
     with audits_bar(len(plan.entries)) as (reading, show, end):
-        finished = arguments.overview or _run(plan, folder, show, end, silent=arguments.json)
+        workers = partial(stoppable_worker, arguments.cluster)
+        finished = arguments.overview or _run(
+            plan, folder, workers, show, end, silent=arguments.json
+        )
         known = standings(folder)
         standing = [(each.name, known.get(each.name, Standing())) for each in plan.entries]
         found, report = overview(plan.title, folder, standing, reading)
@@ -88,6 +100,7 @@ def _audit_many(arguments: argparse.Namespace) -> int:
 def _run(
     plan: Plan,
     folder: Path,
+    workers: StoppableWorker,
     show: Callable[[str, float | None], Callable[[RunState], None]],
     end: Callable[[], None],
     *,
@@ -108,7 +121,7 @@ def _run(
                 f"{entry.name}: {said if entry.name in run_now else 'done earlier, unchanged'}"
             )
 
-    return run_portfolio(plan.entries, folder, stoppable_worker, begin, ended)
+    return run_portfolio(plan.entries, folder, workers, begin, ended)
 
 
 def _table(found: Overview) -> list[str]:
