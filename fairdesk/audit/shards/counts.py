@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 import msgspec
 
@@ -17,7 +18,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.division import Merging
 from fairdesk.models.decisions.requerying import joined
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import Event, Found, Measured, Progress
+from fairdesk.results.events import Event, Found, Measured, Progress, concatenated
 from fairdesk.results.shards import ShardRange, Tallied
 
 #: So long a shard is to take, about; more of it would be lost with a worker, ...
@@ -55,6 +56,8 @@ class Counts:
         self._limit = run.budget.queries
         self._size = 1 if self._limit is None else _LIMITED
         self._dealt = self._next = self._spent = 0
+        #: Units that are dealt and not yet counted, and the rows that one of them sends, about.
+        self._out, self._each = 0, 0.0
         self._repeated = Repeatability()
         self._enough = self.done = False
         self.ending: Ending = "done"
@@ -73,7 +76,7 @@ class Counts:
     def deal(self) -> Shard | None:
         """Return the next units; see `fairdesk.audit.shards.shard.Dealing`."""
         wanted = self._merging.wanted
-        if self.done or wanted is None:
+        if self.done or wanted is None or not self._lasts():
             return None
         start = max(self._next, wanted.start)
         stop = min(start + self._size, wanted.stop)
@@ -87,12 +90,20 @@ class Counts:
         )
         shard = Shard(self._dealt, run, self._inputs)
         self._next, self._dealt = stop, self._dealt + 1
+        self._out += stop - start
         return shard
+
+    def _lasts(self) -> bool:
+        """Whether the budget of rows outlasts what is out: what is dropped was sent, too."""
+        if self._limit is None or not self._out:
+            return True
+        return 0 < self._each * self._out < self._limit - self._spent
 
     def take(self, index: int, events: Ran) -> Iterator[Event]:
         """Add up a shard's counts; see `fairdesk.audit.shards.shard.Dealing`."""
         del index
         last, units, measured = self._total, 0, Measured("", ())
+        spent, kept = self._spent, list[Found]()
         found: list[Found] = []  # of the unit of which the next counts are
         for event in events:
             match event:
@@ -101,7 +112,7 @@ class Counts:
                     found.append(event)
                 case Tallied() if not self._enough:
                     counts, units = self._add(event), units + event.last
-                    yield from self._new(found if counts else [])
+                    kept += self._new(found if counts else [])
                     found = []
                     if event.last:
                         yield from self._proceed(last)
@@ -109,15 +120,20 @@ class Counts:
                     measured = event
                 case Progress():
                     last = self._with(event)
-                    yield last
+        # of many small units together: each batch is a transaction for whoever keeps them
+        for _, batches in groupby(kept, key=lambda each: each.phase):
+            yield concatenated(list(batches))
         if events.ending != "done" and not self._enough:
             self._enough, self.ending = True, events.ending or "stopped"
         self.done = self._enough
         self._learn(last, units)
+        self._out -= units
+        if units:
+            self._each = (self._spent - spent) / units
         self._total = last
         yield from self._told(measured)
 
-    def _new(self, found: list[Found]) -> Iterator[Event]:
+    def _new(self, found: list[Found]) -> Iterator[Found]:
         """Yield those pairs that no unit before has found, as long as any are kept."""
         most = self._merging.most_pairs
         for each in found:

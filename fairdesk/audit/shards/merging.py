@@ -38,22 +38,37 @@ class UniquePairs:
 
     def __init__(self, domain: Domain) -> None:
         self._columns = domain.others
-        self._met = np.empty(0, dtype=np.uint64)
+        #: The keys let through, in sorted arrays of which each is at least twice the next: so that
+        #: many small batches do not sort all of them each time.
+        self._met: list[Keys] = []
 
     @property
     def size(self) -> int:
         """How many were let through."""
-        return len(self._met)
+        return sum(map(len, self._met))
 
     def new(self, found: Found, most: int | None = None) -> Found:
         """Return the instances that were not met before, the first of each, ``most`` of them."""
-        met = keys(found.rows[:, self._columns])
-        unique, first = np.unique(met, return_index=True)
-        fresh = np.sort(first[~np.isin(unique, self._met, assume_unique=True)])[:most]
-        self._met = np.union1d(self._met, met[fresh])
-        chosen = np.zeros(len(met), dtype=np.bool_)
-        chosen[fresh] = True
-        return selected(found, chosen)
+        given = keys(found.rows[:, self._columns])
+        order = np.argsort(given, kind="stable")
+        ordered = given[order]
+        fresh = np.ones(len(given), dtype=np.bool_)
+        fresh[1:] = ordered[1:] != ordered[:-1]
+        for met in self._met:
+            place = np.minimum(np.searchsorted(met, ordered), len(met) - 1)
+            fresh &= met[place] != ordered
+        chosen = np.sort(order[fresh])[:most]
+        self._keep(np.sort(given[chosen]))
+        kept = np.zeros(len(given), dtype=np.bool_)
+        kept[chosen] = True
+        return selected(found, kept)
+
+    def _keep(self, fresh: Keys) -> None:
+        if not len(fresh):
+            return
+        while self._met and len(self._met[-1]) < 2 * len(fresh):
+            fresh = np.sort(np.concatenate([self._met.pop(), fresh]))
+        self._met.append(fresh)
 
 
 def added(one: Progress, other: Progress) -> Progress:

@@ -1,5 +1,7 @@
 """Counted in shards of any number, in any order, figures are those of one process, to the last."""
 
+from pathlib import Path
+
 import msgspec
 import numpy as np
 import pytest
@@ -113,6 +115,26 @@ def test_a_budget_of_rows_ends_after_a_unit_whoever_ran_it(audit, table, worker)
     assert found(one[0]) == found(other[0])
     people = sum(each.n_samples for each in figures(one[0]))
     assert 0 < people < 3 * 50_000
+
+
+def test_little_more_is_sent_than_a_budget_of_rows_allows(audit, table):
+    run = RunSpec("estimate", {"trials": 50, "people": 1_000}, budget=Budget(queries=60_000))
+    sent = []
+
+    class Counting(Inside):
+        def search(self, mapping, domain, inputs, run):
+            outcome = super().search(mapping, domain, inputs, run)
+            sent.append(sum(each.queries for each in outcome if isinstance(each, Tallied)))
+            return outcome
+
+    worker = Counting()
+    worker.open_model(Path(audit.model.path), trusted=True)
+    rng = np.random.default_rng(1)
+    _, ending = ran(worker, audit, run, inputs_of(audit, table, "estimate"), rng, 9, lost=0.0)
+    assert ending == "budget"
+    # the first shard tells what one costs; then no more run at once than the budget lasts for
+    assert len(sent) > 2
+    assert sum(sent) < 60_000 + 2 * max(sent)
 
 
 def test_pairs_of_the_run_before_are_not_found_again(audit, table, worker):

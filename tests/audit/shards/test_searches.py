@@ -12,6 +12,7 @@ from fairdesk.audit.runs.run import check_run, run
 from fairdesk.audit.shards.in_turn import search_in_turn
 from fairdesk.audit.shards.merging import UniquePairs, keys
 from fairdesk.errors import SpecError
+from fairdesk.results.events import selected
 from fairdesk.results.individual import Share
 from fairdesk.results.shards import ShardRange
 from tests.audit import making
@@ -148,6 +149,20 @@ def test_unique_pairs_come_through_once(spec, findings):
     assert not len(unique.new(batch).rows)
     assert len(np.unique(keys(np.array([[0.0], [-0.0], [1.0]])))) == 2
     assert len(np.unique(keys(np.array([[1.0, 2.0], [2.0, 1.0]])))) == 2
+
+
+def test_many_small_batches_come_through_as_one_does(spec, findings):
+    batch = findings(400)
+    whole, pieces = UniquePairs(spec.domain), UniquePairs(spec.domain)
+    wanted = whole.new(batch).rows
+    each = [selected(batch, np.arange(400) == place) for place in range(400)]
+    assert np.array_equal(np.concatenate([pieces.new(one).rows for one in each]), wanted)
+    assert pieces.size == whole.size
+    # however many there were, few are sorted again for the next
+    assert len(pieces._met) <= 10
+    some = UniquePairs(spec.domain)
+    assert np.array_equal(some.new(batch, 7).rows, wanted[:7])
+    assert some.size == 7
 
 
 def test_what_is_split_is_an_option_of_the_method():
