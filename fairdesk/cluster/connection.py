@@ -136,8 +136,11 @@ class Connection:
                 pure=False,
             )
 
-    def tell(self, function: Callable[..., object], *arguments: str) -> None:
-        """Have a function run on all workers at once, beside what they do; nothing waits for it."""
+    def tell(self, function: Callable[..., object], *arguments: object) -> None:
+        """Have a function run on all workers at once, beside what they do; nothing waits for it.
+
+        What is told later may come earlier.
+        """
 
         def run() -> None:
             # whoever does not hear it runs nothing, or is about to be given up
@@ -203,7 +206,9 @@ def _started(place: Place) -> tuple[LocalCluster, Client]:
             processes=True,
             host="127.0.0.1",
             security=True,
+            # it serves its state by HTTP also without a dashboard: to nobody else, at any free port
             dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             silence_logs=logging.CRITICAL,
         )
         return cluster, Client(cluster, set_as_default=False)

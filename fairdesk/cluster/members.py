@@ -30,7 +30,15 @@ class _State:
     check: Future[bytes] | None = None
     ready: bool = False
     trouble: str = ""
-    out: set[int] = field(default_factory=set)
+    out: dict[str, int] = field(default_factory=dict)
+    #: Of these another worker was quicker.
+    late: set[str] = field(default_factory=set)
+
+    @property
+    def room(self) -> int:
+        """How many more shards it may be given: what is late may keep a thread for ever."""
+        free = self.member.threads - len(self.late)
+        return _AHEAD * free - (len(self.out) - len(self.late))
 
 
 class Members:
@@ -92,7 +100,7 @@ class Members:
                 self._check(address, state)
             elif member.seen != state.member.seen:
                 state.member, state.heard = member, now
-        return {address: state.out for address, state in gone.items()}
+        return {address: set(state.out.values()) for address, state in gone.items()}
 
     def _check(self, address: str, state: _State) -> None:
         state.check = self._connection.submit(
@@ -160,10 +168,8 @@ class Members:
             state for state in self._states.values() if state.ready and not self._silent(state)
         ]
         others = [state for state in ready if state.member.address not in avoiding] or ready
-        room = [each for each in others if len(each.out) < _AHEAD * each.member.threads]
-        if not room:
-            return None
-        return min(room, key=lambda each: len(each.out) / each.member.threads).member.address
+        best = max(others, key=lambda each: each.room / each.member.threads, default=None)
+        return None if best is None or best.room <= 0 else best.member.address
 
     def _silent(self, state: _State) -> bool:
         return monotonic() - state.heard > self._silence
@@ -181,15 +187,21 @@ class Members:
             for each in self._states.values()
         )
 
-    def give(self, address: str, index: int) -> None:
-        """Note that a worker has a shard."""
+    def give(self, address: str, key: str, index: int) -> None:
+        """Note that a worker has a shard, by the key of its future."""
         if address in self._states:
-            self._states[address].out.add(index)
+            self._states[address].out[key] = index
 
-    def take_back(self, address: str, index: int) -> None:
-        """Note that it has it no longer."""
-        if address in self._states:
-            self._states[address].out.discard(index)
+    def take_back(self, key: str) -> None:
+        """Note that the worker that had it is done with it."""
+        for state in self._states.values():
+            state.out.pop(key, None)
+            state.late.discard(key)
+
+    def beaten(self, key: str) -> None:
+        """Note that another worker was quicker with a shard: this one may hang."""
+        for state in self._states.values():
+            state.late |= {key} & state.out.keys()
 
 
 def cannot(error: BaseException | None) -> str:

@@ -220,9 +220,9 @@ def write_events(index: int, events: Sequence[Event], ending: wire.Ending) -> by
     return stream.getvalue()
 
 
-def write_failure(index: int, error: FairDeskError) -> bytes:
+def write_failure(error: FairDeskError) -> bytes:
     """Return why a shard failed as bytes."""
-    return _frame(index, wire.Failed(type(error).__name__, error.what, error.why, error.remedy))
+    return _frame(0, wire.Failed(type(error).__name__, error.what, error.why, error.remedy))
 
 
 def read_events(result: bytes) -> Iterator[Event | wire.SearchEnded]:

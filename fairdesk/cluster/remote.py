@@ -27,13 +27,15 @@ from fairdesk.audit.sandbox.confinement import unknown
 from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.cluster import messages
 from fairdesk.cluster.messages import About, ApartFile, Opening
-from fairdesk.errors import ClusterError, FairDeskError, SpecError
+from fairdesk.errors import ClusterError, FairDeskError, SpecError, WorkerError
 from fairdesk.results.events import Event, Progress
 
 #: How often a shard says how far it is, in seconds.
 _TELL_SECONDS = 1.0
 #: What results depend on besides these is not compared: the machine itself.
 _OF_THE_MACHINE = ("system", "processor")
+#: Of so many runs a worker remembers what it was told last.
+_REMEMBERED = 100
 
 Command = Literal["pause", "resume", "stop"]
 
@@ -54,16 +56,22 @@ def keep_here(digest: str, content: bytes) -> bytes:
 
 def shard_here(payload: bytes, *_kept_before: bytes) -> bytes:
     """Run a shard of which all that lies apart is kept here; returns its events, or its failure."""
-    job = messages.read_job(payload, _kept)
-    audit = _audit_of(job.opening)
     try:
+        job = messages.read_job(payload, _kept)
+        audit = _audit_of(job.opening)
         check_versions(job.opening.versions)
         with _opened(job.opening) as guest, _GUESTS.running(job.token, guest):
             search = guest.search(audit.mapping, audit.domain, job.inputs, job.run)
-            kept = _thinned(_until_stopped(search, job))
+            kept = _thinned(_until_stopped(search, job, guest))
             return messages.write_events(job.index, kept, search.ending or "stopped")
     except FairDeskError as error:
-        return messages.write_failure(job.index, error)
+        return messages.write_failure(error)
+    except MemoryError:
+        lacking = WorkerError(
+            "The worker does not have enough memory for it.",
+            remedy="Give workers more memory, or fewer threads each.",
+        )
+        return messages.write_failure(lacking)
 
 
 def open_here(payload: bytes, *_kept_before: bytes) -> bytes:
@@ -95,10 +103,12 @@ def about_here() -> bytes:
         return messages.write_about(About(versions(), guest.confinement()))
 
 
-def control_here(token: str, command: Command) -> None:
-    """Pause, resume or stop the shards of a run; returns at once. What is stopped stays so."""
-    for guest in _GUESTS.of(token, stopped=command == "stop"):
-        getattr(guest, command)()
+def control_here(token: str, number: int, command: Command) -> None:
+    """Pause, resume or stop the shards of a run, those that begin later too; returns at once.
+
+    What was told before, by its number, is too late when it comes afterwards.
+    """
+    _GUESTS.tell(token, number, command)
 
 
 def check_versions(there: dict[str, str]) -> None:
@@ -138,8 +148,8 @@ def _thinned(events: Iterator[Event]) -> list[Event]:
     return kept
 
 
-def _until_stopped(search: Searching, job: messages.Job) -> Iterator[Event]:
-    """Yield events until the run is stopped, and tell who asked now and then how far it is."""
+def _until_stopped(search: Searching, job: messages.Job, guest: Worker) -> Iterator[Event]:
+    """Yield events until the run is stopped, and tell now and then how far it is."""
     from distributed import get_worker  # noqa: PLC0415 - only where Dask runs
 
     dask_worker = get_worker()
@@ -150,7 +160,7 @@ def _until_stopped(search: Searching, job: messages.Job) -> Iterator[Event]:
             said = {"index": job.index, "progress": msgspec.json.encode(event)}
             dask_worker.log_event(job.token, said)
         yield event
-        if _GUESTS.stopped(job.token):
+        if _GUESTS.stops(job.token, guest):
             search.close()
 
 
@@ -168,11 +178,11 @@ def _runs_code(audit: AuditSpec) -> bool:
 
 @contextmanager
 def _opened(opening: Opening) -> Iterator[Worker]:
-    """Return a guest in which the audit's model is open; an audit of decisions has none."""
+    """Return a guest in which the audit's model is open."""
     audit = _audit_of(opening)
     wanted = _model_of(audit)
     with _GUESTS.one(wanted) as (guest, opened):
-        if wanted and not opened:
+        if not opened:
             paths = [_named(file) for file in opening.files]
             were = (audit.model.path, *(each.path for each in audit.model.companions))
             places = {Path(was): path for was, path in zip(were, paths, strict=True)}
@@ -181,9 +191,7 @@ def _opened(opening: Opening) -> Iterator[Worker]:
 
 
 def _model_of(audit: AuditSpec) -> str:
-    """Name which model is opened how; empty where the audit is of decisions without a model."""
-    if audit.predictions:
-        return ""
+    """Name which model is opened how."""
     card = audit.model
     beside = [(each.sha256, each.trusted) for each in card.companions]
     return repr((card.sha256, audit.trusted, card.output, card.environment, beside))
@@ -229,7 +237,8 @@ class _Guests:
         self._lock = threading.Lock()
         self._idle: list[tuple[str, Worker]] = []
         self._running: defaultdict[str, list[Worker]] = defaultdict(list)
-        self._stopped: set[str] = set()
+        #: What each run was told last, and the number of that; the newest runs last.
+        self._told: dict[str, tuple[int, Command]] = {}
 
     @contextmanager
     def one(self, wanted: str) -> Iterator[tuple[Worker, bool]]:
@@ -259,16 +268,25 @@ class _Guests:
                 if not self._running[token]:
                     del self._running[token]
 
-    def of(self, token: str, *, stopped: bool) -> list[Worker]:
-        """Return the guests that work for a run; one that is stopped begins no further shard."""
+    def tell(self, token: str, number: int, command: Command) -> None:
+        """Tell the guests that work for a run, unless they were told something newer."""
         with self._lock:
-            if stopped:
-                self._stopped.add(token)
-            return list(self._running.get(token, ()))
+            if number <= self._told.get(token, (0, command))[0]:
+                return
+            self._told.pop(token, None)
+            self._told[token] = number, command
+            while len(self._told) > _REMEMBERED:
+                del self._told[next(iter(self._told))]
+            for guest in self._running.get(token, ()):
+                getattr(guest, command)()
 
-    def stopped(self, token: str) -> bool:
-        """Return whether a run was stopped."""
-        return token in self._stopped
+    def stops(self, token: str, guest: Worker) -> bool:
+        """Return whether a run was stopped; holds a guest that began while the run was paused."""
+        with self._lock:
+            command = self._told.get(token, (0, None))[1]
+            if command == "pause" and not guest.paused:
+                guest.pause()
+            return command == "stop"
 
 
 _GUESTS = _Guests()

@@ -6,10 +6,10 @@ import logging
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import msgspec
@@ -22,6 +22,7 @@ from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.cluster import messages, remote
 from fairdesk.cluster.connection import Connection, scheduler_gone
+from fairdesk.cluster.hearing import AtWork, Heard
 from fairdesk.cluster.keeping import Keeping
 from fairdesk.cluster.members import Members
 from fairdesk.cluster.patience import ClusterPatience
@@ -95,6 +96,8 @@ class Spreading:
             connection, opening, self._keeping.on, self._items.put, patience.silence
         )
         self._out: dict[int, _Out] = {}
+        #: What another worker was quicker with.
+        self._late: dict[str, Future[bytes]] = {}
         self._ready: dict[int, Outcome] = {}
         self._next = 0
         self._longest = 0.0
@@ -102,8 +105,8 @@ class Spreading:
         self._seconds, self._until = seconds, np.inf
         self._stopped: Ending | None = None
         self.paused = False
-        #: What each worker said last, by its address: which shard it runs, and how far that is.
-        self.running: dict[str, tuple[int, Progress]] = {}
+        self._numbers = count(1)
+        self._heard = Heard()
         self._last = Progress(ON_WORKERS, 0, 0, tried=0, found=0, queries=0)
         #: What was lost and run again, a sentence each.
         self.remarks: list[str] = []
@@ -111,12 +114,12 @@ class Spreading:
     def pause(self) -> None:
         """Deal nothing more, and hold what runs."""
         self.paused = True
-        self._connection.tell(remote.control_here, self._token, "pause")
+        self._tell("pause")
 
     def resume(self) -> None:
         """Go on."""
         self.paused = False
-        self._connection.tell(remote.control_here, self._token, "resume")
+        self._tell("resume")
 
     def stop(self) -> None:
         """End it; what is done by then is merged."""
@@ -125,8 +128,12 @@ class Spreading:
     def _end(self, ending: Ending) -> None:
         if self._stopped is None:
             self._stopped = ending
-            self._connection.tell(remote.control_here, self._token, "stop")
+            self._tell("stop")
             self._items.put(None)
+
+    def _tell(self, command: remote.Command) -> None:
+        """Tell the workers, with a number: what is told later may come earlier."""
+        self._connection.tell(remote.control_here, self._token, next(self._numbers), command)
 
     def events(self) -> Iterator[Event]:
         """Yield the merged events.
@@ -137,7 +144,7 @@ class Spreading:
             When the cluster is lost or cannot run the audit, or a shard fails on more than one
             worker.
         """
-        self._connection.listen(self._token, self._hear)
+        self._connection.listen(self._token, self._heard.note)
         try:
             yield from self._made_ready()
             if self._seconds is not None:
@@ -154,16 +161,14 @@ class Spreading:
         finally:
             self._drop()
 
-    def _hear(self, said: dict[str, Any]) -> None:
-        """Note how far a worker is."""
-        with suppress(msgspec.MsgspecError, KeyError):
-            progress = msgspec.json.decode(said["progress"], type=Progress)
-            self.running[said["worker"]] = said["index"], progress
+    def at_work(self) -> tuple[AtWork, ...]:
+        """Return what workers are doing; from any thread."""
+        return self._heard.at_work(self._out)
 
     def _standing(self) -> Progress:
         """Return how far the run is, with what its shards are doing; counts are of merged ones."""
-        doing = [each for index, each in list(self.running.values()) if index in self._out]
-        return msgspec.structs.replace(self._last, phase=doing[-1].phase) if doing else self._last
+        phase = self._heard.phase(self._out)
+        return msgspec.structs.replace(self._last, phase=phase) if phase else self._last
 
     @property
     def ending(self) -> Ending:
@@ -288,7 +293,7 @@ class Spreading:
         )
         out.futures[str(future.key)] = future, address
         out.since = monotonic()
-        self._members.give(address, out.shard.index)
+        self._members.give(address, str(future.key), out.shard.index)
         future.add_done_callback(self._items.put)
 
     def _wait(self) -> None:
@@ -304,12 +309,14 @@ class Spreading:
 
     def _came(self, future: Future[bytes]) -> None:
         """Take a shard that is over, unless it was taken already."""
-        out = next((each for each in self._out.values() if future.key in each.futures), None)
+        key = str(future.key)
+        self._members.take_back(key)
+        self._late.pop(key, None)
+        out = next((each for each in self._out.values() if key in each.futures), None)
         if out is None:
             return
-        _, address = out.futures.pop(str(future.key))
+        _, address = out.futures.pop(key)
         index = out.shard.index
-        self._members.take_back(address, index)
         if future.status == "finished":
             try:
                 outcome = self._outcome(future, out.shard)
@@ -363,11 +370,13 @@ class Spreading:
             )
 
     def _retire(self, out: _Out) -> None:
-        """Forget a shard that is done, and what still runs of it elsewhere."""
+        """Forget a shard that is done; whoever has it still is given less until it is done, too."""
         del self._out[out.shard.index]
-        for future, address in out.futures.values():
-            self._members.take_back(address, out.shard.index)
-            future.cancel()
+        self._heard.forget(out.shard.index)
+        for key, (future, _) in out.futures.items():
+            # were it cancelled, it would not be known when the worker is done with it
+            self._members.beaten(key)
+            self._late[key] = future
 
     def _merged(self) -> Iterator[Event]:
         """Hand over what came, in the order of the shards."""
@@ -393,8 +402,9 @@ class Spreading:
         """Leave nothing running."""
         self._connection.forget(self._token)
         futures = [future for out in self._out.values() for future, _ in out.futures.values()]
-        if futures or self._stopped is None:
-            self._connection.tell(remote.control_here, self._token, "stop")
+        futures += self._late.values()
+        if futures:
+            self._tell("stop")
         if not self._connection.lost:
             for future in futures:
                 future.cancel()

@@ -18,6 +18,7 @@ from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.cluster.connection import Connection
+from fairdesk.cluster.hearing import AtWork
 from fairdesk.cluster.messages import Contents, opening_of
 from fairdesk.cluster.patience import ClusterPatience
 from fairdesk.cluster.place import Place, read_place
@@ -91,9 +92,7 @@ class ClusterWorker(Worker):
         if isinstance(divided, Whole):
             return None
         contents = Contents()
-        opening = opening_of(
-            self._as_opened(audit), self._files(audit), self.confinement(), contents
-        )
+        opening = opening_of(self._as_opened(audit), self._files(), self.confinement(), contents)
 
         def check(event: Event, shard: Shard) -> Event:
             request = wire.Search(audit.mapping, audit.domain, shard.run, shard.inputs)
@@ -129,12 +128,17 @@ class ClusterWorker(Worker):
         card = msgspec.structs.replace(audit.model, companions=companions)
         return msgspec.structs.replace(audit, model=card, trusted=audit.trusted and opened.trusted)
 
-    def _files(self, audit: AuditSpec) -> list[Path]:
+    def _files(self) -> list[Path]:
         """Return where the model's files are here: what workers are sent."""
-        if self._opened is None or audit.predictions:
+        if self._opened is None:
             return []
         opened = self._opened.request
         return [Path(opened.path), *(Path(each.path) for each in opened.companions)]
+
+    def at_work(self) -> tuple[AtWork, ...]:
+        """Return what the workers of the cluster are doing; from any thread."""
+        spreading = self._spreading
+        return () if spreading is None else spreading.at_work()
 
     @property
     def paused(self) -> bool:

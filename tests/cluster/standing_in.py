@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from contextlib import suppress
 from functools import partial
 
@@ -47,6 +48,35 @@ def dask_setup(worker):
 def count_running():
     """On a worker: return how many guests work for runs."""
     return sum(map(len, remote._GUESTS._running.values()))
+
+
+def run_out_of_memory(once):
+    """On a worker: have no memory for the next shard, on the first worker that has one."""
+    read = messages.read_job
+
+    def lacking(payload, find):
+        messages.read_job = read
+        try:
+            os.close(os.open(once, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return read(payload, find)
+        raise MemoryError
+
+    messages.read_job = lacking
+
+
+def until(condition, seconds=120.0):
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def guests_running():
+    """On a worker: return the processes of the guests that work for runs, once there are any."""
+    until(count_running)
+    return [each._child.pid for run in remote._GUESTS._running.values() for each in run]
 
 
 class Parts:

@@ -65,7 +65,7 @@ def test_events_come_with_their_end():
 
 
 def test_a_failure_is_raised_in_its_own_words():
-    failed = messages.write_failure(4, ModelError("It broke.", why="So.", remedy="Mend it."))
+    failed = messages.write_failure(ModelError("It broke.", why="So.", remedy="Mend it."))
     with pytest.raises(ModelError) as raised:
         list(messages.read_events(failed))
     assert str(raised.value) == "It broke. So. Mend it."

@@ -7,37 +7,33 @@ import subprocess
 import sys
 import time
 
+import dask
 import msgspec
 import pytest
+from distributed import Security
 
-from fairdesk.audit.catalogue.method import Divides, Division
-from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.stages import ON_WORKERS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import PairQuery
-from fairdesk.audit.store.store import Store
-from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster.place import Place
 from fairdesk.cluster.worker import ClusterWorker
 from fairdesk.errors import ClusterError, WorkerError
 from fairdesk.results.events import Found, Progress
 from tests import phrases
-from tests.audit import fake_guest, making
 from tests.cluster import standing_in
-from tests.cluster.standing_in import FOUND_BY_EACH, Parts, count_running, signalled, spreading
+from tests.cluster.standing_in import (
+    FOUND_BY_EACH,
+    Parts,
+    count_running,
+    signalled,
+    spreading,
+    until,
+)
 
 SLOW = "time.sleep(0.03)"
 #: At the age of `standing_in.bad_people` the process of the model ends.
 DEADLY = "if (rows[:, 0] == 66).all(): os.kill(os.getpid(), 9)"
-
-
-def until(condition, seconds=30.0):
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_shards_are_merged_in_their_order(connection, audited):
@@ -154,7 +150,9 @@ def test_a_run_is_paused_and_stopped(connection, audited):
     # how far a worker is, is known before the first shard is done
     assert phases[0] == ON_WORKERS
     assert phases[-1] != ON_WORKERS
-    assert spread.running.keys() <= connection.members().keys()
+    doing = spread.at_work()
+    assert {each.worker for each in doing} <= connection.members().keys()
+    assert all(each.part > 0 and each.speed > 0 for each in doing)
     spread.pause()
     assert spread.paused
     end = time.monotonic() + 3.0
@@ -205,22 +203,6 @@ def test_a_worker_of_another_version_is_told_before_the_run(connection, audited)
     assert parts.dealt == 0
 
 
-@pytest.fixture
-def kept(tmp_path, audited, table, monkeypatch):
-    """Make audits of a model, and let “steps” be a search that is divided."""
-    divided = Division(Divides.STREAMS, ("steps",))
-    steps = dataclasses.replace(fake_guest.STEPS, division=divided)
-    monkeypatch.setitem(METHODS, "steps", steps)
-
-    def make(worker, name, misbehaviour="pass"):
-        worker._default = standing_in.FAKE
-        path = fake_guest.write_source(tmp_path / "model.txt", misbehaviour)
-        spec = making.spec_of(table, worker.open_model(path))
-        return Store.create(tmp_path / name, spec, table)
-
-    return make
-
-
 DIVIDED = RunSpec("steps", {"steps": 36}, shards=6)
 
 
@@ -228,61 +210,69 @@ def _pairs(store, number):
     return [pair.row.tolist() for pair in store.each_pair(PairQuery(run=number))]
 
 
-def test_a_search_finds_the_same_here_and_there(connection, kept):
-    here, there = Worker(), ClusterWorker(connection.place)
-    there._connection = connection
-    try:
-        with kept(here, "a.fairdesk") as one, kept(there, "b.fairdesk") as other:
-            last_here = list(run(here, one, DIVIDED))[-1]
-            last_there = list(run(there, other, DIVIDED))[-1]
-            assert last_here.state == last_there.state == "done", last_there.message
-            assert _pairs(one, 1) == _pairs(other, 1)
-            assert last_here.found == last_there.found > 0
-            assert last_here.queries == last_there.queries
-            # what is not divided runs here
-            whole = list(run(there, other, RunSpec("steps", {"steps": 5})))[-1]
-            assert (whole.state, whole.found) == ("done", 15)
-    finally:
-        here.close()
-        there._connection = None
-        there.close()
+def test_a_search_finds_the_same_here_and_there(here, there, kept):
+    with kept(here, "a.fairdesk") as one, kept(there, "b.fairdesk") as other:
+        last_here = list(run(here, one, DIVIDED))[-1]
+        last_there = list(run(there, other, DIVIDED))[-1]
+        assert last_here.state == last_there.state == "done", last_there.message
+        assert _pairs(one, 1) == _pairs(other, 1)
+        assert last_here.found == last_there.found > 0
+        assert last_here.queries == last_there.queries
+        # what is not divided runs here
+        whole = list(run(there, other, RunSpec("steps", {"steps": 5})))[-1]
+        assert (whole.state, whole.found) == ("done", 15)
 
 
-def test_a_full_disk_ends_the_run_on_the_cluster(connection, kept):
-    there = ClusterWorker(connection.place)
-    there._connection = connection
-    try:
-        with kept(there, "audit.fairdesk", SLOW) as store:
-            many = RunSpec("steps", {"steps": 4_000}, shards=400)
-            full = False
-            for last in run(there, store, many):
-                if last.found and not full:
-                    pages = store._one("PRAGMA page_count")[0]
-                    store._connection.execute(f"PRAGMA max_page_count = {pages}")
-                    full = True
-            assert last.state == "failed"
-            assert phrases.DISK_FULL in last.message
-            assert last.found == store.count(PairQuery(run=1)) > 0
-        until(lambda: sum(connection.client.run(count_running).values()) == 0)
-    finally:
-        there._connection = None
-        there.close()
+def test_a_full_disk_ends_the_run_on_the_cluster(connection, there, kept):
+    with kept(there, "audit.fairdesk", SLOW) as store:
+        many = RunSpec("steps", {"steps": 4_000}, shards=400)
+        full = False
+        for last in run(there, store, many):
+            if last.found and not full:
+                pages = store._one("PRAGMA page_count")[0]
+                store._connection.execute(f"PRAGMA max_page_count = {pages}")
+                full = True
+        assert last.state == "failed"
+        assert phrases.DISK_FULL in last.message
+        assert last.found == store.count(PairQuery(run=1)) > 0
+    until(lambda: sum(connection.client.run(count_running).values()) == 0)
 
 
-def test_the_scheduler_goes_and_the_run_is_continued_here(tmp_path, kept):
+@pytest.fixture
+def certificates(tmp_path):
+    """Return the arguments of scheduler and workers that name certificates; here they are known."""
+    security, said = Security.temporary(), {}
+    for name, field in (("ca-file", "ca_file"), ("cert", "client_cert"), ("key", "client_key")):
+        path = tmp_path / f"{name}.pem"
+        path.write_text(getattr(security, f"tls_{field}"))
+        said[name] = str(path)
+    ours = {"ca-file": said["ca-file"], "client.cert": said["cert"], "client.key": said["key"]}
+    with dask.config.set({f"distributed.comm.tls.{name}": path for name, path in ours.items()}):
+        yield tuple(part for name, path in said.items() for part in (f"--tls-{name}", path))
+
+
+def test_the_scheduler_goes_and_the_run_is_continued_here(tmp_path, here, kept, certificates):
     file = tmp_path / "scheduler.json"
-    program = (sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0")
-    scheduler = subprocess.Popen(
-        (*program, "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file))
-    )
+    program = (sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", *certificates)
+    at = ("--host", "tls://127.0.0.1", "--no-dashboard", "--scheduler-file", str(file))
+    scheduler = subprocess.Popen((*program, *at))
     processes = [scheduler]
-    there, here = ClusterWorker(Place("file", at=str(file))), Worker()
+    there = ClusterWorker(Place("file", at=str(file)))
+    there._default = standing_in.FAKE
     try:
         until(file.exists, 120)
         address = json.loads(file.read_text())["address"]
-        program = (sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard")
+        assert address.startswith("tls://")
+        program = (sys.executable, "-m", "distributed.cli.dask_worker", address, *certificates)
         # two threads, and nobody who starts it again
-        shape = ("--nthreads", "2", "--no-nanny", "--preload", "tests.cluster.standing_in")
+        shape = (
+            "--no-dashboard",
+            "--nthreads",
+            "2",
+            "--no-nanny",
+            "--preload",
+            "tests.cluster.standing_in",
+        )
         processes.append(subprocess.Popen((*program, *shape, "--local-directory", str(tmp_path))))
         with kept(there, "audit.fairdesk", SLOW) as store:
             many = RunSpec("steps", {"steps": 4_000}, shards=400)
@@ -293,13 +283,11 @@ def test_the_scheduler_goes_and_the_run_is_continued_here(tmp_path, kept):
             assert last.state == "failed"
             assert str(file) in last.message
             assert last.found == store.count(PairQuery(run=1)) > 0
-            here._default = standing_in.FAKE
             here.open_model(tmp_path / "model.txt")
             more = msgspec.structs.replace(DIVIDED, continues=1)
             assert list(run(here, store, more))[-1].state == "done"
     finally:
         there.close()
-        here.close()
         for process in processes:
             process.kill()
             process.wait()
