@@ -434,9 +434,10 @@ class MainWindow(QMainWindow):
         from fairdesk.cluster.worker import worker_for  # noqa: PLC0415
         from fairdesk.gui.wizard.dialog import Wizard  # noqa: PLC0415
 
-        model, self._clerk = worker_for(self.settings.cluster), Worker()
+        where = self.settings.cluster
+        model, self._clerk = worker_for(where), Worker()
         wizard = self.wizard = Wizard(model, self._clerk, self.settings, self)
-        wizard.created.connect(lambda plan: self._begin(plan, model))
+        wizard.created.connect(lambda plan: self._begin(plan, model, where))
         before = self.focusWidget()
         wizard.rejected.connect(model.close)
         wizard.rejected.connect(lambda: self._go_back_to(before))
@@ -458,11 +459,14 @@ class MainWindow(QMainWindow):
             self.wizard.deleteLater()
             self.wizard = None
 
-    def _begin(self, plan: Plan, model: Worker) -> None:
+    def _begin(self, plan: Plan, model: Worker, where: str) -> None:
+        """Open the audit of a wizard, and begin its runs: with its worker, if it is to be there."""
         self.open_audit(plan.path)
         if self.workspace is None:
             model.close()
         else:
+            if where != self.settings.cluster:
+                self.workspace.change_worker()
             self.workspace.start_runs(model, plan.runs, plan.seconds)
 
     # -- the open audit ---------------------------------------------------------------------------

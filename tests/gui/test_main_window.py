@@ -3,6 +3,7 @@
 import logging
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 from pypdf import PdfReader
@@ -16,6 +17,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.gui import app
 from fairdesk.gui.about import diagnostics
 from fairdesk.gui.commands import Commands
+from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
 from fairdesk.gui.kit import settings
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import RECENTS, Glance, Settings
@@ -308,6 +310,31 @@ def test_the_wizard_opens_once_and_closes_its_workers(qtbot, window):
     wizard.reject()
     assert window.wizard is None
     qtbot.waitUntil(lambda: not model.alive and not clerk.alive, timeout=SLOW)
+
+
+def test_runs_are_made_where_the_wizard_was_told(qtbot, window, audit, monkeypatch):
+    begun = []
+
+    def begin(workspace, worker, runs, seconds):
+        begun.append(workspace.runner._replaces)
+        worker.close()
+
+    monkeypatch.setattr(Workspace, "start_runs", begin)
+    plan = SimpleNamespace(path=audit, runs=(), seconds=None)
+    for cluster in ("", "local:2"):
+        window.close_audit()
+        window.new_audit()
+        wizard = window.wizard
+        wizard.review.elsewhere.click()
+        (dialog,) = wizard.review.findChildren(WhereDialog)
+        dialog._show(cluster)
+        dialog.accept()
+        assert settings.load().cluster == cluster
+        assert wizard.review.where.text() == place_text(cluster)
+        wizard.created.emit(plan)
+        wizard.done(0)
+    # the wizard opened the model elsewhere than where runs are to be made
+    assert begun == [False, True]
 
 
 def test_the_keyboard_returns_after_a_discarded_wizard(qtbot, window):

@@ -22,6 +22,7 @@ from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Busy, Words, labelled, push_button, quiet
 from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
 from fairdesk.gui.kit.threads.background import Task, in_background
+from fairdesk.wording import words
 
 _HEADS = ("Worker", "Cores", "Memory", "State")
 _NUMBERS = (1, 2)
@@ -161,6 +162,18 @@ class WhereDialog(FormDialog):
         self.table.resizeColumnsToContents()
         self.table.resizeRowsToContents()
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def place_text(cluster: str) -> str:
+    """Say where runs are made, by what was chosen."""
+    if not cluster:
+        return "On this computer, in one process"
+    place = read_place(cluster)
+    if place.kind != "local":
+        return f"On the cluster {place}"
+    if place.workers:
+        return f"On this computer, with {words.counted(place.workers, 'worker')}"
+    return "On this computer, on all of its cores"
 
 
 def state(examined: Examined) -> str:

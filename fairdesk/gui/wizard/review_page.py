@@ -8,6 +8,7 @@ from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QLineEdit, QWidget
 
 from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Busy, Card, Words, clear, labelled, push_button, quiet, scrolled
 from fairdesk.gui.kit.threads.background import Latest
@@ -59,6 +60,13 @@ class ReviewPage(Page):
             spacing=theme.GAP,
         )
         self.body.addLayout(row)
+        self.where = Words(wrap=False)
+        self.elsewhere = push_button("C&hange…", self._choose_where, auto_default=False)
+        self.elsewhere.setAccessibleName("Change where runs are made")
+        runs = layouts.row(
+            quiet("Where to run"), self.where, self.elsewhere, layouts.stretch(), spacing=theme.GAP
+        )
+        self.body.addLayout(runs)
 
     def enter(self) -> None:
         """Tell the question, and suggest a name and a place."""
@@ -66,6 +74,7 @@ class ReviewPage(Page):
         self._tell()
         self.name.setText(self.state.suggest_title())
         self._suggest_path()
+        self._tell_where()
         if self.state.confinement is None and self.state.card is not None:
             # it may have to wait until that process has started
             self._asker.ask(self.desk.model.confinement, self._confined, self.banner.tell)
@@ -108,6 +117,20 @@ class ReviewPage(Page):
                 str(path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX))
             )
             self.path.setText(str(self.state.path))
+
+    def _choose_where(self) -> None:
+        dialog = WhereDialog(self.desk.settings.cluster, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(lambda: self._take_where(dialog.cluster()))
+        dialog.open()
+
+    def _take_where(self, cluster: str) -> None:
+        self.desk.settings.cluster = cluster
+        self.desk.settings.save()
+        self._tell_where()
+
+    def _tell_where(self) -> None:
+        self.where.setText(place_text(self.desk.settings.cluster))
 
     def _suggest_path(self) -> None:
         """Follow the name, until the auditor has chosen a place."""

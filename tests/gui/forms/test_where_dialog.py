@@ -7,7 +7,7 @@ from fairdesk.cluster.connection import Member
 from fairdesk.cluster.examining import Examined
 from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import ClusterError
-from fairdesk.gui.forms.where_dialog import WhereDialog
+from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
 
 ADDRESS = "tls://cluster:8786"
 READY = Examined(Member("tls://a:1", "a", 4, 8 << 30, 0.0))
@@ -76,3 +76,9 @@ def test_a_worker_is_made_for_the_place():
     finally:
         here.close()
         there.close()
+
+
+def test_every_place_is_said_in_words_of_its_own():
+    said = {place_text(each) for each in ("", "local", "local:1", "local:3", ADDRESS)}
+    assert len(said) == 5
+    assert any(ADDRESS in each for each in said)

@@ -8,9 +8,11 @@ from PySide6.QtWidgets import QPushButton
 
 from fairdesk.app.run_queue import RunQueue
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
+from fairdesk.cluster.hearing import AtWork
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.queue.clock import RunClock, ticking
@@ -334,3 +336,22 @@ def test_runs_of_one_kind_are_called_by_their_methods():
     queue.add((RUN, RunSpec("maft"), RATES))
     called = list(names(queue.runs).values())
     assert called == [METHODS["uniform"].title, "MAFT", "Group metrics"]
+
+
+def test_what_the_workers_of_a_cluster_do_is_shown_while_a_run_is_spread(
+    qtbot, running, monkeypatch
+):
+    table = running.bar.queue.list.workers
+    lines(running)
+    assert table.isHidden()
+    doing = (AtWork("tls://a:1", 3, "global", 1_200.4), AtWork("tls://b:1", 5, "local", 0.0))
+    monkeypatch.setattr(running._session.driver, "at_work", lambda: doing)
+    running._go_on(running._session.live)
+    assert table.isVisible()
+    cells = [[table.item(row, column).text() for column in range(4)] for row in range(2)]
+    assert cells[0] == ["tls://a:1", "3", stage("global"), "1,200"]
+    # a part that has sent no row yet has no speed
+    assert cells[1][3] == ""
+    finish(qtbot, running)
+    assert table.isHidden()
+    assert not table.rowCount()

@@ -10,6 +10,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.workspace.queue.naming import SIGNS, standing
+from fairdesk.gui.workspace.queue.workers import WorkersTable
 
 _NUMBER = Qt.ItemDataRole.UserRole
 #: So many lines are shown without scrolling.
@@ -54,7 +55,12 @@ class _List(QListWidget):
 
 
 class QueueList(QWidget):
-    """The list with its buttons.
+    """The list with its buttons, and what the workers of a cluster are doing.
+
+    Attributes
+    ----------
+    workers : WorkersTable
+        Shown while a run is spread over a cluster.
 
     Signals
     -------
@@ -97,7 +103,8 @@ class QueueList(QWidget):
             layouts.stretch(),
             spacing=theme.NEAR,
         )
-        layouts.column(self._list, buttons, on=self, spacing=theme.NEAR)
+        self.workers = WorkersTable()
+        layouts.column(self._list, buttons, self.workers, on=self, spacing=theme.NEAR)
         self._offer()
 
     def show_queue(self, queue: RunQueue, left: str, *, paused: bool) -> None:

@@ -19,7 +19,8 @@ from fairdesk.audit.runs.run import run as run_audit
 from fairdesk.audit.runs.store_beside import StoreBeside
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker
-from fairdesk.cluster.worker import in_parts
+from fairdesk.cluster.hearing import AtWork
+from fairdesk.cluster.worker import ClusterWorker, in_parts
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.threads.background import unexpected
 
@@ -98,6 +99,11 @@ class RunDriver(QObject):
         """Return the run so far: ``(m, 4)`` of elapsed seconds, tried, found, rows sent."""
         with self._lock:
             return np.array(self._points, dtype=float).reshape(-1, 4)
+
+    def at_work(self) -> tuple[AtWork, ...]:
+        """Return what the workers of a cluster are doing; nothing on this computer."""
+        worker = self._worker
+        return worker.at_work() if isinstance(worker, ClusterWorker) else ()
 
     def start(self, worker: Worker, path: Path, run: RunSpec) -> None:
         """Begin a run.

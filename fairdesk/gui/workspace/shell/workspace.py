@@ -626,6 +626,7 @@ class Workspace(QWidget):
         if run is None:
             return
         self.bar.show_live(state, run)
+        self.bar.queue.list.workers.show_workers(self._session.driver.at_work())
         self._stand_live(state, METHODS[run.method].answers)
         if not self._session.runs:
             self.steps.stand(NAMES.index(OVERVIEW), Standing("first run", OF_STATE[state.state]))
@@ -641,6 +642,7 @@ class Workspace(QWidget):
 
     def _end(self, state: RunState) -> None:
         ended = self.queue.running
+        self.bar.queue.list.workers.show_workers(())
         self.said.emit(_ended(state))
         self.runner.end(state, self.bar.clock.elapsed)
         if ended is not None and ended.batch.compares:
