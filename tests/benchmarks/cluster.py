@@ -1,14 +1,16 @@
 """Runs on two local workers against one process, and a simulation of up to 1,000 workers.
 
-    python -m tests.benchmarks.cluster [--method KEY ...] [--shards 8] [--simulate]
+    python -m tests.benchmarks.cluster [--method KEY ...] [--shards 8]
 
 For every method that is divided: the same run in one process and on two workers, whether the
 results are equal, wall and processor seconds, and the memory of the processes. On a busy machine
 the wall seconds say little; “shared” is the processor time of one process divided by that of the
 busier of the two workers: what two free cores would gain.
 
+Certification has a time limit instead of an end: of it the decided share is printed.
+
 The simulation is of discrete events. A client cuts, sends and merges shards, a scheduler passes
-messages on, and workers compute; what each takes was measured above, or is given.
+messages on, and workers compute; what each takes was measured in the same run.
 """
 
 from __future__ import annotations
@@ -20,20 +22,24 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, process_time
+from uuid import uuid4
 
 import msgspec
 import psutil
+from distributed import Future
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
+from fairdesk.cluster.connection import Connection
 from fairdesk.cluster.place import Place
 from fairdesk.cluster.worker import ClusterWorker
+from fairdesk.results.proofs import Proven
 from tests.gui.test_responsiveness import sample_audit
 
 WORKERS = 2
@@ -42,14 +48,24 @@ RUNS = {
     "eidig": RunSpec("eidig", {"global_num": 400, "local_num": 400}),
     "adf": RunSpec("adf", {"global_num": 400, "local_num": 400}),
     "aequitas-random": RunSpec("aequitas-random", {"global_iteration_limit": 4_000}),
+    "aequitas-semi": RunSpec("aequitas-semi", {"global_iteration_limit": 2_000}),
+    "aequitas-full": RunSpec("aequitas-full", {"global_iteration_limit": 2_000}),
     "sg": RunSpec("sg", {"global_num": 100, "max_iter": 2_000}),
     "uniform": RunSpec("uniform", {"samples": 3_000_000}),
-    "estimate": RunSpec("estimate", {"trials": 100, "people": 20_000}),
+    "estimate": RunSpec("estimate", {"trials": 50, "people": 20_000}),
+    "repeats": RunSpec("repeats"),
     "themis": RunSpec("themis"),
     "enumerate": RunSpec("enumerate"),
     "testsgd": RunSpec("testsgd"),
     "groups": RunSpec("groups"),
+    "themis-groups": RunSpec("themis-groups"),
 }
+#: For so long a certification goes on.
+CERTIFY = RunSpec("certify", {"seconds": 20.0})
+#: Of these it is simulated how they scale: one that draws, one that searches, one that enumerates.
+SIMULATED = ("estimate", "maft", "enumerate")
+#: So many messages are timed.
+MESSAGES = 200
 
 
 @dataclass(frozen=True)
@@ -60,6 +76,7 @@ class Taken:
     processors: tuple[float, ...]
     memory: int
     client: float
+    shards: int
     result: object
 
 
@@ -89,25 +106,86 @@ def result(store: Store, record: RunRecord) -> object:
     """Return what must be equal: the figures, and the instances that were found."""
     rows = [each for batch in store.found_rows(record.id) for each in batch]
     found = hashlib.sha256(b"".join(sorted(row.tobytes() for row in rows))).hexdigest()
-    return msgspec.to_builtins(record.figures), found, record.found
+    figures = [
+        msgspec.structs.replace(each, seconds=0.0) if hasattr(each, "seconds") else each
+        for each in record.figures
+    ]
+    return msgspec.to_builtins(figures), found, record.found
 
 
 def measured(worker: Worker, store: Store, spec: RunSpec) -> Taken:
     """Run, and measure."""
     before = families(worker)
     wall, client = perf_counter(), process_time()
-    *_, last = run(worker, store, spec)
+    shards = 1
+    for state in run(worker, store, spec):
+        last = state
+        spreading = worker._spreading if isinstance(worker, ClusterWorker) else None
+        shards = shards if spreading is None else max(shards, spreading._next)
     wall, client = perf_counter() - wall, process_time() - client
     if last.state != "done":
         raise SystemExit(f"{spec.method} {last.state}: {last.message}")
     after = families(worker)
     processors = tuple(after[each][0] - before.get(each, (0.0, 0))[0] for each in after)
     memory = max(each[1] for each in after.values())
-    return Taken(wall, processors, memory, client, result(store, store.runs()[-1]))
+    return Taken(wall, processors, memory, client, shards, result(store, store.runs()[-1]))
 
 
-def compare(methods: list[str], shards: int) -> Iterator[tuple[str, Taken, Taken]]:
-    """Yield of each method what it took in one process, and on two workers."""
+@dataclass(frozen=True)
+class Costs:
+    """What things take, in seconds."""
+
+    shard: float
+    send: float
+    schedule: float
+    network: float
+    merge: float = 0.0
+    opening: float = 0.0
+
+
+def messages(connection: Connection, opening: float) -> Costs:
+    """Time small messages, one after the other and many at once; a shard's own costs come later."""
+
+    def ask() -> Future[int]:
+        return connection.submit(len, b"fairdesk", key=f"benchmark-{uuid4().hex}")
+
+    began = perf_counter()
+    for _ in range(MESSAGES):
+        ask().result()
+    turn = (perf_counter() - began) / MESSAGES
+    began = perf_counter()
+    asked = [ask() for _ in range(MESSAGES)]
+    send = (perf_counter() - began) / MESSAGES
+    for each in asked:
+        each.result()
+    each_of_many = (perf_counter() - began) / MESSAGES
+    # a message passes the scheduler twice, and four times a network: that of this computer
+    schedule = each_of_many / 2
+    network = max(turn - send - each_of_many, 0.0) / 4
+    return Costs(1.0, send, schedule, network, opening=opening)
+
+
+def certified(here: Worker, one: Store, there: Worker, two: Store) -> None:
+    """Print what is decided in the same time."""
+    shares = []
+    for worker, store in ((here, one), (there, two)):
+        measured(worker, store, CERTIFY)
+        figures = store.runs()[-1].figures
+        proven = next(each for each in figures if isinstance(each, Proven))
+        shares.append(proven.certified + proven.falsified)
+    limit = CERTIFY.options["seconds"]
+    print(
+        f"{'certify':<16} in {limit:g} s decided: {shares[0]:.4%} and {shares[1]:.4%}", flush=True
+    )
+
+
+def compare(
+    methods: list[str], shards: int, found: list[Costs]
+) -> Iterator[tuple[str, Taken, Taken]]:
+    """Yield of each method what it took in one process, and on two workers.
+
+    What messages take is left in ``found``.
+    """
     here, there = Worker(), ClusterWorker(Place("local", workers=WORKERS))
     with tempfile.TemporaryDirectory() as folder, closing(here), closing(there):
         there.connect()
@@ -117,22 +195,13 @@ def compare(methods: list[str], shards: int) -> Iterator[tuple[str, Taken, Taken
         ):
             warm = RunSpec("uniform", {"samples": 1_000}, shards=2 * WORKERS)
             measured(here, one, warm)
-            measured(there, two, warm)
+            first = measured(there, two, warm).wall
+            opening = max(first - measured(there, two, warm).wall, 0.1)
+            found.append(messages(there.connect(), opening))
             for name in methods:
                 spec = msgspec.structs.replace(RUNS[name], shards=shards)
                 yield name, measured(here, one, spec), measured(there, two, spec)
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What things take, in seconds."""
-
-    shard: float
-    send: float = 0.002
-    schedule: float = 0.001
-    network: float = 0.001
-    merge: float = 0.005
-    opening: float = 2.0
+            certified(here, one, there, two)
 
 
 def simulated(workers: int, shards: int, costs: Costs, ahead: int = 2) -> tuple[float, float]:
@@ -171,12 +240,13 @@ def simulated(workers: int, shards: int, costs: Costs, ahead: int = 2) -> tuple[
     return client, busy / client
 
 
-def simulate(costs: Costs, work: float) -> None:
+def simulate(name: str, costs: Costs, work: float) -> None:
     """Print how a run of so many seconds of work scales."""
     print(
-        f"\n{work:,.0f} s of work; a shard {costs.shard:g} s, sent in {1000 * costs.send:.1f} ms,"
+        f"\n{name}: {work:,.0f} s of work; a shard {costs.shard:.2f} s, sent in "
+        f"{1000 * costs.send:.1f} ms, scheduled in {1000 * costs.schedule:.1f} ms, merged in "
+        f"{1000 * costs.merge:.1f} ms, the model opened in {costs.opening:.1f} s\n"
     )
-    print(f"merged in {1000 * costs.merge:.1f} ms, the model opened in {costs.opening:g} s\n")
     print(f"{'workers':>8} {'seconds':>9} {'speed-up':>9} {'efficiency':>11} {'client busy':>12}")
     shards = max(int(work / costs.shard), 1)
     for workers in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
@@ -190,29 +260,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--method", action="append", choices=RUNS, default=[])
     parser.add_argument("--shards", type=int, default=8)
-    parser.add_argument("--simulate", action="store_true", help="measure nothing")
     arguments = parser.parse_args()
-    costs = [Costs(2.0), Costs(20.0)]
-    if not arguments.simulate:
-        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {WORKERS} workers")
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {WORKERS} workers")
+    print(
+        f"{'method':<16} {'equal':>5} {'one s':>7} {'two s':>7} {'gain':>5} {'one cpu':>8} "
+        f"{'two cpu':>8} {'shared':>6} {'client':>7} {'shards':>6} {'MB':>6}"
+    )
+    found: list[Costs] = []
+    simulations = []
+    for name, one, two in compare(arguments.method or list(RUNS), arguments.shards, found):
+        alone, together = sum(one.processors), sum(two.processors)
+        shared = alone / max(*two.processors, 1e-9)
         print(
-            f"{'method':<16} {'equal':>5} {'one s':>7} {'two s':>7} {'gain':>5} {'one cpu':>8} "
-            f"{'two cpu':>8} {'shared':>6} {'client':>7} {'MB':>6}"
+            f"{name:<16} {'yes' if one.result == two.result else 'NO':>5} {one.wall:>7.1f} "
+            f"{two.wall:>7.1f} {one.wall / two.wall:>5.2f} {alone:>8.1f} {together:>8.1f} "
+            f"{shared:>6.2f} {two.client:>7.2f} {two.shards:>6,} {two.memory >> 20:>6,}",
+            flush=True,
         )
-        for name, one, two in compare(arguments.method or list(RUNS), arguments.shards):
-            alone, together = sum(one.processors), sum(two.processors)
-            shared = alone / max(*two.processors, 1e-9)
-            print(
-                f"{name:<16} {'yes' if one.result == two.result else 'NO':>5} {one.wall:>7.1f} "
-                f"{two.wall:>7.1f} {one.wall / two.wall:>5.2f} {alone:>8.1f} {together:>8.1f} "
-                f"{shared:>6.2f} {two.client:>7.2f} {two.memory >> 20:>6,}",
-                flush=True,
-            )
-            # cut, sent and merged by the client
-            each = max(two.client / arguments.shards, 1e-4)
-            costs.append(Costs(max(together / arguments.shards, 0.01), merge=each))
-    for each in costs[:2] if arguments.simulate else costs[2:5]:
-        simulate(each, work=20_000.0)
+        # cut, sent and merged by the client
+        merge = max(two.client / two.shards - found[0].send, 1e-4)
+        shard = max(together / two.shards, 1e-3)
+        simulations.append((name, replace(found[0], shard=shard, merge=merge)))
+    for name, costs in simulations:
+        if name in SIMULATED or arguments.method:
+            simulate(name, costs, work=20_000.0)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ METHODS = (
             "does not decide stays undecided."
         ),
         options=FairQuantOptions,
-        division=Division(why="a baseline, run as published"),
+        division=Division(why="a baseline, run in one process as published"),
         cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),
@@ -80,7 +80,7 @@ METHODS = (
             "It is slow: most partitions of a large input domain stay unknown."
         ),
         options=FairifyOptions,
-        division=Division(why="a baseline, run as published"),
+        division=Division(why="a baseline, run in one process as published"),
         cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),
