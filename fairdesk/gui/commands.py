@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QAction, QColor, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QDialog,
     QHeaderView,
@@ -13,6 +13,9 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableWidget,
     QTableWidgetItem,
     QWidget,
@@ -20,9 +23,9 @@ from PySide6.QtWidgets import (
 
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import Found
-from fairdesk.gui.kit.tables import head_columns, read_only
+from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
 
-_THING = Qt.ItemDataRole.UserRole
+_THING, _KEYS = (Qt.ItemDataRole.UserRole + each for each in range(2))
 _NATIVE = QKeySequence.SequenceFormat.NativeText
 _LEADING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
@@ -74,6 +77,7 @@ class Commands(QDialog):
         self.search.setClearButtonEnabled(True)
         self.list = QListWidget()
         self.list.setAccessibleName("Commands with their shortcuts, and what is in the audit")
+        self.list.setItemDelegate(_Line(self.list))
         self.list.itemActivated.connect(self._run)
         self.search.textChanged.connect(self._find)
         self.search.returnPressed.connect(self._run)
@@ -122,8 +126,11 @@ class Commands(QDialog):
         name = thing.name.casefold()
         if not all(word in name for word in wanted):
             return
-        item = QListWidgetItem(f"{thing.name}   {keys}" if keys else thing.name)
+        item = QListWidgetItem(thing.name)
         item.setData(_THING, thing)
+        if keys:
+            item.setData(_KEYS, keys)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{thing.name}, {keys}")
         if off:
             item.setFlags(Qt.ItemFlag.NoItemFlags)
         self.list.addItem(item)
@@ -135,6 +142,33 @@ class Commands(QDialog):
         thing = item.data(_THING)
         self.accept()
         thing.show()
+
+
+class _Line(QStyledItemDelegate):
+    """A name, with its keys at the right."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Draw both."""
+        super().paint(painter, option, index)
+        if keys := index.data(_KEYS):
+            chosen = option.state & QStyle.StateFlag.State_Selected
+            ink = option.palette.highlightedText().color() if chosen else theme.colours().quiet
+            painter.save()
+            painter.setPen(QColor(ink))
+            room = option.rect.adjusted(0, 0, -theme.NEAR, 0)
+            painter.drawText(room, RIGHT, keys)
+            painter.restore()
+
+    def sizeHint(  # noqa: N802 - Qt's name
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        """Return the height; the width is the list's, and a longer name is cut."""
+        return QSize(0, super().sizeHint(option, index).height() + theme.NEAR)
 
 
 def _begins(name: str, wanted: Sequence[str]) -> bool:
