@@ -117,7 +117,7 @@ class Style(QProxyStyle):
         else:
             if isinstance(option, QStyleOptionComboBox):
                 # the text is drawn next, with the same option
-                room = self.subControlRect(control, option, _TEXT, widget).width() - TIGHT
+                room = self.subControlRect(control, option, _TEXT, widget).width() - 2
                 text = option.currentText
                 option.currentText = option.fontMetrics.elidedText(text, _CUT, room)
             super().drawComplexControl(control, option, painter, widget)

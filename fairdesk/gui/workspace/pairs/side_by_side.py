@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from fairdesk.audit.plan.spec import AuditSpec
@@ -20,6 +20,8 @@ from fairdesk.models.decisions.rule import score_name
 from fairdesk.wording import words
 from fairdesk.wording.pairs import UNKNOWN, distance_text, entitled, outcomes
 
+#: How wide the names of attributes are at most, and values at least where there is little room.
+_NAMES, _VALUES = 180, 68
 #: The line with what the data say of the nearest row.
 RECORDED = "Recorded outcome"
 
@@ -232,9 +234,31 @@ def _text(line: Line, column: int) -> str:
     return f"{text} ·" if column == 3 and line.strays else text
 
 
+class _Sides(QTableView):
+    """Columns of one width, and where that is too little for a title less for the names."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__()
+        widest = max(map(self.fontMetrics().horizontalAdvance, names))
+        self._names = min(widest + theme.WIDE, _NAMES)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Divide the width."""
+        super().resizeEvent(event)
+        header, room = self.horizontalHeader(), self.viewport().width()
+        title = header.sectionSizeHint(2)
+        names, middle = self._names, (room - self._names) // 3
+        if middle < title:
+            names, middle = max(room - title - 2 * _VALUES, _NAMES // 2), title
+        header.resizeSection(0, names)
+        header.resizeSection(2, middle)
+        for side in (1, 3):
+            header.resizeSection(side, (room - names - middle) // 2)
+
+
 def side_by_side_table(model: SideBySide, names: Sequence[str]) -> QTableView:
     """Make the view of such a table; ``names`` are its lines'."""
-    table = QTableView()
+    table = _Sides((*names, RECORDED))
     table.setModel(model)
     name = "Both instances side by side, and the nearest data row"
     read_only(table, name, line=theme.NEAR, single=True, whole=True)
@@ -244,10 +268,7 @@ def side_by_side_table(model: SideBySide, names: Sequence[str]) -> QTableView:
     header.setSectionsClickable(False)
     header.setFixedHeight(table.fontMetrics().height() + theme.GAP)
     model.modelReset.connect(lambda: _fit(table))
-    header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-    header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
-    widest = max(table.fontMetrics().horizontalAdvance(name) for name in (*names, RECORDED))
-    header.resizeSection(0, min(widest + theme.WIDE, 180))
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     return table
 
 

@@ -3,7 +3,7 @@ import threading
 import msgspec
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
 from fairdesk.audit.plan.spec import RunSpec
@@ -392,6 +392,18 @@ def test_a_bar_of_one_attribute_alone_lists_its_pairs(qtbot, reading):
         qtbot.keyClick(bars, key)
     qtbot.waitUntil(lambda: pairs.model.rowCount() == whole, timeout=10_000)
     assert bars.marked.chosen is None
+
+
+@pytest.mark.parametrize("wide", [960, 1000, 1440])
+def test_titles_above_the_two_sides_are_whole(qtbot, known, wide):
+    known.resize(wide, 700)
+    table = known.examples.detail._table
+    QCoreApplication.processEvents()
+    header = table.horizontalHeader()
+    assert header.sectionSize(2) >= header.sectionSizeHint(2), "one word cannot be broken"
+    sizes = [header.sectionSize(place) for place in range(header.count())]
+    assert min(sizes) > 60
+    assert 0 <= table.viewport().width() - sum(sizes) <= 3
 
 
 @pytest.mark.parametrize(("wide", "way"), [(960, "Horizontal"), (800, "Vertical")])
