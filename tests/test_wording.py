@@ -187,6 +187,10 @@ def documents():
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             if not line.startswith("#"):
                 yield path, number, line
+    # the notes on rules
+    for path in sorted(ROOT.rglob("*.json")):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            yield path, number, line
 
 
 def test_no_text_uses_a_banned_pattern():

@@ -66,9 +66,11 @@ def sufficient_alone(names: Sequence[str], run: RunRecord | RunState) -> Drawabl
 
 
 def proof(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable:
-    """Draw what is certified, falsified and undecided."""
-    of = [each for each in figures if isinstance(each, Proven) and each.of in ("people", "domain")]
-    return Spaces(spaces_of(spec, of or figures))
+    """Draw what is certified, falsified and undecided: of the population, else of the domain."""
+    proven = [each for each in figures if isinstance(each, Proven)]
+    of_people = [each for each in proven if each.of == "people"]
+    of_domain = [each for each in proven if each.of == "domain"]
+    return Spaces(spaces_of(spec, of_people or of_domain or figures))
 
 
 def gaps(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable | None:

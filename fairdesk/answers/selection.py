@@ -446,16 +446,16 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         weighted = proven_of(run.figures, "population")
         of_people = proven_of(run.figures, "people")
         lead = best if of_people is None else of_people
-        details = [
-            *((_of_rows(spec, runs), proven_statement(best).sentence) if of_people else ()),
-            say(
+        further = ""
+        # a model of the data says more than attributes assumed independent do
+        if of_people is not None:
+            further = say("Input domain: {shares}.", shares=standing_of(best))
+        elif weighted is not None:
+            further = say(
                 "Data-weighted (attributes assumed independent): {shares}.",
                 shares=standing_of(weighted),
             )
-            if weighted is not None
-            else "",
-            estimated_sentence(best),
-        ]
+        details = [further, estimated_sentence(best)]
         chart = pictures.proof(spec, run.figures)
         return _answer(Question.CERTAIN, proven_statement(lead), details, run, tried, chart)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
@@ -464,18 +464,6 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     run, share = exact[0]
     said, chart = figures.share_statement(spec, share), pictures.proof(spec, run.figures)
     return _answer(Question.CERTAIN, said, (), run, tried, chart)
-
-
-def _of_rows(spec: AuditSpec, runs: Sequence[Run]) -> str:
-    """Say what was counted in the data rows, beside what is proven of a model of them."""
-    for _, share in best_shares(runs):
-        if share.whom == "data" and share.exhaustive:
-            return say(
-                "In the data themselves, the decision changes for {share} of {people}.",
-                share=words.percent(share.hits, share.n_samples, 2),
-                people=words.counted(share.n_samples, spec.person),
-            )
-    return ""
 
 
 def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
