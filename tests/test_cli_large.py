@@ -124,3 +124,25 @@ def test_shares_and_supports_are_of_all_rows(tmp_path):
         (condition,) = each.conditions
         inside = np.isin(sex, condition.codes) if condition.codes else sex == condition.low
         assert each.rows == inside.sum()
+
+
+def test_the_input_check_is_of_all_rows(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    rows = SAMPLE_ROWS + 5_000
+    sex, age = rng.integers(0, 2, rows), rng.integers(0, 12, rows)
+    paid = (age + 2 * sex + rng.normal(0, 2, rows) > 6).astype(int)
+    (tmp_path / "parts").mkdir()
+    table = pa.table({"sex": sex, "age": age, "paid": paid})
+    parquet.write_table(table, tmp_path / "parts" / "one.parquet")
+    inputs = np.column_stack([sex, age])
+    model = LogisticRegression().fit(inputs[:5_000], paid[:5_000])
+    joblib.dump(model, tmp_path / "model.joblib")
+    line = (
+        *("inspect", "--data", tmp_path / "parts", "--model", tmp_path / "model.joblib"),
+        *("--label", "paid", "--favourable", "1", "--json"),
+    )
+    assert cli.main([str(each) for each in line]) == 0
+    told = capsys.readouterr().out
+    found = json.loads(told)
+    assert found["rows"] == rows
+    assert found["accuracy"] == pytest.approx((model.predict(inputs) == paid).mean())

@@ -30,6 +30,7 @@ from sklearn.linear_model import LogisticRegression
 from fairdesk.audit.plan.contexts import group_context
 from fairdesk.audit.plan.inputs import AllRows, GroupInputs, grouped_people, people_blocks
 from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.data.blocks import blocks
 from fairdesk.data.domain.attributes import Role, attribute_of, encode
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats import survey
@@ -41,6 +42,8 @@ from fairdesk.groups.tabular.all_rows import Combinations, combinations
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import estimate
 from fairdesk.individual.shares.options import EstimateOptions
+from fairdesk.models.inputs import input_check
+from fairdesk.models.inputs.all_rows.check import check_all
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Measured
@@ -118,12 +121,12 @@ class Setting:
 
     def support(self) -> object:
         """Count the combinations of cells that rules are made of."""
-        blocks: Callable[[], Iterator[tuple[int, np.ndarray[Any, Any]]]]
-        blocks = partial(grouped_people, self.domain, self.everything)
+        counted: Callable[[], Iterator[tuple[int, np.ndarray[Any, Any]]]]
+        counted = partial(grouped_people, self.domain, self.everything)
         if not self.large:
             groups = encode(self.domain.grouping, self.table)
-            blocks = lambda: iter([(len(groups), groups)])  # noqa: E731
-        *_, found = combinations(blocks, self.domain.grouping, 10, {})
+            counted = lambda: iter([(len(groups), groups)])  # noqa: E731
+        *_, found = combinations(counted, self.domain.grouping, 10, {})
         assert isinstance(found, Combinations)
         return sorted(zip(found.codes.tolist(), found.rows.tolist(), strict=True))
 
@@ -143,6 +146,17 @@ class Setting:
         shares = [each for each in last.figures if isinstance(each, estimate.Share)]
         return [(each.attributes, each.hits, each.n_samples) for each in shares if each.exact]
 
+    def check(self) -> object:
+        """Check how the model is fed, on all rows."""
+        given = self.mapping, LABEL, FAVOURABLE
+        found = input_check.check(self.opened, self.table, *given)
+        if self.large:
+            rows = blocks(self.table.source, self.table.columns)
+            *_, found = check_all(self.opened, self.table, rows, *given, found)
+        assert isinstance(found, input_check.InputCheck)
+        area = None if found.auc is None else round(found.auc, 9)
+        return found.rows, found.confusion, found.predictions, found.set_aside, area
+
 
 def arrow(folder: Path) -> int:
     """Read all files once with Arrow, and do nothing with them."""
@@ -158,6 +172,7 @@ STEPS = {
     "reading (survey)": lambda folder: Setting(folder).table.source.rows,
     "group tables": lambda folder: Setting.groups,
     "support of subgroups": lambda folder: Setting.support,
+    "input check": lambda folder: Setting.check,
     "share among the rows": lambda folder: Setting.share,
 }
 
@@ -184,7 +199,7 @@ def compare(folder: Path) -> None:
     large = Setting(folder)
     assert large.large
     assert not whole.large
-    for name in ("groups", "support", "share"):
+    for name in ("groups", "support", "check", "share"):
         equal = getattr(whole, name)() == getattr(large, name)()
         print(f"{name:<10} at {EQUAL:,} rows: {'equal to' if equal else 'DIFFERS FROM'} in memory")
 

@@ -203,6 +203,9 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
             proof,
             clear=clear,
         )
+    if table.source.sample is not None:
+        say("Checking the inputs on all rows")
+        proof = worker.prove_all(mapping, table, subject.label, favourable, proof)
     card = msgspec.structs.replace(card, repeatability=proof.repeatability)
     return Inspection(table, favourable, card, contents, mapping, proof, notes, offered)
 

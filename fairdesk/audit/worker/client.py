@@ -200,6 +200,36 @@ class Worker(Conversation):
         )
         return expect(frame, wire.Proved).proof
 
+    def prove_all(
+        self,
+        mapping: Mapping,
+        table: Table,
+        label: str,
+        favourable: str,
+        found: InputCheck,
+        watch: Callable[[float], None] | None = None,
+    ) -> InputCheck:
+        """Check how the open model is fed, on all rows of a table that is larger than memory.
+
+        ``found`` is what `prove` found in those that are held; ``watch`` as of `read_table`.
+        """
+        with self._turn:
+            child, source = self._child, table.source
+            given = child.give("table", Path(source.path), link=True)
+            if given is not None:
+                source = msgspec.structs.replace(source, path=str(given.private))
+            request = wire.CheckAllRows(mapping, source, table.columns, label, favourable, found)
+            doing = "return outputs for the rows of the table"
+            try:
+                for frame in self._converse(child, request, self._patience.answer, doing):
+                    if not isinstance(frame.message, wire.TableProgress):
+                        break
+                    if watch is not None:
+                        watch(min(max(frame.message.share, 0.0), 1.0))
+            finally:
+                child.take("table")
+        return expect(frame, wire.Proved).proof
+
     def show(
         self, mapping: Mapping, table: Table, label: str, rows: Sequence[int]
     ) -> tuple[SampleRow, ...]:

@@ -34,6 +34,7 @@ EVENTS: tuple[type[Event], ...] = get_args(Event)
 #: What may come before the answer, by request; anything else would only keep the app waiting.
 _BEFORE: dict[type, tuple[type, ...]] = {
     wire.ReadTable: (wire.TableProgress,),
+    wire.CheckAllRows: (wire.TableProgress,),
     wire.Search: EVENTS,
 }
 

@@ -97,6 +97,8 @@ _COMPILE = (
 )
 #: Seconds after an answer in which the next request often follows: what is loaded would delay it.
 PAUSE_SECONDS = 0.02
+#: How far a table is checked is told after so many seconds.
+_TELL_SECONDS = 0.5
 #: Texts of errors are cut here.
 MOST_TEXT = 2_000
 
@@ -190,6 +192,8 @@ class Guest:
             case wire.CheckInputs(mapping, source, columns, codes, label, favourable):
                 table = Table(source, columns, codes)
                 send(wire.Proved(check(self._model, table, mapping, label, favourable)))
+            case wire.CheckAllRows() as asked:
+                self._check_all(asked, send)
             case wire.Show(mapping, source, columns, codes, label):
                 table = Table(source, columns, codes)
                 send(wire.Shown(show(self._model, table, mapping, label)))
@@ -241,6 +245,22 @@ class Guest:
                 send(wire.Reproved(*self._reprove(asked)))
             case _:
                 raise WorkerError("This message is not a request.")
+
+    def _check_all(self, asked: wire.CheckAllRows, send: Send) -> None:
+        """Check all rows of a table, and tell how far it is."""
+        from fairdesk.data.blocks import blocks  # noqa: PLC0415 - see above
+        from fairdesk.models.inputs.all_rows.check import check_all  # noqa: PLC0415
+
+        source, columns = asked.source, asked.columns
+        table = Table(source, columns, np.empty((0, len(columns))))
+        given = (table, blocks(source, columns), asked.mapping, asked.label, asked.favourable)
+        told = perf_counter()
+        for found in check_all(self._model, *given, asked.found):
+            if not isinstance(found, int):
+                send(wire.Proved(found))
+            elif perf_counter() - told > _TELL_SECONDS:
+                told = perf_counter()
+                send(wire.TableProgress(found / source.rows))
 
     def _fed(self, mapping: Mapping, attributes: tuple[Attribute, ...]) -> FedModel:
         from fairdesk.models.inputs.feeding import FedModel  # noqa: PLC0415 - see above

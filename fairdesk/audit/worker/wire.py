@@ -67,6 +67,20 @@ class CheckInputs(msgspec.Struct, frozen=True, tag=True):
     favourable: str
 
 
+class CheckAllRows(msgspec.Struct, frozen=True, tag=True):
+    """Check all rows of a table that is larger than memory, after a sample of them.
+
+    Answered by any number of `TableProgress` and then `Proved`.
+    """
+
+    mapping: Mapping
+    source: Source
+    columns: tuple[Column, ...]
+    label: str
+    favourable: str
+    found: InputCheck
+
+
 class Show(msgspec.Struct, frozen=True, tag=True):
     """Show what the open model is sent for the rows of a table, ``(rows, columns)``."""
 
@@ -315,6 +329,7 @@ Request = (
     | LookInto
     | OpenModel
     | CheckInputs
+    | CheckAllRows
     | Show
     | Predict
     | Search

@@ -141,7 +141,7 @@ def check(
         When there is no such column, or the label has no such value.
     """
     fed = FedModel(opened, mapping, attributes_for(mapping, table))
-    rows = _rows(fed, table)
+    rows = rows_for(fed, table)
     favourable_label, known = favourable_rows(table, label, favourable)
     if not known.any():
         raise DataError(
@@ -251,7 +251,7 @@ def show(opened: OpenedModel, table: Table, mapping: Mapping, label: str) -> tup
         When there is no such column.
     """
     fed = FedModel(opened, mapping, attributes_for(mapping, table))
-    rows = _rows(fed, table)
+    rows = rows_for(fed, table)
     everyone = np.arange(len(rows))
     try:
         return _shown(fed, table, label, everyone, rows, fed.predict(rows))
@@ -344,7 +344,8 @@ class _Scored(msgspec.Struct, frozen=True):
     takes_missing: tuple[str, ...]
 
 
-def _rows(fed: FedModel, table: Table) -> Rows:
+def rows_for(fed: FedModel, table: Table) -> Rows:
+    """Return the codes of a table's rows that inputs are made from, ``(n, d)``."""
     return table.codes[:, [table.index(attribute.name) for attribute in fed.attributes]]
 
 
@@ -358,7 +359,7 @@ def _ask(fed: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Scored:
     except ModelError:
         if not holes.size or missing.any(axis=1).all():
             raise
-    taken = [i for i in holes.tolist() if _takes_missing(fed, rows[kept], missing, i)]
+    taken = [i for i in holes.tolist() if takes_missing(fed, rows[kept], missing, i)]
 
     def without(columns: Sequence[int]) -> _Scored:
         complete = ~missing[:, columns].any(axis=1)
@@ -372,7 +373,7 @@ def _ask(fed: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Scored:
         return without(holes.tolist())
 
 
-def _takes_missing(fed: FedModel, rows: Rows, missing: Mask, column: int) -> bool:
+def takes_missing(fed: FedModel, rows: Rows, missing: Mask, column: int) -> bool:
     """Return whether the model answers for rows in which only this column's cell is missing."""
     alone = missing[:, column] & (missing.sum(axis=1) == 1)
     try:
@@ -433,6 +434,11 @@ def sent_to(fed: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
 
 def _is_nan(value: float | str) -> bool:
     return isinstance(value, float) and math.isnan(value)
+
+
+def warnings_of(proof: InputCheck, mapping: Mapping) -> tuple[str, ...]:
+    """Return the warnings that rest on the counts alone."""
+    return (*doubts(proof.confusion, proof.auc), *_of_order(proof, mapping))
 
 
 def _of_label(table: Table, label: str, favourable: str) -> Iterator[str]:

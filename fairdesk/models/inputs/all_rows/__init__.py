@@ -1,0 +1,1 @@
+"""The input check on all rows of a table that is larger than memory."""
