@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -29,10 +29,17 @@ class Packing:
     cannot keep exactly: then all of it are texts. Truth values become ``"true"`` and ``"false"``,
     dates and times are written like 2026-11-30 and 2026-11-30 13:45:00. What has no value is the
     empty text, or NaN among numbers.
+
+    Parameters
+    ----------
+    width : int
+        How many columns there are.
+    as_texts : collection of int
+        Those that are texts, whatever they are stored as.
     """
 
-    def __init__(self, width: int) -> None:
-        self._columns: list[_Column] = [_Column([]) for _ in range(width)]
+    def __init__(self, width: int, as_texts: Collection[int] = ()) -> None:
+        self._columns = [_Column([], as_texts=place in as_texts) for place in range(width)]
 
     def add(self, columns: Iterable[Sequence[Any] | pa.Array]) -> None:
         """Take more rows, column by column."""
@@ -58,6 +65,7 @@ class _Column:
     pieces: list[NDArray[np.float64] | pa.DictionaryArray | pa.StringArray]
     strange: str = ""
     singly: bool = False
+    as_texts: bool = False
 
     def add(self, values: Sequence[Any] | pa.Array) -> None:
         if not isinstance(values, pa.Array):
@@ -72,7 +80,8 @@ class _Column:
         if _is_text(values.type):
             self.pieces.append(self._texts(values))
             return
-        numbers = _as_numbers(values)
+        stays = self.as_texts and not pa.types.is_null(values.type)
+        numbers = None if stays else _as_numbers(values)
         self.pieces.append(_as_texts(values) if numbers is None else numbers)
 
     def _texts(self, values: pa.Array) -> pa.DictionaryArray | pa.StringArray:

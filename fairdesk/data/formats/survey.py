@@ -68,27 +68,23 @@ def read_parts(path: Path, dialect: Dialect | None, watch: Watch) -> Table:
     parts = Parts(path, dialect)
     before = parts.fingerprints()
     names = parts.names
-    given = () if dialect is None else dialect.missing
-    surveys = [_Survey(name, frozenset(token.strip() for token in given)) for name in names]
-    reservoir = _Reservoir(min(SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1)))
-    size, done = max(parts.bytes, 1), 0
-    for part in parts.paths:
-        for arrays in parts.blocks(part):
-            reservoir.add(arrays)
-            packing = Packing(len(names))
-            packing.add(arrays)
-            for survey, cells in zip(surveys, packing.columns(), strict=True):
-                survey.add(cells, parts.name(part))
-            watch(min((done + 0.5 * part.stat().st_size) / size, 0.99))
-        done += part.stat().st_size
-        watch(min(done / size, 0.99))
+    given = frozenset(token.strip() for token in (() if dialect is None else dialect.missing))
+    as_texts: set[int] = set()
+    while True:
+        try:
+            reservoir, surveys = _surveyed(parts, given, as_texts, watch)
+        except _BothError as found:
+            # seen late, of numbers that were counted as such
+            as_texts.add(found.place)
+        else:
+            break
     check_unchanged(parts, before)
     if reservoir.seen < 2:
         raise DataError(
             f"The table “{path.name}” has fewer than two rows.",
             remedy="Choose a table with one row per case.",
         )
-    sampled = reservoir.cells(len(names))
+    sampled = reservoir.cells(len(names), as_texts)
     held = reservoir.seen == len(sampled[0].codes)
     whole = list(sampled)
     if not held:
@@ -115,6 +111,40 @@ def read_parts(path: Path, dialect: Dialect | None, watch: Watch) -> Table:
     watch(1.0)
     # which line of which part is not kept
     return Table(source, tuple(numbered(columns, None)), codes)
+
+
+class _BothError(Exception):
+    """Some blocks of a column of numbers can be kept as such, and some as texts only."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+def _surveyed(
+    parts: Parts, missing: Collection[str], as_texts: Collection[int], watch: Watch
+) -> tuple[_Reservoir, list[_Survey]]:
+    """Go through all rows once; some columns are texts, whatever they are stored as."""
+    names = parts.names
+    surveys = [_Survey(name, missing) for name in names]
+    reservoir = _Reservoir(min(SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1)))
+    size, done = max(parts.bytes, 1), 0
+    for part in parts.paths:
+        for arrays in parts.blocks(part):
+            reservoir.add(arrays)
+            packing = Packing(len(names), as_texts)
+            packing.add(arrays)
+            for place, (survey, cells) in enumerate(zip(surveys, packing.columns(), strict=True)):
+                stored = arrays[place].type
+                number = pa.types.is_integer(stored) or pa.types.is_floating(stored)
+                if number and survey.of_numbers and survey.differs(cells):
+                    raise _BothError(place)
+                survey.add(cells, parts.name(part))
+                survey.of_numbers &= number
+            watch(min((done + 0.5 * part.stat().st_size) / size, 0.99))
+        done += part.stat().st_size
+        watch(min(done / size, 0.99))
+    return reservoir, surveys
 
 
 def check_unchanged(parts: Parts, before: Sequence[Part]) -> None:
@@ -170,10 +200,10 @@ class _Reservoir:
             self._drawn[place] = numbers[chosen]
             self._kept[place] = _taken(arrays, chosen)
 
-    def cells(self, width: int) -> tuple[Texts | Numbers, ...]:
-        """Return the rows that are kept, in their order, as columns."""
+    def cells(self, width: int, as_texts: Collection[int] = ()) -> tuple[Texts | Numbers, ...]:
+        """Return the rows that are kept, in their order, as columns; as of `Packing`."""
         self._shrink()
-        packing = Packing(width)
+        packing = Packing(width, as_texts)
         for arrays in self._kept:
             packing.add(arrays)
         return packing.columns()
@@ -209,6 +239,8 @@ class _Survey:
         #: Of numbers the lowest, the highest, and one with a fraction.
         self._extremes: dict[str, float] = {}
         self._numeric: bool | None = None
+        #: Whether all blocks so far were stored as numbers.
+        self.of_numbers = True
         self._order = _Order() if may_count_rows(name) else None
 
     def add(self, cells: Texts | Numbers, part: str) -> None:
@@ -219,20 +251,25 @@ class _Survey:
             # nothing in it shows what the column holds
             self._lost[""] += len(cells.codes)
             return
-        numeric = isinstance(cells, Numbers)
-        if self._numeric is not None and self._numeric != numeric:
+        if self.differs(cells):
             raise DataError(
                 f"The column “{self._name}” has another type in the part “{part}” than before.",
                 why="It holds numbers in one part, and texts in another.",
                 remedy="Write all parts with one type for this column.",
             )
-        self._numeric = numeric
+        self._numeric = isinstance(cells, Numbers)
         if isinstance(cells, Numbers):
             codes, lost = without(cells.codes, self._missing)
             self._lost.update(lost)
             self._reach(codes[~np.isnan(codes)])
         else:
             self._count(cells)
+
+    def differs(self, cells: Texts | Numbers) -> bool:
+        """Return whether these are texts and those before were numbers, or the other way round."""
+        if isinstance(cells, Numbers) and np.isnan(cells.codes).all():
+            return False
+        return self._numeric is not None and self._numeric != isinstance(cells, Numbers)
 
     def _reach(self, numbers: NDArray[np.float64]) -> None:
         if not numbers.size:

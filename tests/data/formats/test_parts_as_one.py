@@ -6,8 +6,10 @@ import random
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from msgspec.structs import replace
+from pyarrow import parquet
 
 from fairdesk.data.blocks import blocks
 from fairdesk.data.columns.retyping import retype
@@ -147,3 +149,22 @@ def test_numbers_that_were_made_names_keep_their_codes_in_each_block(table, monk
         expected.codes[:, found.index(name)],
         equal_nan=True,
     )
+
+
+@pytest.mark.parametrize(("late", "odd"), [(1, 1), (300, 0)])
+@pytest.mark.parametrize("sampled", [50, 5_000])
+def test_numbers_that_a_float_cannot_keep_are_seen_late(tmp_path, monkeypatch, late, odd, sampled):
+    monkeypatch.setattr(survey, "SAMPLE_ROWS", sampled)
+    monkeypatch.setattr(parts, "BLOCK_ROWS", 100)
+    number = np.arange(1_000) % 7
+    number[600 : 600 + late] += 2**53 + 1
+    table = pa.table({"n": number, "x": np.arange(1_000) / 4})
+    parquet.write_table(table, tmp_path / "whole.parquet")
+    (tmp_path / "parts").mkdir()
+    for place, start in enumerate((0, 400, 950)):
+        part = table.slice(start, (400, 550, 50)[place])
+        parquet.write_table(part, tmp_path / "parts" / f"{place}.parquet")
+    whole, found = read_table(tmp_path / "whole.parquet"), read_table(tmp_path / "parts")
+    assert (whole.column("n").odd_rows, bool(whole.column("n").values)) == (odd, not odd)
+    assert found.columns == without_lines(whole)
+    assert np.array_equal(all_rows(found), whole.codes, equal_nan=True)
