@@ -52,6 +52,8 @@ def answers(
 ) -> tuple[Answer, ...]:
     """Answer every question that can be asked of an audit, in the order of `Question`.
 
+    Where one reason keeps several from being answered, the first of them names the others.
+
     Parameters
     ----------
     spec : AuditSpec

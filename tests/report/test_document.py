@@ -4,6 +4,7 @@ import io
 import json
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -281,6 +282,12 @@ def test_ten_thousand_rule_sets_are_listed_on_demand(tmp_path):
     assert len(grid.rows) == 10_000
     longest = max(len(each.rows) for each in blocks_of(section_of(usual, "subtle"), "Grid"))
     assert longest <= 20
+
+
+def test_files_are_named_without_their_folder(text, audited):
+    path = Path(audited.spec.data.path)
+    assert path.name in text
+    assert str(path.parent) not in text.replace("\n", "")
 
 
 def test_the_flagged_pair_comes_first_and_the_dismissed_one_not_at_all(text, audited):

@@ -94,6 +94,7 @@ def test_a_mapping_by_hand_with_files_beside_it_is_repeated(files, monkeypatch):
     spec, first, other, again, command = repeat(files, monkeypatch)
     assert "--map mapping.json" in command
     assert "--threshold 0.4" in command
+    assert str(files) not in command
     assert command.count("--companion") == 2
     assert same_question(spec, other)
     assert first
