@@ -61,6 +61,7 @@ class _Shape:
 
 
 _AGGREGATES = ["shape", "text_first", "text_min", "text_max", "rows_sum"]
+_POWER = "[0-9.,][eE][+-]?[0-9]+$"
 _EXPONENT = r"^(?s:(?P<plain>.*[0-9.,])(?P<power>[eE][+-]?[0-9]+))$"
 
 
@@ -70,13 +71,22 @@ def _shapes(texts: pa.StringArray) -> pa.StringArray:
     Of two texts of one shape the number of one is lower where it comes first as text, or all are
     negative. Leading zeros, powers of ten, fractions and parts of thousandths tell shapes apart.
     """
-    parts = compute.extract_regex(texts, _EXPONENT)
-    powers = compute.fill_null(compute.struct_field(parts, "power"), "")
-    plain = compute.coalesce(compute.struct_field(parts, "plain"), texts)
+    shapes = _digits_aside(texts)
+    powers = compute.match_substring_regex(texts, _POWER)
+    if compute.any(powers).as_py():
+        parts = compute.extract_regex(texts.filter(powers), _EXPONENT)
+        plain, power = (compute.struct_field(parts, name) for name in ("plain", "power"))
+        own = compute.binary_join_element_wise(_digits_aside(plain), power, "")
+        shapes = compute.replace_with_mask(shapes, powers, own)
+    return shapes
+
+
+def _digits_aside(plain: pa.StringArray) -> pa.StringArray:
+    """Return texts with one digit for all, but for what tells shapes apart."""
     leading = compute.replace_substring_regex(plain, "(^|[^0-9])0", r"\1o")
     digits = compute.replace_substring_regex(leading, "[0-9]", "9")
     signs = [
         compute.if_else(compute.match_substring_regex(plain, pattern), mark, "")
         for pattern, mark in (("[.,][0-9]*[1-9]", "f"), ("[.,][0-9]{3}[0-9]*[1-9]", "t"))
     ]
-    return compute.binary_join_element_wise(digits, powers, *signs, "|")
+    return compute.binary_join_element_wise(digits, *signs, "|")
