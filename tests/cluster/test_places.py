@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
@@ -109,6 +110,19 @@ def test_workers_tell_what_they_are(connection, monkeypatch):
     (differing,) = {each.differing for each in examine(connection.place)}
     assert len(differing) == 1
     assert differing[0].startswith("numpy ")
+
+
+def test_local_workers_listen_to_this_computer_only_and_at_any_free_port(connection):
+    me = psutil.Process()
+    listening = {
+        each.laddr
+        for process in (me, *me.children(recursive=True))
+        for each in process.net_connections("inet")
+        if each.status == psutil.CONN_LISTEN
+    }
+    assert {each.ip for each in listening} == {"127.0.0.1"}
+    # where Dask serves its state by itself, and warns on the terminal when that is taken
+    assert 8787 not in {each.port for each in listening}
 
 
 def test_a_search_is_divided_by_the_workers_unless_it_says_how(connection):
