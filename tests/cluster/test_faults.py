@@ -5,6 +5,7 @@ import signal
 
 import msgspec
 import pytest
+from distributed.core import Status
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
@@ -51,8 +52,9 @@ def pairs(store):
 
 def run_and_kill(there, connection, store, spec, after):
     """Run on the cluster, and kill a worker that has a shard when so many are taken."""
-    # of a worker that was killed before another one has taken the place
-    until(lambda: there.threads == 2)
+    # one that is killed before its nanny is done with starting it is never started again
+    nannies = connection._cluster.workers.values()
+    until(lambda: there.threads == 2 and all(each.status is Status.running for each in nannies))
     spread, states = None, []
     for state in run(there, store, spec):
         states.append(state)
