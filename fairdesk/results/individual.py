@@ -40,6 +40,12 @@ class Share(msgspec.Struct, frozen=True, tag=True):
         Where it was to be proven: why the model cannot be looked into, a clause. Else empty.
     wavered : int
         Rows that were queried again during the run and got another answer than before.
+    gains, losses : int, optional
+        Of the hits, those whose decision changes from unfavourable to favourable, and the reverse;
+        ``None`` where that was not counted.
+    by_value : tuple[tuple[float, int, int], ...]
+        Gains and losses by the own value of the one attribute that was changed: its code, gains,
+        losses.
     """
 
     whom: Literal["domain", "data", "perturbed"]
@@ -57,6 +63,9 @@ class Share(msgspec.Struct, frozen=True, tag=True):
     course: tuple[tuple[float, float, float, float], ...] = ()
     opaque: str = ""
     wavered: int = 0
+    gains: int | None = None
+    losses: int | None = None
+    by_value: tuple[tuple[float, int, int], ...] = ()
 
     @property
     def exact(self) -> bool:

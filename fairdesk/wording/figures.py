@@ -28,6 +28,7 @@ from fairdesk.results.individual import (
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
+from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups.subgroups import gap_statement
 from fairdesk.wording.language import fixed, say, say_many
@@ -126,8 +127,7 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
         )
     elif share.exhaustive:
         sentence = say(
-            "The decision changes for {hits} of {counted} ({share}) {when}. Exhaustive: all of "
-            "them were tested, so the share needs no interval.",
+            "The decision changes for {hits} of {counted} ({share}) {when}. All were tested.",
             share=value,
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
@@ -146,9 +146,10 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
     else:
         value = shown_percent(share.estimate, digits)
         sentence = say(
-            "The decision changes for {share} ({interval}) of {whom} {when}. Estimated from "
-            "a random sample of {n}.",
+            "The decision changes for {share} ({interval}) of {whom} {when}. {hits} of {n} drawn "
+            "at random changed.",
             share=value,
+            hits=words.number(share.hits),
             interval=interval(share.low, share.high, share.confidence, digits),
             **values,
         )
@@ -157,8 +158,9 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
         evidence = "observed" if share.whom == "data" else "proven"
     label, value = share_label(spec, share.whom), words.capital(value)
     said = Statement(evidence, label, value, sentence, _basis(spec, share))
-    if share.whom == "data" and share.exhaustive:
-        return said.with_more(_untested(spec, share))
+    if share.whom == "data":
+        untested = _untested(spec, share) if share.exhaustive else ""
+        return said.with_more(directed_sentence(share), untested)
     if share.whom != "domain":
         return said
     people = plural(spec.person)
@@ -173,11 +175,12 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
 def _basis(spec: AuditSpec, share: Share) -> str:
     """Say in a few words on how many instances a share rests, and how they were chosen."""
     if share.exact:
-        return say(
+        counted = say(
             "{hits} of {counted}; all were tested.",
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
         )
+        return " ".join(filter(None, (counted, directed_sentence(share))))
     if share.exhaustive:
         return ""
     digits = digits_of(share.low, share.high)
@@ -186,6 +189,55 @@ def _basis(spec: AuditSpec, share: Share) -> str:
         interval=interval(share.low, share.high, share.confidence, digits),
         n=words.number(share.n_samples),
     )
+
+
+def directed_sentence(share: Share) -> str:
+    """Say how many would gain by the change, and how many would lose; empty if not counted."""
+    if share.gains is None or share.losses is None or not share.hits:
+        return ""
+    said = say(
+        "{gains} would gain (unfavourable now, favourable after the change), {losses} would lose.",
+        gains=words.number(share.gains),
+        losses=words.number(share.losses),
+    )
+    rest = share.hits - share.gains - share.losses
+    others = rest and say_many(
+        rest,
+        "For {n} other, both decisions are unfavourable.",
+        "For {n} others, both decisions are unfavourable.",
+    )
+    return f"{said} {others}" if others else said
+
+
+def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ...]:
+    """Say for each protected attribute alone how many gain and lose by changing it, by value."""
+    attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
+    said = []
+    for share in shares:
+        if share.whom != "data" or len(share.attributes) > 1 or not share.by_value:
+            continue
+        attribute = attributes[share.attributes[0]]
+        gaining = [(count, name_of(attribute, code)) for code, count, _ in share.by_value]
+        losing = [(count, name_of(attribute, code)) for code, _, count in share.by_value]
+        said.append(
+            say(
+                "Changing {name} alone changes the decision for {n}: {gains} would gain, {losses} "
+                "would lose.",
+                name=words.quoted(attribute.name),
+                n=words.number(share.hits),
+                gains=_with_values(gaining),
+                losses=_with_values(losing),
+            )
+        )
+    return tuple(said)
+
+
+def _with_values(counts: Sequence[tuple[int, str]]) -> str:
+    """Write a count with that of each own value: ``340 (Female 338, Male 2)``."""
+    held = sorted((each for each in counts if each[0]), key=lambda each: -each[0])
+    whose = words.some([f"{name} {words.number(count)}" for count, name in held], 4)
+    total = words.number(sum(count for count, _ in held))
+    return f"{total} ({whose})" if held else total
 
 
 def _untested(spec: AuditSpec, share: Share) -> str:
@@ -307,13 +359,11 @@ def anytime_sentence(share: Share) -> str:
     if share.exhaustive or not share.n_samples:
         return ""
     if (share.low, share.high) == (share.anytime_low, share.anytime_high):
-        return say(
-            "The interval is anytime-valid: it remains valid when sampling is stopped early."
-        )
+        return say("The interval holds also when sampling stops early (anytime-valid).")
     digits = digits_of(share.anytime_low, share.anytime_high)
     held = interval(share.anytime_low, share.anytime_high, share.confidence, digits)
     return say(
-        "Anytime-valid interval: {interval}. It remains valid when sampling is stopped early.",
+        "Anytime-valid interval: {interval}. It holds also when sampling stops early.",
         interval=held,
     )
 
@@ -333,8 +383,7 @@ def quote_sentence(spec: AuditSpec, shares: Iterable[Share]) -> str:
     if len({each.whom for each in held}) < 2 or not any(each.whom == "data" for each in held):
         return ""
     return say(
-        "Quote the share of the {people} in the data: only it is about real {people}; the others "
-        "count combinations of values that may not occur.",
+        "Quote the share of the {people} in the data: only it is about real {people}.",
         people=people,
     )
 
@@ -449,10 +498,7 @@ def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
     """
     if not isinstance(run, RunRecord):
         return ""
-    plausible = run.spec.plausible and say(
-        "Only plausible instances were tested: those that are as usual as rows of the data and as "
-        "near to one of them."
-    )
+    plausible = run.spec.plausible and say("Only instances that resemble data rows were tested.")
     parts = (plausible, _few_sentence(run), sampling_sentence(run), _distance_sentence(spec, run))
     return " ".join(each for each in parts if each)
 

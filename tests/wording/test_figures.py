@@ -55,7 +55,7 @@ def spec(tmp_path):
             {},
             (
                 f"{phrases.CHANGES_FOR} 3.80 % (95 % CI 3.68 to 3.92 %) of the input domain "
-                "when only sex changes. Estimated from a random sample of 100,000."
+                "when only sex changes. 3,800 of 100,000 drawn at random changed."
             ),
             "3.80 %",
         ),
@@ -73,7 +73,7 @@ def spec(tmp_path):
             {"exhaustive": True, "low": 0.038, "high": 0.038},
             (
                 f"{phrases.CHANGES_FOR} 3,800 of 100,000 combinations in the input domain (3.80 "
-                f"%) when only sex changes. Exhaustive: {phrases.EVERY_ONE}."
+                f"%) when only sex changes. {phrases.EVERY_ONE}."
             ),
             "3.80 %",
         ),
@@ -81,7 +81,7 @@ def spec(tmp_path):
             {"exhaustive": True, "hits": 0, "estimate": 0.0, "low": 0.0, "high": 0.0},
             (
                 f"{phrases.CHANGES_FOR} 0 of 100,000 combinations in the input domain (0 %) when "
-                f"only sex changes. Exhaustive: {phrases.EVERY_ONE}."
+                f"only sex changes. {phrases.EVERY_ONE}."
             ),
             "0 %",
         ),
@@ -89,7 +89,7 @@ def spec(tmp_path):
             {"exhaustive": True, "n_samples": 10_000_000, "hits": 1, "low": 1e-7, "high": 1e-7},
             (
                 f"{phrases.CHANGES_FOR} 1 of 10,000,000 combinations in the input domain (below "
-                f"0.01 %) when only sex changes. Exhaustive: {phrases.EVERY_ONE}."
+                f"0.01 %) when only sex changes. {phrases.EVERY_ONE}."
             ),
             "Below 0.01 %",
         ),
@@ -156,7 +156,7 @@ def test_a_change_of_probability_is_told_as_the_bound_that_it_is(spec, low, valu
 
 
 def test_the_interval_for_who_watches(spec):
-    assert "95 % CI 3.59 to 4.02 %. It remains valid" in plain(figures.anytime_sentence(SHARE))
+    assert "95 % CI 3.59 to 4.02 %. It holds also" in plain(figures.anytime_sentence(SHARE))
     assert not figures.anytime_sentence(msgspec.structs.replace(SHARE, exhaustive=True))
     # one interval is not told twice
     once = msgspec.structs.replace(SHARE, anytime_low=SHARE.low, anytime_high=SHARE.high)
@@ -223,7 +223,7 @@ def test_the_share_of_all_attributes_is_the_one_to_tell():
 @pytest.mark.parametrize(
     ("method", "found", "number", "holds"),
     [
-        ("estimate", 40, ("estimated", "3.80 %"), "Estimated from a random sample of 100,000."),
+        ("estimate", 40, ("estimated", "3.80 %"), "3,800 of 100,000 drawn at random changed."),
         ("maft", 12, ("example", "12"), f"{phrases.NO_RATE}. {phrases.CHANGES_FOR} 3.80 %"),
         ("maft", 0, ("", "0"), f"none exist. {phrases.CHANGES_FOR} 3.80 % (95 % CI"),
     ],
@@ -269,7 +269,7 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
         assert figures.near_sentence(store.spec, whole) == ""
         many = msgspec.structs.replace(few, found=figures.FEW_PAIRS)
         stopped = msgspec.structs.replace(few, found=1, state="stopped")
-    assert told.startswith("Only plausible instances were tested")
+    assert told.startswith("Only instances that resemble data rows were tested.")
     assert told.endswith(phrases.PLAUSIBLE_FOUND.format("0", "s were"))
     one = msgspec.structs.replace(few, found=1)
     assert figures.near_sentence(store.spec, one).endswith(
@@ -588,3 +588,36 @@ def test_a_proof_is_told_with_its_notes_and_the_estimate_beside_it(spec):
 def test_decimals_show_the_smallest_share_unless_none_do(falsified, digits):
     unlike = Fraction(falsified)
     assert proof_words.digits_of_proof(Fraction("0.6"), unlike, Fraction("0.4") - unlike) == digits
+
+
+def test_a_share_of_the_data_says_how_many_gain_and_how_many_lose(spec):
+    share = msgspec.structs.replace(
+        SHARE, whom="data", exhaustive=True, gains=2_500, losses=1_300, by_value=((0.0, 2_500, 0),)
+    )
+    said = figures.share_statement(spec, share)
+    assert f"{phrases.WOULD_GAIN.format(gains='2,500')}, 1,300 would lose." in said.sentence
+    assert phrases.WOULD_GAIN.format(gains="2,500") in said.shortest
+    # audits from before have no such counts, and nothing is said of them
+    before = msgspec.structs.replace(share, gains=None, losses=None)
+    assert "would" not in figures.share_statement(spec, before).sentence
+    # of more than two decisions a change may be neither
+    others = msgspec.structs.replace(share, gains=2_000)
+    assert "For 500 others, both" in figures.share_statement(spec, others).sentence
+
+
+def test_gains_and_losses_of_an_attribute_are_told_by_its_values(spec):
+    share = msgspec.structs.replace(
+        SHARE,
+        whom="data",
+        hits=12,
+        gains=9,
+        losses=3,
+        by_value=((0.0, 1, 3), (1.0, 8, 0)),
+    )
+    both = msgspec.structs.replace(share, attributes=("sex", "age"), by_value=())
+    sex = next(each for each in spec.domain.attributes if each.name == "sex")
+    (said,) = figures.directed_by_value(spec, [both, share])
+    assert said == (
+        f"Changing sex alone changes the decision for 12: 9 ({sex.text(1.0)} 8, {sex.text(0.0)} 1) "
+        f"would gain, 3 ({sex.text(0.0)} 3) would lose."
+    )

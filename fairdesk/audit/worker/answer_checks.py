@@ -188,8 +188,14 @@ def _sound(figure: Metric) -> bool:
                 (figure.anytime_low, figure.estimate, figure.anytime_high),
                 *((share,) for share in figure.trials),
                 *((low, estimate, high) for _, estimate, low, high in figure.course),
+                *(
+                    (count / max(figure.hits, 1),)
+                    for _, *counted in figure.by_value
+                    for count in counted
+                ),
             )
-            counts = (0, figure.hits, figure.n_samples)
+            gains, losses = figure.gains or 0, figure.losses or 0
+            counts = (0, gains, gains + losses, figure.hits, figure.n_samples)
         case Repeatability():
             shares = ((figure.largest / 2,),)
             counts = (0, figure.decisions, figure.changed, figure.rows)

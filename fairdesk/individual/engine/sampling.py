@@ -36,6 +36,9 @@ BLOCK = 2_048
 _DOMAIN, _DATA, _PERTURBED = range(3)
 #: Rows that are asked about in one go, at first and at most.
 _FIRST_ROWS, _MOST_ROWS = 1_024, 65_536
+#: How a decision changes: not at all, from one to another that is no better for the person, to the
+#: favourable one, from the favourable one.
+UNCHANGED, CHANGED, GAIN, LOSS = range(4)
 #: About so long the model works before the next progress is told.
 _SECONDS = 0.1
 #: Figures are told anew after so many seconds.
@@ -320,7 +323,14 @@ def _full_blocks(
 def verdicts(
     context: SearchContext, block: Block, answers: CombinationScores, sets: Sequence[Subset]
 ) -> NDArray[np.bool_]:
-    """Return for which sets of protected attributes each instance's decision changes.
+    """Return for which sets each instance's decision changes: `changes` without the direction."""
+    return np.asarray(changes(context, block, answers, sets) != UNCHANGED)
+
+
+def changes(
+    context: SearchContext, block: Block, answers: CombinationScores, sets: Sequence[Subset]
+) -> NDArray[np.int8]:
+    """Return for which sets of protected attributes each instance's decision changes, and how.
 
     That is: some member of the similar set that differs from the person in these attributes only
     gets another decision, also when the two are asked anew in each other's place.
@@ -338,12 +348,12 @@ def verdicts(
 
     Returns
     -------
-    NDArray[np.bool_]
-        ``(n, s)``.
+    NDArray[np.int8]
+        ``(n, s)``; `UNCHANGED`, `CHANGED`, `GAIN` or `LOSS`.
     """
     rows, combination = block
     flips = answers.flips(combination)
-    hit = np.zeros((len(rows), len(sets)), dtype=np.bool_)
+    hit = np.full((len(rows), len(sets)), UNCHANGED, dtype=np.int8)
     some = np.flatnonzero(flips.any(axis=1))
     if not some.size:
         return hit
@@ -365,7 +375,11 @@ def verdicts(
     sure = confirmed(context, people, context.domain.counterparts(people, partner))
     hits = np.zeros(partners.shape, dtype=np.bool_)
     hits[partners >= 0] = sure[where.reshape(-1)]
-    hit[some] = hits
+    favourable = answers.labels[some] == context.favourable
+    now = favourable[np.arange(len(own)), own, None]
+    after = np.take_along_axis(favourable, partners, axis=1)
+    changed = np.where(now == after, CHANGED, np.where(after, GAIN, LOSS))
+    hit[some] = np.where(hits, changed, UNCHANGED)
     return hit
 
 

@@ -26,16 +26,19 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
 from fairdesk.individual.engine.sampling import (
     BLOCK,
+    GAIN,
+    LOSS,
+    UNCHANGED,
     Block,
     Pace,
     Subset,
+    changes,
     extra_rows,
     names_of,
     of_data,
     of_domain,
     perturbed,
     subsets,
-    verdicts,
 )
 from fairdesk.individual.shares.intervals import anytime, clopper_pearson
 from fairdesk.individual.shares.options import EstimateOptions
@@ -76,6 +79,9 @@ class Tally:
     adaptive : bool
         Whether what was counted decides how many are checked; then the exact interval for a
         fixed number does not hold, and the anytime interval takes its place.
+    values : NDArray[np.float64], optional
+        ``(C,)``; the attribute's code in each combination of protected values, where gains and
+        losses are counted.
     """
 
     def __init__(
@@ -88,8 +94,12 @@ class Tally:
         trial: int = 0,
         total: int | None = None,
         adaptive: bool = False,
+        values: NDArray[np.float64] | None = None,
     ) -> None:
         self.people = self.hits = 0
+        self._values = values
+        #: Gains by combination, then losses: ``(2 C,)``.
+        self.directed = np.zeros(0 if values is None else 2 * len(values), dtype=np.int64)
         self.confidence, self.total = confidence, total
         self._whom, self._attributes, self._adaptive = whom, attributes, adaptive
         self._trial = trial
@@ -111,6 +121,16 @@ class Tally:
             self._due.append((self.people + point, int(hits[point - 1])))
         self.people += len(hits_drawn)
         self.hits += int(hits_drawn.sum())
+
+    def _by_value(self) -> Iterator[tuple[float, int, int]]:
+        """Yield each own value whose decision changes for some, with gains and losses."""
+        if self._values is None or len(self._attributes) > 1:
+            return
+        for code in np.unique(self._values).tolist():
+            own = self.directed.reshape(2, -1)[:, self._values == code]
+            gains, losses = own.sum(axis=1).tolist()
+            if gains or losses:
+                yield code, gains, losses
 
     def ends(self) -> tuple[float, float]:
         """Return the anytime interval."""
@@ -135,6 +155,7 @@ class Tally:
             ends = clopper_pearson(self.hits, self.people, self.confidence)
             fixed = float(ends[0]), float(ends[1])
         whole = self.people // self._trial if self._trial else 0
+        gains, losses = self.directed.reshape(2, -1).sum(axis=1).tolist()
         return Share(
             whom=self._whom,
             attributes=self._attributes,
@@ -149,7 +170,23 @@ class Tally:
             anytime_high=now[3],
             trials=tuple((self._trial_hits[:whole] / max(1, self._trial)).tolist()),
             course=tuple(course),
+            gains=None if self._values is None else gains,
+            losses=None if self._values is None else losses,
+            by_value=tuple(self._by_value()),
         )
+
+
+def directed(changed: NDArray[np.int8], own: NDArray[np.intp], members: int) -> NDArray[np.int64]:
+    """Count ``(n, s)`` changes: ``(s, 2 * members)`` gains, then losses, by own combination."""
+    return np.array(
+        [
+            np.bincount(
+                np.concatenate([own[one == GAIN], members + own[one == LOSS]]),
+                minlength=2 * members,
+            )
+            for one in changed.T
+        ]
+    )
 
 
 def search(
@@ -194,13 +231,15 @@ def counting(
 
 def merging(setting: Setting, options: EstimateOptions) -> Shares:
     """Return the half of the estimate that adds up."""
+    domain, sets = setting.domain, _sets(setting.domain)
     return Shares(
         WHOM,
-        [names_of(setting.domain, each) for each in _sets(setting.domain)],
+        [names_of(domain, each) for each in sets],
         options.confidence,
         options.trials * options.people,
         trial=options.people,
         margin=options.margin,
+        values=[domain.combinations[:, each[0]] for each in sets],
     )
 
 
@@ -230,6 +269,8 @@ class Shares(Adding):
         People in a trial; 0 for none.
     margin : float
         What is drawn at random ends where no anytime interval is wider than twice this; 0: never.
+    values : sequence of NDArray[np.float64], optional
+        Of each set the `Tally`'s, for the rows of the data.
     """
 
     def __init__(
@@ -241,8 +282,10 @@ class Shares(Adding):
         *,
         trial: int = 0,
         margin: float = 0.0,
+        values: Sequence[NDArray[np.float64]] | None = None,
     ) -> None:
         self._whom, self._names, self._confidence = whom, names, confidence
+        self._values: Sequence[NDArray[np.float64] | None] = values or [None] * len(names)
         self._planned, self._trial, self._margin = planned, trial, margin
         #: Whether the data's rows are a sample of them.
         self.sampled = False
@@ -272,14 +315,17 @@ class Shares(Adding):
         return self._tallies[whom][0].people if whom in self._tallies else 0
 
     def add(self, tallied: Tallied) -> bool:
-        """Count ``(n, sets)`` verdicts on people of a sample; the data have ``(1,)`` rows."""
+        """Count ``(n, sets)`` changes of people of a sample; the data have ``(1,)`` rows."""
         block, place = divmod(tallied.unit, len(self._whom))
         whom, rows = self._whom[place], int(tallied.arrays["rows"][0])
         if counts := whom in self._open:
             if whom not in self._tallies:
                 self._begin(whom, rows)
-            for tally, hits in zip(self._tallies[whom], tallied.arrays["verdicts"].T, strict=True):
-                tally.add(hits)
+            tallies, counts_of = self._tallies[whom], tallied.arrays.get("directed")
+            for place, changed in enumerate(tallied.arrays["changes"].T):
+                tallies[place].add(changed != UNCHANGED)
+                if counts_of is not None:
+                    tallies[place].directed += counts_of[place]
         if tallied.last:
             self._next = tallied.unit + 1
             if counts and self._complete(whom, block, rows):
@@ -302,8 +348,9 @@ class Shares(Adding):
                 trial=self._trial,
                 total=total,
                 adaptive=bool(self._margin) and total is None,
+                values=values if whom == "data" else None,
             )
-            for names in self._names
+            for names, values in zip(self._names, self._values, strict=True)
         ]
 
     def _complete(self, whom: Whom, block: int, rows: int) -> bool:
@@ -314,13 +361,14 @@ class Shares(Adding):
             return (block + 1) * BLOCK >= rows
         return _narrow(self._tallies[whom], self._margin)
 
-    def counted(self, people: int, hits: Sequence[int]) -> None:
-        """Take in how many of all individuals in the data there are, and hits for each set."""
+    def counted(self, people: int, hits: Sequence[int], counts: NDArray[np.int64]) -> None:
+        """Take in how many individuals the data have, and hits and `directed` of each set."""
         self._tallies["data"] = [
-            Tally("data", names, self._confidence, people, total=people) for names in self._names
+            Tally("data", names, self._confidence, people, total=people, values=values)
+            for names, values in zip(self._names, self._values, strict=True)
         ]
-        for tally, count in zip(self._tallies["data"], hits, strict=True):
-            tally.people, tally.hits = people, count
+        for tally, count, each in zip(self._tallies["data"], hits, counts, strict=True):
+            tally.people, tally.hits, tally.directed = people, count, each
 
     def measured(self) -> Measured | None:
         """Return all shares, that of all attributes together first."""
@@ -381,19 +429,23 @@ class _Sample:
                 rows, combination = next(streams[samples[place]], self._nobody)
                 # all blocks before were full
                 left = max(0, self._planned - block * BLOCK)
-                yield from self._checked(unit, (rows[:left], combination[:left]))
+                block_left = rows[:left], combination[:left]
+                yield from self._checked(samples[place], unit, block_left)
 
-    def _checked(self, unit: int, drawn: Block) -> Iterator[Event]:
+    def _checked(self, whom: Whom, unit: int, drawn: Block) -> Iterator[Event]:
         """Check a block, part by part; of nobody, too, it is told that it is over."""
         context, rows, combination = self._context, *drawn
         for part, last in self.pace.of_unit(len(rows)):
             if len(rows):
-                verdicts = self._judge((rows[part], combination[part]))
+                changed = self._judge((rows[part], combination[part]))
             else:
-                verdicts = np.zeros((0, self._judge.sets), dtype=np.bool_)
+                changed = np.zeros((0, self._judge.sets), dtype=np.int8)
             if found := context.take("random"):
                 yield found
-            counted = {"rows": np.array([self._rows]), "verdicts": verdicts}
+            counted = {"rows": np.array([self._rows]), "changes": changed}
+            if whom == "data":
+                members = len(context.domain.combinations)
+                counted["directed"] = directed(changed, combination[part], members)
             yield Tallied("random", unit, last, counted)
             yield context.progress("random", 0, 0)
 
@@ -406,7 +458,9 @@ def _all_rows(context: SearchContext, shares: Shares, pace: Pace) -> Iterator[Ev
     if context.all_rows is None:
         return
     judge = _Judge(context, _sets(context.domain), books=False)
+    members = len(context.domain.combinations)
     people, read, hits = 0, 0, np.zeros(judge.sets, dtype=np.int64)
+    counts = np.zeros((judge.sets, 2 * members), dtype=np.int64)
     yield context.progress("rows", 0, context.n_rows)
     for count, block in context.all_rows():
         rows, combination = context.domain.admit(block)
@@ -416,13 +470,15 @@ def _all_rows(context: SearchContext, shares: Shares, pace: Pace) -> Iterator[Ev
             rows, combination = rows[fine], combination[fine]
         for part, _ in pace.of_unit(len(rows)):
             if len(rows):
-                hits += judge((rows[part], combination[part])).sum(axis=0)
+                changed = judge((rows[part], combination[part]))
+                hits += (changed != UNCHANGED).sum(axis=0)
+                counts += directed(changed, combination[part], members)
             context.tried += len(rows[part])
             done = read + count * min(part.stop, len(rows)) // max(1, len(rows))
             yield context.progress("rows", done, context.n_rows)
         people, read = people + len(rows), read + count
     if people:
-        shares.counted(people, hits.tolist())
+        shares.counted(people, hits.tolist(), counts)
     if measured := shares.measured():
         yield measured
     yield context.progress("rows", read, context.n_rows)
@@ -444,7 +500,7 @@ def _sample(
 
 
 class _Judge:
-    """Decides of people for which sets of protected attributes they are discriminatory.
+    """Decides of people for which sets of protected attributes their decision changes, and how.
 
     Who is met again has the verdict that they had, and costs nothing.
 
@@ -470,18 +526,19 @@ class _Judge:
         self._books = books
         self._memory = Memory(_MOST_BYTES)
 
-    def __call__(self, block: Block) -> NDArray[np.bool_]:
-        """``(n, s)`` verdicts."""
+    def __call__(self, block: Block) -> NDArray[np.int8]:
+        """``(n, s)`` `changes`."""
         context = self._context
 
         def judged(which: NDArray[np.int64]) -> NDArray[np.float32]:
             rows, combination = block[0][which], block[1][which]
             if self._books:
                 context.check(rows, combination)
-            hits = verdicts(context, (rows, combination), context.ask(rows), self._sets)
-            return hits.astype(np.float32)
+            changed = changes(context, (rows, combination), context.ask(rows), self._sets)
+            return changed.astype(np.float32)
 
-        return np.asarray(self._memory.answers(context.cached_model.keys(block[0]), judged) > 0)
+        keys = context.cached_model.keys(block[0])
+        return self._memory.answers(keys, judged).astype(np.int8)
 
 
 def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:

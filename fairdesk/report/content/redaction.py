@@ -233,7 +233,7 @@ class Shown:
             for run in runs
         ]
 
-    def _figure(self, figure: Metric, cut: bool) -> Metric:  # noqa: FBT001 - of one caller
+    def _figure(self, figure: Metric, cut: bool) -> Metric:  # noqa: FBT001, PLR0911
         if isinstance(figure, GroupTable):
             return self.table(figure) if cut else figure
         if self.whole:
@@ -246,9 +246,11 @@ class Shown:
                 return msgspec.structs.replace(figure, features=features)
             case RuleSearchSummary() | Proven():
                 return msgspec.structs.replace(figure, notes=tuple(map(self.words, figure.notes)))
+            case Share():
+                # groups of a few people are not kept in the tables either
+                return msgspec.structs.replace(figure, by_value=())
             case (
-                Share()
-                | Repeatability()
+                Repeatability()
                 | ExcessChange()
                 | GroupGap()
                 | RandomBaseline()

@@ -74,7 +74,9 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
     # individuals before combinations
     if real is not None and real.n_samples:
         said = figures.share_statement(spec, real)
-        made.append(stated(said, (figures.anytime_sentence(real),)))
+        shares = [each for each in run.figures if isinstance(each, Share)]
+        by_value = figures.directed_by_value(spec, shares)
+        made.append(stated(said, (figures.anytime_sentence(real), *by_value)))
     if share is not None:
         said = figures.share_statement(spec, share).with_more(*(() if searched else also))
         uniform = figures.uniform_sentence(material.gathered.reference)

@@ -25,6 +25,7 @@ from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
 from fairdesk.files import sha256
 from fairdesk.results.events import Found, Measured, Progress
+from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Retrained, Trial
 from tests import phrases
 from tests.audit import fake_guest, making
@@ -673,6 +674,33 @@ def test_figures_of_repairs_are_what_can_be(spec, figures, sound):
     if sound:
         answer_checks.check_event(measured, spec.domain, 1)
         assert measured.figures == figures
+    else:
+        with pytest.raises(WorkerError, match=phrases.MISFIT):
+            answer_checks.check_event(measured, spec.domain, 1)
+
+
+DIRECTED = Share(
+    "data", ("sex",), 20, 9, True, 0.95, *[0.45] * 5, gains=6, losses=3, by_value=((0.0, 6, 3),)
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sound"),
+    [
+        ({}, True),
+        # of more than two decisions some change to neither
+        ({"gains": 4}, True),
+        ({"gains": 7}, False),
+        ({"gains": -1}, False),
+        ({"losses": -3}, False),
+        ({"by_value": ((0.0, 10, 0),)}, False),
+        ({"by_value": ((0.0, 6, -1),)}, False),
+    ],
+)
+def test_gains_and_losses_are_what_can_be(spec, changed, sound):
+    measured = heard(Measured("random", (msgspec.structs.replace(DIRECTED, **changed),)))
+    if sound:
+        answer_checks.check_event(measured, spec.domain, 1)
     else:
         with pytest.raises(WorkerError, match=phrases.MISFIT):
             answer_checks.check_event(measured, spec.domain, 1)

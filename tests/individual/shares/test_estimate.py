@@ -94,6 +94,38 @@ def test_the_datas_share_is_exact_and_counts_every_row(small_domain):
     assert share.estimate == truth.mean()
 
 
+@pytest.mark.parametrize("favourable", [0, 1])
+def test_gains_and_losses_of_the_data_are_those_of_the_definition(favourable, small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    people = small_domain.sample(np.random.default_rng(1), 150)
+    context = SearchContext(model, small_domain)
+    context.favourable = favourable
+    events = list(estimate.search(context, people, SHORT, np.random.default_rng(0)))
+    found = shares(events)
+    now = labels(model.predict(people)) == favourable
+    for names in (("sex", "race"), ("sex",), ("race",)):
+        changed = [small_domain.names.index(name) for name in names]
+        hits = verdicts(small_domain, people, model, changed)
+        share = found["data", names]
+        assert (share.gains, share.losses) == ((hits & ~now).sum(), (hits & now).sum())
+        if len(names) == 1:
+            own = people[:, changed[0]]
+            assert share.by_value == tuple(
+                (code, (hits & ~now & (own == code)).sum(), (hits & now & (own == code)).sum())
+                for code in np.unique(own[hits])
+            )
+        assert found["domain", names].gains is None
+    assert found["data", ("sex", "race")].gains
+
+
+def test_a_change_between_unfavourable_decisions_is_neither_gain_nor_loss(small_domain):
+    model = Network(small_domain, np.random.default_rng(4), classes=3)
+    people = small_domain.sample(np.random.default_rng(1), 300)
+    events, _ = run(small_domain, model, people=people)
+    share = shares(events)["data", ("sex", "race")]
+    assert 0 < share.gains + share.losses < share.hits
+
+
 @pytest.mark.parametrize("size", [1, 37, 1000])
 def test_all_rows_of_a_large_table_are_counted_in_blocks(size, small_domain):
     model = Network(small_domain, np.random.default_rng(4))
@@ -114,6 +146,9 @@ def test_all_rows_of_a_large_table_are_counted_in_blocks(size, small_domain):
         assert share.exhaustive
         assert (share.n_samples, share.hits) == (400, expected["data", names].hits)
         assert share.low == share.high == share.estimate == expected["data", names].estimate
+        counted = expected["data", names]
+        assert (share.gains, share.losses) == (counted.gains, counted.losses)
+        assert share.by_value == counted.by_value
     done = [each.done for each in events if isinstance(each, Progress) and each.phase == "rows"]
     assert done == sorted(done)
     assert done[-1] == 800

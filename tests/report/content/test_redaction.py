@@ -33,6 +33,7 @@ from fairdesk.report.verified.files import check_files
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Found
 from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, Region
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording.language import using
@@ -494,6 +495,16 @@ def test_a_name_that_two_rows_have_stands_not_beside_the_report(rare, tmp_path):
         (link,) = re.findall(r'href="data:application/json;base64,([^"]+)"', page)
         page += base64.b64decode(link).decode()
         assert not [name for name in RARE if name in page]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_gains_by_value_are_left_out(rare, way):
+    share = Share(
+        "data", ("job",), 20, 9, True, 0.95, *[0.45] * 5, gains=6, losses=3, by_value=((0.0, 6, 3),)
+    )
+    run = msgspec.structs.replace(rare.runs()[0], figures=(share,))
+    (told,) = Shown(way, rare.spec, rare.table()).runs([run], "plain")
+    assert told.figures == (msgspec.structs.replace(share, by_value=()),)
 
 
 def test_entries_with_a_rare_name_are_left_out_of_the_log(rare):

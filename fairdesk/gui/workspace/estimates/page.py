@@ -62,14 +62,14 @@ def measured(run: Run) -> bool:
 
 
 def intervals(share: Share) -> str:
-    """Explain both intervals in plain words; for an exact share, that there is none."""
+    """Explain both intervals in plain words; empty for an exact share, which has none."""
     if share.exhaustive and not share.exact:
         return (
             "Every instance was queried once, but some rows received a different output when "
             "they were re-queried: the share is not exact and has no confidence interval."
         )
     if share.exhaustive:
-        return "Every instance was tested, so there is no confidence interval."
+        return ""
     digits = words.digits_of(share.low, share.high)
     once, anytime = (
         f"{100 * low:.{digits}f} to {100 * high:.{digits}f}{words.NBSP}%"
@@ -79,10 +79,9 @@ def intervals(share: Share) -> str:
     fixed = "" if once == anytime else f"Fixed-sample CI: {once}. "
     which = "each" if fixed else "this"
     return (
-        f"{fixed}Anytime-valid CI: {anytime} (it remains valid when sampling is stopped early). "
-        f"The decision changed for "
-        f"{words.number(share.hits)} of {words.number(share.n_samples)} tested; {which} interval "
-        f"misses the share in at most {100 * (1 - share.confidence):g}{words.NBSP}% of such audits."
+        f"{fixed}Anytime-valid CI: {anytime} (it holds also when sampling stops early); "
+        f"{which} interval misses the share in at most {100 * (1 - share.confidence):g}"
+        f"{words.NBSP}% of such audits."
     )
 
 
@@ -288,7 +287,7 @@ class SharePage(RunPage):
         else:
             self._banner.clear()
         main = main_shares(measured)
-        self._say(main, run)
+        self._say(main, run, figures.directed_by_value(self._session.spec, measured))
         # the same order everywhere: what is said first, then the single attributes
         ordered = tuple(dict.fromkeys((*main, *measured)))
         self._barred = () if grouped else ordered
@@ -310,19 +309,19 @@ class SharePage(RunPage):
             0.0 if share.whom == "data" else None,
         )
 
-    def _say(self, measured: Sequence[Share], run: Run) -> None:
+    def _say(self, measured: Sequence[Share], run: Run, by_value: Sequence[str]) -> None:
         """Say each share in a sentence, and how sure it is; then what repeated queries came to."""
         spec = self._session.spec
         statements = [figures.share_statement(spec, share) for share in measured]
         reasons = {
-            "data": figures.quote_sentence(spec, measured),
+            "data": " ".join((*by_value, figures.quote_sentence(spec, measured))),
             "domain": figures.uniform_sentence(self._reference),
         }
         texts = [
             (
                 marked(statement.evidence),
                 statement.sentence,
-                f"{intervals(share)} {reasons.get(share.whom, '')}".rstrip(),
+                f"{intervals(share)} {reasons.get(share.whom, '')}".strip(),
             )
             for statement, share in zip(statements, measured, strict=True)
         ]
