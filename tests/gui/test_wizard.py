@@ -42,6 +42,7 @@ from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.data import looking
 from fairdesk.gui.wizard.dialog import Wizard
+from fairdesk.gui.wizard.model.check_card import CheckCard
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.problem_card import ProblemCard
 from fairdesk.gui.wizard.state import domain as domain_plan
@@ -993,6 +994,8 @@ def test_what_never_occurs_is_excluded_by_one_click_one_by_one_all_or_none(qtbot
     assert absent.isVisible()
     assert absent._heading.text() == "2 combinations of two values not in the data"
     assert people.proposed.isVisible()
+    assert absent.found[0].what in people.proposed.text()
+    assert "1 other combination" in people.proposed.text()
     first, second = (each.constraint for each in absent.found)
     assert {first[: first.index(" and")], second[: second.index(" and")]} == {"not (sex = female"}
     absent.excludes[second].click()
@@ -1066,15 +1069,24 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
     wizard.next.click()
     take_model(wizard)
     people = wizard.people
-    assert people._kinds["sex"].text() == "categorical  ·  Unknown: 30"
+    assert people._kinds["sex"].text() == "categorical  ·  30 missing"
     people.chips["sex"].click()
-    assert people._kinds["sex"].text() == "categorical  ·  Unknown: 30"
-    assert people._notes["sex"].text() == "each of its 3 values"
+    assert people._kinds["sex"].text() == "categorical  ·  30 missing"
+    assert "“Unknown”" in people._kinds["sex"].toolTip()
+    assert people._notes["sex"].text() == "f, m and Unknown"
+    assert people.allowed["sex"].text() == "f, m, Unknown…"
     assert says_who_can_be_asked(wizard) == 90
     monkeypatch.setattr(*answered_by(AttributeDialog, unknown=False))
     people.allowed["sex"].click()
     assert says_who_can_be_asked(wizard) == 60
     assert excluded(wizard) == [("missing", "sex", 30)]
+
+
+def test_both_recorded_outcomes_are_named(qtbot, wizard, loans):
+    answer_data(qtbot, wizard, loans)
+    take_model(wizard)
+    shown = [each.text() for each in wizard.model.findChild(CheckCard).findChildren(QLabel)]
+    assert {"decision: yes", "decision: no", "recorded: yes", "recorded: no"} <= set(shown)
 
 
 def test_texts_are_kept_as_they_are(qtbot, wizard, loans):

@@ -390,7 +390,7 @@ def test_the_question_in_sentences(answered):
     assert "“people.csv”: 4 applicants" in told["Data"]
     assert "75.0" in told["Model"]
     assert "can run code" in told["Model"]
-    assert "sex (each of its 2 values)" in told["Attributes"]
+    assert "sex (f and m): 2 combinations" in told["Attributes"]
     assert "age to 20–45" in told["Attributes"]
     assert "10\N{NO-BREAK SPACE}min" in told["Methods"]
     assert question(WizardState()) == ()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+import re
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
@@ -13,6 +14,7 @@ from PySide6.QtGui import (
     QImage,
     QPainter,
     QPalette,
+    QResizeEvent,
     QTextCursor,
     QTextDocument,
 )
@@ -25,14 +27,19 @@ from fairdesk.gui.kit import theme
 if TYPE_CHECKING:
     from fairdesk.gui.help.manual import Manual
 
-#: Pictures are shown so wide at most, in logical pixels.
-_WIDTH = 620
 _SCHEME = "help"
+#: After a change of the width the pictures are made anew so much later, in milliseconds.
+_SETTLES = 100
 _RESOURCE = QTextDocument.ResourceType
+#: A picture in a paragraph of its own becomes a link to itself, without the lines' wider spacing.
+_PICTURE = re.compile(r'<p>(<img\b[^>]*?\bsrc="([^"]*)"[^>]*>)</p>')
+_LINKED = r'<p style="line-height: 100%"><a href="\2">\1</a></p>'
 
 
 class Browser(QTextBrowser):
     """Shows one page; links lead to others, or to the system's browser.
+
+    Pictures are as wide as the page; a click opens one at its full size.
 
     Signals
     -------
@@ -49,10 +56,14 @@ class Browser(QTextBrowser):
         self.words = ""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
+        # pictures are as wide as the page: a bar that comes with them would make it narrower
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setAccessibleName("Page of the documentation")
         self.document().setDocumentMargin(theme.PAGE)
         self.anchorClicked.connect(self.follow)
         self.sourceChanged.connect(lambda url: self.moved.emit(_page(url)))
+        self._resized = QTimer(self, singleShot=True, interval=_SETTLES)
+        self._resized.timeout.connect(self._make_pictures)
         self._style()
 
     def show_manual(self, manual: Manual, place: str) -> None:
@@ -72,7 +83,9 @@ class Browser(QTextBrowser):
 
     def follow(self, url: QUrl) -> None:
         """Go where a link leads: to a page here, anywhere else by the system's browser."""
-        if url.scheme() == _SCHEME:
+        if _page(url).endswith(".png"):
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(_file(_page(url)))))
+        elif url.scheme() == _SCHEME:
             self.open_place(url.toString().removeprefix(f"{_SCHEME}:/"))
         else:
             QDesktopServices.openUrl(url)
@@ -100,10 +113,17 @@ class Browser(QTextBrowser):
         if kind == _RESOURCE.HtmlResource.value:
             if _page(url) not in self._manual.pages:
                 return None
-            return self._manual.page(_page(url), self.words).html
+            html = self._manual.page(_page(url), self.words).html
+            return _PICTURE.sub(_LINKED, html)
         if url.scheme() == "formula":
             return self._formula(self._manual.formulas.get(url.path(), b""))
         return self._picture(_page(url))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Keep the pictures as wide as the page."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._resized.start()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         """Follow the theme."""
@@ -129,21 +149,28 @@ class Browser(QTextBrowser):
             dt {{ font-weight: 600; margin-top: {theme.GAP}px; }}
             """
         )
-        if self.place:
-            held = self.verticalScrollBar().value()
-            # pictures of formulas have the colour of the text
-            self.document().clear()
-            self.reload()
-            self.verticalScrollBar().setValue(held)
+        # pictures of formulas have the colour of the text
+        self._make_pictures()
+
+    def _make_pictures(self) -> None:
+        """Make the pictures of the page anew; what is at its top stays there."""
+        if not self.place:
+            return
+        first = self.cursorForPosition(QPoint(0, 0)).position()
+        self.document().clear()
+        self.reload()
+        block = self.document().findBlock(first)
+        top = self.document().documentLayout().blockBoundingRect(block).top()
+        self.verticalScrollBar().setValue(round(top))
 
     def _picture(self, place: str) -> QImage:
-        image = QImage(str(documentation() / PurePosixPath(place)))
+        image = QImage(str(_file(place)))
         if image.isNull():
             # asked for by the page before, from the place of this one
             return image
         ratio = self.devicePixelRatioF()
         room = self.viewport().width() - 2 * theme.PAGE - theme.TIGHT
-        width = max(1, min(_WIDTH, image.width(), room))
+        width = max(1, min(image.width(), room))
         smooth = Qt.TransformationMode.SmoothTransformation
         made = image.scaledToWidth(round(width * ratio), smooth)
         made.setDevicePixelRatio(ratio)
@@ -174,6 +201,10 @@ class Browser(QTextBrowser):
 
 def _url(place: str) -> QUrl:
     return QUrl(f"{_SCHEME}:/{place}")
+
+
+def _file(place: str) -> Path:
+    return documentation() / PurePosixPath(place)
 
 
 def _page(url: QUrl) -> str:

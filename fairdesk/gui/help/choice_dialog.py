@@ -90,7 +90,7 @@ class ChoiceDialog(QDialog):
             margin=theme.WIDE,
             spacing=theme.GAP,
         )
-        resize_on_screen(self, 640, 520)
+        resize_on_screen(self, 640, 400)
         self._show()
 
     @property

@@ -14,17 +14,18 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.hints.helping import HelpButton
 
 #: The height of a page's first line, whether there is only a title in it or buttons too.
 HEAD = 36
 
 
 def page_head(name: str, *beside: layouts.Item) -> QHBoxLayout:
-    """Return the first line of a page: its title, and what stands at the right of it."""
+    """Return the first line of a page: its title, what stands at the right of it, and the “?”."""
     title = parts.title(name)
     title.setObjectName("title")
     title.setWordWrap(not beside)
-    line = layouts.row(layouts.grow(title), *beside, spacing=theme.NEAR)
+    line = layouts.row(layouts.grow(title), *beside, HelpButton(name), spacing=theme.NEAR)
     line.addStrut(HEAD)
     return line
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
+from fairdesk.gui.kit.hints.helping import set_topic
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.parts import Banner, Words, quiet
 from fairdesk.gui.kit.settings import Settings
@@ -58,7 +58,7 @@ class Page(QWidget):
         self._redo = Words(tone="wrong")
         self.banner = Banner()
         set_topic(self, f"step {step.name}")
-        first = page_head(name, HelpButton(name))
+        first = page_head(name)
         self.beside_title = first
         self.body = layouts.column(
             layouts.column(first, quiet(sentence), spacing=theme.TIGHT),

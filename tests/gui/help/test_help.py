@@ -2,11 +2,12 @@
 
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QTextDocument
-from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 
 import fairdesk.gui
 from fairdesk.audit.catalogue.methods import METHODS
@@ -115,26 +116,29 @@ def test_the_button_opens_the_page_of_the_workspace_on_screen(qtbot, window, tmp
     workspace = window.workspace
     for name in (EXAMPLES, COMPARE):
         workspace.show_page(name)
-        assert workspace.help.isVisible()
-        qtbot.mouseClick(workspace.help, Qt.MouseButton.LeftButton)
+        button = next(each for each in workspace.findChildren(HelpButton) if each.isVisible())
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: window.help.ready, timeout=60_000)
         assert window.help.browser.source().toString() == f"help:/{TOPICS[name]}"
     for name, page in zip(NAMES, page_widgets(workspace), strict=True):
         assert topic_of(page.findChild(QWidget)) == name
 
 
-def test_the_button_covers_nothing_of_any_page(qtbot, window, tmp_path):
+def test_the_button_is_in_the_line_of_the_title_and_scrolls_with_it(qtbot, window, tmp_path):
     window.open_audit(make_audit(tmp_path))
     workspace = window.workspace
     qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
     for name, page in zip(NAMES, page_widgets(workspace), strict=True):
         workspace.show_page(name)
         QCoreApplication.processEvents()
-        place = on(window, workspace.help)
-        shown = [each for each in page.findChildren(QWidget) if each.isVisible()]
-        leaves = [each for each in shown if not each.findChildren(QWidget)]
-        assert len(leaves) > 2
-        assert [each for each in leaves if on(window, each).intersects(place)] == [], name
+        titles = [each for each in page.findChildren(QLabel, "title") if each.isVisible()]
+        title = titles[0]
+        (button,) = title.parentWidget().findChildren(
+            HelpButton, options=Qt.FindChildOption.FindDirectChildrenOnly
+        )
+        line = on(window, title)
+        assert line.top() <= on(window, button).center().y() <= line.bottom(), name
+        assert not line.intersects(on(window, button))
 
 
 def on(window, widget):
@@ -235,6 +239,42 @@ def test_the_terms_are_filtered(qtbot, helped):
     assert "Impact ratio" in helped.browser.toPlainText()
     helped.show_place(FIRST)
     assert not helped.terms.isVisible()
+
+
+def test_a_picture_is_as_wide_as_the_page_and_a_click_opens_it(qtbot, helped, monkeypatch):
+    browser = helped.browser
+    browser.open_place("tutorial.md")
+    widths = []
+    for width in (700, 1200):
+        helped.resize(width, 700)
+        qtbot.wait(200)
+        picture = browser.document().resource(
+            QTextDocument.ResourceType.ImageResource.value, QUrl("pictures/start.png")
+        )
+        widths.append(picture.width() / picture.devicePixelRatio())
+        room = browser.viewport().width() - 2 * theme.PAGE
+        assert room - theme.NEAR <= widths[-1] <= room
+    assert widths[0] < widths[1]
+    opened = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    (link, *_) = [
+        part.charFormat().anchorHref()
+        for part in fragments(browser.document())
+        if part.charFormat().isImageFormat()
+    ]
+    browser.follow(browser.source().resolved(QUrl(link)))
+    assert opened[0].isLocalFile()
+    assert Path(opened[0].toLocalFile()).is_file()
+
+
+def fragments(document):
+    block = document.begin()
+    while block.isValid():
+        parts = block.begin()
+        while not parts.atEnd():
+            yield parts.fragment()
+            parts += 1
+        block = block.next()
 
 
 def test_pictures_and_formulas_are_shown_in_the_colours_of_the_theme(themed, helped):

@@ -25,7 +25,7 @@ _ENCODINGS = {
     "shift_jis": "Japanese (Shift JIS)",
     "gb18030": "Chinese (GB 18030)",
 }
-_DECIMALS = {".": "Point  1.5", ",": "Comma  1,5"}
+_DECIMALS = {".": "1.5 (point)", ",": "1,5 (comma)"}
 
 
 class DialectRow(QWidget):

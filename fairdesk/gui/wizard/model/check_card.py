@@ -115,9 +115,10 @@ class CheckCard(Card):
         )
         self._more.setText(" ".join(_more(proof)))
         good = short(state.favourable, 14)
-        for position, words in enumerate((f"decision: {good}", "decision: other")):
+        other = _other(state)
+        for position, words in enumerate((f"decision: {good}", f"decision: {other}")):
             self._cell(0, position + 1, words, tone="quiet")
-        for row, words in enumerate((f"recorded: {good}", "recorded: other")):
+        for row, words in enumerate((f"recorded: {good}", f"recorded: {other}")):
             self._cell(row + 1, 0, words, tone="quiet")
             for column, count in enumerate(proof.confusion[row]):
                 self._cell(row + 1, column + 1, f"{count:,}", strong=row == column)
@@ -128,6 +129,13 @@ class CheckCard(Card):
         words = Words(text, tone=tone, strong=strong, wrap=False)
         side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
         self._confusion.addWidget(words, row, column, side)
+
+
+def _other(state: WizardState) -> str:
+    """Name what is not favourable: the other recorded outcome where there are two."""
+    values = state.table.column(state.label).values if state.table is not None else ()
+    rest = [value for value in values if value != state.favourable]
+    return short(rest[0], 14) if len(rest) == 1 else "other"
 
 
 def _more(proof: InputCheck) -> list[str]:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QGridLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from fairdesk.app.plan import Choice
-from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.feasibility import check_admits
 from fairdesk.data.profiling.profile import suggest_protected
@@ -45,7 +45,7 @@ _UNSEEN_HINTS = {
 #: The bars of the editor's chart.
 _BARS = 40
 #: So many letters of values are written on a button; of more there is only the number.
-_LISTED = 16
+_LISTED = 22
 
 
 class PeoplePage(Page):
@@ -272,10 +272,10 @@ class PeoplePage(Page):
 
     def _propose(self, count: int) -> None:
         """Tell that there are constraints to choose from."""
-        self.proposed.setText(
-            f"{counted(count, 'combination')} of values never {'occurs' if count == 1 else 'occur'}"
-            " in the data: see Constraints to exclude them."
-        )
+        found = self.constraints.absent.found
+        more = f", and {counted(count - 1, 'other combination')}" if count > 1 else ""
+        first = found[0].what if found else ""
+        self.proposed.setText(f"Never in the data: {first}{more}. See Constraints to exclude.")
         self.proposed.setVisible(bool(count))
 
     def _constrained(self) -> None:
@@ -320,7 +320,8 @@ class PeoplePage(Page):
         texts = state.text_names() if state.table is not None else ()
         said = []
         if protected:
-            count = f"{state.combinations():,} combinations"
+            total = state.combinations()
+            count = counted(total, "combination" if len(protected) > 1 else "value")
             said.append(f"{listed(protected)}: {count} are compared for every instance.")
         if unseen:
             tell = "defines" if len(unseen) == 1 else "define"
@@ -399,13 +400,15 @@ class PeoplePage(Page):
             allowed = "Change…"
         else:
             several, unknown = compared_choices(attribute), attribute.unknown
-            allowed = _allowed(column, choice)
+            allowed = _allowed(column, choice, attribute)
             if protected and not several:
                 note = compared_text(attribute)
         if follows:
             note = f"determined by {quoted(follows)}"
-        missing = f"Unknown: {column.missing:,}" if unknown else f"{column.missing:,} missing"
+        missing = f"{column.missing:,} missing"
         self._kinds[name].setText(f"{kind}  ·  {missing}" if column.missing else kind)
+        known = f"{missing}: tested as a value of its own, “Unknown”" if unknown else ""
+        self._kinds[name].setToolTip(tips.plain(known))
         button = self.allowed[name]
         button.setText(allowed.replace("&", "&&"))
         button.setAccessibleName(f"Allowed values of {name}: {allowed}")
@@ -445,7 +448,7 @@ def _counts(table: Table, column: Column) -> list[int]:
     return [int(count) for count in counts]
 
 
-def _allowed(column: Column, choice: Choice) -> str:
+def _allowed(column: Column, choice: Choice, attribute: Attribute) -> str:
     """Say in a few words what is allowed of a column."""
     if column.kind.is_number:
         low, high = choice.limits or (column.low, column.high)
@@ -455,8 +458,10 @@ def _allowed(column: Column, choice: Choice) -> str:
     total = len(column.values)
     if len(chosen) < total:
         return f"{len(chosen):,} of {total:,} values…"
-    together = ", ".join(chosen)
-    return f"{together}…" if len(together) <= _LISTED else f"all {total:,} values…"
+    # with “Unknown”, where missing cells are a value
+    values = attribute.values or tuple(chosen)
+    together = ", ".join(values)
+    return f"{together}…" if len(together) <= _LISTED else f"all {len(values):,} values…"
 
 
 def _figure(value: float | str) -> str:

@@ -11,6 +11,10 @@ from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.gui.wizard.state.examining import AT_ONCE, Examined, examine
+from fairdesk.wording.words import joined
+
+#: Values are named where that takes at most so many letters.
+_LISTED = 36
 
 
 @dataclass
@@ -161,6 +165,9 @@ def compared_choices(attribute: Attribute) -> bool:
 def compared_text(attribute: Attribute) -> str:
     """Say which values of a protected attribute are compared."""
     count = len(attribute.compared)
+    named = joined(attribute.values) if count == len(attribute.values) else ""
+    if named and len(named) <= _LISTED:
+        return named
     if attribute.values or count == _count(attribute):
         return f"each of its {count} values"
     return f"{count} values across its range"

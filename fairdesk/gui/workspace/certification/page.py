@@ -224,7 +224,7 @@ class ProofPage(RunPage):
         names = words.protected_names(self._session.spec.domain)
         whatever = f" for every tested value of {words.listed(names)}" if names else ""
         button = parts.push_button("Start cer&tification", self.prove)
-        return parts.empty_page(
+        empty = parts.empty_page(
             "Not certified yet",
             f"Discriminatory pairs show that such cases exist; an estimate shows about how often. "
             f"Certification covers whole regions of the input domain, not a sample of {many}. It "
@@ -233,6 +233,7 @@ class ProofPage(RunPage):
             parts.why_not(button, reasons),
             button,
         )
+        return layouts.panel(page_head("Certification"), layouts.grow(empty), margin=theme.AROUND)
 
     def _make_full(self) -> QWidget:
         inside = QWidget()

@@ -87,7 +87,7 @@ class ComparePage(QWidget):
         self._tabs.addTab(self.runs, "Pairs &found per run")
         self._tabs.addTab(self.diagnosis, "Gradient-&estimate diagnostic")
         layouts.column(
-            page_head("Compare methods"),
+            layouts.column(page_head("Compare methods"), margin=(0, 0, theme.PAGE, 0)),
             layouts.grow(self._tabs),
             on=self,
             margin=(theme.PAGE, theme.WIDE, 0, 0),

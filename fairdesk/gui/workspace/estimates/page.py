@@ -222,7 +222,7 @@ class SharePage(RunPage):
         many = self._session.many
         button = parts.push_button("&Estimate how often decisions change", self.estimate)
         reasons = all_off(self._session.spec, QuestionKind.SHARE)
-        return parts.empty_page(
+        empty = parts.empty_page(
             "No estimate yet",
             "Discriminatory pairs show that such cases exist, not how often. An estimate "
             f"queries the model about {many} drawn at random and gives the share whose decision "
@@ -230,6 +230,7 @@ class SharePage(RunPage):
             parts.why_not(button, reasons),
             button,
         )
+        return layouts.panel(page_head("Estimates"), layouts.grow(empty), margin=theme.AROUND)
 
     def _make_full(self) -> QWidget:
         inside = QWidget()

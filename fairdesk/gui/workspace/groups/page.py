@@ -56,7 +56,7 @@ class GroupsPage(QWidget):
         self.words.compare_words.connect(self.compare_words)
         self.tables.measure_wanted.connect(self.measure_groups)
         layouts.column(
-            page_head("Groups"),
+            layouts.column(page_head("Groups"), margin=(0, 0, theme.PAGE, 0)),
             layouts.grow(self.tabs),
             on=self,
             margin=(theme.PAGE, theme.WIDE, 0, 0),

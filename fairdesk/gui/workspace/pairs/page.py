@@ -242,12 +242,15 @@ class ExamplesPage(QWidget):
         """Make what is shown before the first run."""
         button = parts.push_button("Find &discriminatory pairs…", self.start)
         reasons = all_off(self._session.spec, QuestionKind.EXAMPLES)
-        return parts.empty_page(
+        empty = parts.empty_page(
             "No discriminatory pairs yet",
             f"Run a search for two {self._session.many} that are identical except for protected "
             "attributes and receive different decisions. The pairs found are listed here.",
             parts.why_not(button, reasons),
             button,
+        )
+        return layouts.panel(
+            page_head("Discriminatory pairs"), layouts.grow(empty), margin=theme.AROUND
         )
 
     def _make_shortcuts(self, people: QWidget) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QUndoStack
-from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.answers.selection import all_off
 from fairdesk.app.run_queue import QueuedRun
@@ -23,7 +23,7 @@ from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
+from fairdesk.gui.kit.hints.helping import set_topic
 from fairdesk.gui.kit.keys import Found, actions_of, buttons_of, shortcut
 from fairdesk.gui.kit.pages import Pages
 from fairdesk.gui.kit.settings import Glance
@@ -496,13 +496,12 @@ class Workspace(QWidget):
 
     def _lay_out(self, pages: QWidget) -> None:
         line = parts.Hairline()
-        beside = theme.WIDE + theme.PAGE
-        warning = layouts.row(self._banner, margin=(theme.PAGE, 0, beside, 0))
+        warning = layouts.row(self._banner, margin=(theme.PAGE, 0, theme.PAGE, 0))
         middle = layouts.column(warning, layouts.grow(pages), spacing=0)
         upper = layouts.row(
             layouts.column(self.steps, margin=(0, theme.GAP, 0, 0)),
             line,
-            layouts.grow(self._helped(middle)),
+            layouts.grow(middle),
             spacing=0,
         )
         layouts.column(
@@ -511,21 +510,6 @@ class Workspace(QWidget):
             on=self,
             spacing=0,
         )
-
-    def _helped(self, pages: QLayout) -> QWidget:
-        """Return the pages with a “?” in their corner, which is that of the page on screen."""
-        self.help = HelpButton("this page")
-        self._pages.currentChanged.connect(lambda at: set_topic(self.help, NAMES[at]))
-        set_topic(self.help, NAMES[0])
-        corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
-        both = QWidget()
-        grid = QGridLayout(both)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.addLayout(pages, 0, 0)
-        # in the margin above every page, beside a scroll bar
-        grid.addLayout(layouts.row(self.help, margin=(0, 0, theme.WIDE, 0)), 0, 0, corner)
-        self.help.raise_()
-        return both
 
     # What happens
 
