@@ -10,6 +10,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.proofs import GroupRate, ProvenRates
 from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
 from fairdesk.wording.groups.tables import worst_of
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text
@@ -41,10 +42,24 @@ class BoundedRate:
         )
 
     @property
-    def warning(self) -> str:
-        """Say that the bounds are not to be quoted; empty where nothing speaks against them."""
-        said = say(proof_words.OUTSIDE)
-        return f"{self.group}: {said}" if self.is_outside else ""
+    def note(self) -> str:
+        """Say why the bounds are not shown; empty where they are."""
+        if self.observed is None or not self.is_outside:
+            return ""
+        return say(
+            "{group}: not shown: the model of the data does not fit this group (observed "
+            "{observed}, bounds {ends}).",
+            group=self.group,
+            observed=words.shown_percent(self.observed, 2),
+            ends=proof_words.rate_ends(self.proven.low, self.proven.high),
+        )
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Both bounds, rounded outwards; dashes where they are not shown."""
+        if self.is_outside:
+            return "–", "–"
+        return proof_words.least_rate(self.proven.low), proof_words.most_rate(self.proven.high)
 
 
 def decision_tables(runs: Sequence[Run]) -> tuple[GroupTable, ...]:
@@ -81,27 +96,50 @@ def bounded_rates(
     )
 
 
-def counted_ratio_sentence(rates: ProvenRates, tables: Sequence[GroupTable], where: str) -> str:
-    """Say that the ratio counted in the data rows does not rest on bounds that do not conclude.
+def concludes(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> bool:
+    """Return whether anything can be concluded from the bounds of an impact ratio."""
+    return not proof_words.is_too_wide(rates) and not any(each.is_outside for each in bounded)
 
-    Empty where the bounds conclude, or no such ratio was counted.
+
+def counted_ratio(rates: ProvenRates, tables: Sequence[GroupTable]) -> float | None:
+    """Return the impact ratio of the attribute that was counted in the data rows, if one was."""
+    table = _of_attribute(rates, tables)
+    worst = None if table is None else worst_of(table)
+    return None if worst is None else worst.impact_ratio
+
+
+def ratio_sentence(
+    rates: ProvenRates, bounded: Sequence[BoundedRate], tables: Sequence[GroupTable], where: str
+) -> str:
+    """Say what is proven of an impact ratio, or that nothing follows, and what was counted.
 
     Parameters
     ----------
     rates : ProvenRates
-        The bounds.
+        The bounds of the groups, and of the ratio.
+    bounded : sequence of BoundedRate
+        These groups beside what was observed.
     tables : sequence of GroupTable
         Of the model's decisions.
     where : str
-        Where that ratio is shown: ``section 4``.
+        Where the ratio of the data rows is shown: ``section 4``.
     """
-    table = _of_attribute(rates, tables)
-    if not proof_words.is_too_wide(rates) or table is None or worst_of(table) is None:
-        return ""
-    return say(
-        "The impact ratio counted in the data rows ({where}) does not depend on these bounds.",
-        where=where,
+    if concludes(rates, bounded):
+        return proof_words.ratio_sentence(rates)
+    said = proof_words.ratio_sentence(rates)
+    if any(each.is_outside for each in bounded):
+        said = say(
+            "No conclusion on the impact ratio by {name}: the model of the data does not fit "
+            "every group.",
+            name=words.quoted(rates.attribute),
+        )
+    counted = counted_ratio(rates, tables)
+    if counted is None:
+        return said
+    ratio = say(
+        "Counted in the data rows: {ratio} ({where}).", ratio=words.plain(counted, 2), where=where
     )
+    return f"{said} {ratio}"
 
 
 def _of_attribute(rates: ProvenRates, tables: Sequence[GroupTable]) -> GroupTable | None:

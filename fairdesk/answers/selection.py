@@ -448,16 +448,16 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         weighted = proven_of(run.figures, "population")
         of_people = proven_of(run.figures, "people")
         lead = best if of_people is None else of_people
-        further = ""
-        # a model of the data says more than attributes assumed independent do
-        if of_people is not None:
-            further = say("Input domain: {shares}.", shares=standing_of(best))
-        elif weighted is not None:
-            further = say(
-                "Data-weighted (attributes assumed independent): {shares}.",
-                shares=standing_of(weighted),
-            )
-        details = [further, estimated_sentence(best)]
+        details = []
+        # beside a share of the population, those of combinations would be read as of people
+        if of_people is None:
+            details.append(estimated_sentence(best))
+            if weighted is not None:
+                further = say(
+                    "Data-weighted (attributes assumed independent): {shares}.",
+                    shares=standing_of(weighted),
+                )
+                details.insert(0, further)
         chart = pictures.proof(spec, run.figures)
         return _answer(Question.CERTAIN, proven_statement(lead), details, run, tried, chart)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]

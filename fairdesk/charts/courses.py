@@ -54,10 +54,12 @@ def course_of_proof(proven: Proven, *, whole: bool) -> Drawing:
     course = np.array(proven.course, dtype=np.float64).reshape(-1, 3)
     certified, falsified = np.floor(1e4 * course[:, 1:].T + 1e-6) / 100
     seconds, rest = course[:, 0], 100 - certified - falsified
+    # less than is shown would be written as nought
+    fallen = [Line(say("falsified"), seconds, falsified, "discriminatory")] * bool(falsified.any())
     lines = (
         *([Line(say("undecided"), seconds, rest, "undecided", dashed=True)] if whole else []),
         Line(say("certified"), seconds, certified, "consistent"),
-        Line(say("falsified"), seconds, falsified, "discriminatory"),
+        *fallen,
     )
     return Drawing(
         title=say("Progress of the certification"),

@@ -26,7 +26,7 @@ _SHARES: Final = {
 _LEAST_SHARES: Final = {
     "consistent": "at least {share} certified (unchanged)",
     "discriminatory": "at least {share} falsified (changes)",
-    "undecided": "{share} undecided",
+    "undecided": "at most {share} undecided",
 }
 #: The same of rows that were counted, where nothing is proven.
 COUNTED: Final = {"consistent": "decision unchanged", "discriminatory": "decision changes"}
@@ -70,7 +70,12 @@ def sentence(verdict: str, share: str, *, least: bool = False, counted: bool = F
     return say((_LEAST_SHARES if least else _SHARES)[verdict], share=share)
 
 
-def proven_texts(proven: Proven) -> list[tuple[str, str]]:
-    """Write for each verdict what is proven, or left; shortly."""
-    shares = zip(MARKS, proof_words.proven_fractions(proven), strict=True)
-    return [(verdict, shown(verdict, share, 1)) for verdict, share in shares]
+def proven_text(proven: Proven) -> str:
+    """Write shortly what is proven: ``≥ 77.2 % certified, ≥ 8.7 % falsified``."""
+    alike, unlike, _left = proof_words.proven_fractions(proven)
+    least = "" if proven.exact else "≥ "
+    certified, falsified = (
+        text if text.startswith(">") else f"{least}{text}"
+        for text in (shown("consistent", alike, 1), shown("discriminatory", unlike, 1))
+    )
+    return f"{certified} certified, {falsified} falsified"

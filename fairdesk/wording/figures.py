@@ -36,6 +36,7 @@ from fairdesk.wording.proofs import (
     VERDICTS,
     estimated_sentence,
     least_share,
+    main_proof,
     pair_sentence,
     percent_up,
     proven_of,
@@ -664,6 +665,14 @@ def no_result(run: RunRecord | RunState) -> str:
     return say("The run ended without a result.")
 
 
+def state_text(run: RunRecord | RunState) -> str:
+    """Return a run's state in words: a proof that left something undecided has ended."""
+    proven = proven_of(run.figures)
+    if run.state == "done" and proven is not None and not proven.exact:
+        return say("ended")
+    return words.state_word(run.state)
+
+
 def effort(run: RunRecord | RunState) -> str:
     """Say what a run spent: what it looked at, rows sent, time."""
     proven = proven_of(run.figures)
@@ -682,7 +691,7 @@ def effort(run: RunRecord | RunState) -> str:
 
 def standing(run: RunRecord | RunState) -> str:
     """Say in a few words how a run stands: what it found, or what it has proven."""
-    proven = proven_of(run.figures)
+    proven = main_proof(run.figures)
     if proven is not None:
         return standing_of(proven)
     if _about_groups(run):

@@ -47,9 +47,9 @@ _AS_COMMON = fixed("the data-weighted input domain (attributes assumed independe
 _POPULATION = fixed("the population (a model of the data)")
 #: What a proven rate means, and what it does not.
 RATES = fixed(
-    "A group’s selection rate in the population (a model of the data) cannot lie outside its "
-    "bounds, for this model and the protected values tested; it is not the rate of real "
-    "individuals, and does not show why groups differ."
+    "In the population (a model of the data), each group’s selection rate provably lies within its "
+    "bounds, for the protected values tested. It is not the rate of real individuals, and does not "
+    "show why groups differ."
 )
 #: What a share of the population means, and what it does not.
 POPULATION = fixed(
@@ -58,14 +58,9 @@ POPULATION = fixed(
     "for this model of the data; they are not shares of the real individuals that the data come "
     "from."
 )
-#: Where a group of the data is not as the population model describes it.
-OUTSIDE = fixed(
-    "The rate observed in the data rows lies outside these bounds: the population model does not "
-    "reproduce this group, so do not quote its bounds."
-)
-#: What stands for a share of which nothing is proven, and what it means.
-NONE_PROVEN = fixed("none proven")
-NONE_MEANS = fixed("“None proven” does not mean that there are none.")
+#: What stands where no share is proven to be above zero, and what it means: pairs may be known.
+NONE_PROVEN = fixed("no share proven")
+NONE_MEANS = fixed("“No share proven” does not mean that there are none: pairs may be known.")
 
 
 def proven_of(
@@ -76,8 +71,16 @@ def proven_of(
     return max(proven, key=lambda each: len(each.attributes), default=None)
 
 
+def main_proof(figures: Sequence[Metric]) -> Proven | None:
+    """Return what stands for a run in one number: of the population if it is there, else domain."""
+    return proven_of(figures, "people") or proven_of(figures)
+
+
 def proven_statement(proven: Proven) -> Statement:
-    """Say what is proven and what is left; what is proven is rounded down."""
+    """Say what is proven and what is left; what is proven is rounded down.
+
+    Of the population it leads with what changes, lest the rest be read as a test that was passed.
+    """
     people, whatever = _possible(proven), _whatever(proven.attributes)
     if proven.exact:
         return _exact_statement(proven)
@@ -92,6 +95,8 @@ def proven_statement(proven: Proven) -> Statement:
         )
     digits = digits_of_proof(alike, unlike, left)
     values["left"] = percent_up(left, digits)
+    if proven.of == "people" and alike and unlike:
+        return _of_people(alike, unlike, digits, values)
     values["Share"] = words.capital(_at_least(alike or unlike, digits))
     if not unlike:
         sentence = say(
@@ -119,6 +124,20 @@ def proven_statement(proven: Proven) -> Statement:
         **values,
     )
     return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence, brief)
+
+
+def _of_people(alike: Fraction, unlike: Fraction, digits: int, values: dict[str, str]) -> Statement:
+    values["alike"], values["unlike"] = _at_least(alike, digits), _at_least(unlike, digits)
+    sentence = say(
+        "The decision provably changes for {unlike} of {people}, and is provably the same "
+        "{whatever} for {alike}; at most {left} is undecided.",
+        **values,
+    )
+    brief = say(
+        "Of {people}. Decision provably unchanged: {alike}; undecided: at most {left}.", **values
+    )
+    label = say("Decision provably changes")
+    return Statement("proven", label, words.capital(values["unlike"]), sentence, brief)
 
 
 def estimated_sentence(proven: Proven) -> str:
@@ -192,39 +211,30 @@ def remainder_statement(proven: Proven) -> Statement | None:
 
 def drawn_sentence(estimated: Estimated) -> str:
     """Say how an estimate of the undecided part follows from the instances that were drawn."""
+    values = {
+        "k": words.number(estimated.discriminatory),
+        "n": words.number(estimated.n_samples),
+        "share": words.percent(estimated.discriminatory, estimated.n_samples, 2),
+        "estimate": shown_percent(estimated.estimate, digits_of(estimated.low, estimated.high)),
+    }
     drawn = say(
-        "it changed for {k} of {n} instances ({share}) drawn from regions that are not fully "
-        "decided.",
-        k=words.number(estimated.discriminatory),
-        n=words.number(estimated.n_samples),
-        share=words.percent(estimated.discriminatory, estimated.n_samples, 2),
+        "of {n} combinations drawn from regions that are not fully decided, it changed for {k} "
+        "({share})",
+        **values,
     )
     alike, unlike = estimated.certified, estimated.falsified
-    if alike is None or unlike is None:
-        taken = say("What is certified or falsified in these regions was taken out of the share.")
-        return f"{drawn} {taken}"
-    if not alike and not unlike:
-        return drawn
-    values = {
-        "alike": shown_percent(alike, 2),
-        "unlike": shown_percent(unlike, 2),
-        "rest": shown_percent(1 - alike - unlike, 2),
-    }
-    parts = say(
-        "Of the combinations in these regions, {alike} were already counted as certified and "
-        "{unlike} as falsified, without deciding which ones; {rest} are undecided.",
-        **values,
-    )
-    share = estimated.discriminatory / estimated.n_samples
-    if share <= unlike or not estimated.estimate:
-        return f"{drawn} {parts}"
-    chain = say(
-        "The estimate is ({share} − {unlike}) / {rest} = {estimate}, calculated before rounding.",
-        share=shown_percent(share, 2),
-        estimate=shown_percent(estimated.estimate, 2),
-        **values,
-    )
-    return f"{drawn} {parts} {chain}"
+    if alike == 0 and unlike == 0:
+        return f"{drawn}."
+    if not (estimated.discriminatory and estimated.estimate):
+        rest = say("; what is certified or falsified there is left out.")
+    elif alike is None or unlike is None:
+        rest = say("; without what is certified or falsified there, {estimate}.", **values)
+    else:
+        values["alike"], values["unlike"] = shown_percent(alike, 2), shown_percent(unlike, 2)
+        rest = say(
+            "; without the {alike} certified and {unlike} falsified there, {estimate}.", **values
+        )
+    return f"{drawn}{rest}"
 
 
 def about_percent(value: float) -> str:
@@ -317,8 +327,8 @@ def ratio_sentence(rates: ProvenRates) -> str:
             **values,
         )
     return say(
-        "The bounds of the impact ratio by {name} (lowest over highest rate), {ratio}, are too "
-        "wide to conclude on which side of the four-fifths threshold it lies.",
+        "No conclusion on the impact ratio by {name}: its proven bounds lie on both sides of the "
+        "four-fifths threshold.",
         **values,
     )
 
@@ -418,8 +428,8 @@ def standing_of(proven: Proven) -> str:
         )
     return say(
         "{alike} certified (unchanged), {unlike} falsified (changes), at most {left} undecided",
-        alike=_at_least(alike, digits) if alike else say(NONE_PROVEN),
-        unlike=_at_least(unlike, digits) if unlike else say(NONE_PROVEN),
+        alike=_at_least(alike, digits) if alike else say("no share"),
+        unlike=_at_least(unlike, digits) if unlike else say("no share"),
         left=percent_up(left, digits),
     )
 

@@ -3,15 +3,20 @@
 import msgspec
 import pytest
 
-from fairdesk.answers.rates import bounded_rates, counted_ratio_sentence, decision_tables
+from fairdesk.answers.rates import bounded_rates, counted_ratio, decision_tables, ratio_sentence
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.proofs import GroupRate, ProvenRates
 from fairdesk.wording import proofs as proof_words
+from tests import phrases
 from tests.answers.test_selection import run
 from tests.report.building import people_store
 
 replace = msgspec.structs.replace
 RATES = ProvenRates("sex", (GroupRate(0.0, 0.2, 0.3, 0.4), GroupRate(1.0, 0.3, 0.9, 0.6)), 0.2, 1.0)
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
 
 
 def line(code, favourable, ratio=None):
@@ -32,12 +37,17 @@ def spec(tmp_path_factory):
         return store.spec
 
 
-def test_a_group_whose_rate_is_outside_its_bounds_is_not_to_be_quoted(spec):
+def test_bounds_of_a_group_that_the_model_of_the_data_does_not_fit_are_not_shown(spec):
     outside, inside = bounded_rates(spec, RATES, (TABLE,))
     assert (outside.observed, inside.observed) == (0.1, 0.5)
     assert (outside.is_outside, inside.is_outside) == (True, False)
-    assert outside.warning == f"{outside.group}: {proof_words.OUTSIDE}"
-    assert inside.warning == ""
+    assert plain(outside.note) == (
+        "sex = female: not shown: the model of the data does not fit this group (observed "
+        "10.00 %, bounds 20.00 % to 30.00 %)."
+    )
+    assert inside.note == ""
+    assert outside.ends == ("–", "–")
+    assert tuple(map(plain, inside.ends)) == ("30.00 %", "90.00 %")
 
 
 def test_without_a_table_of_the_attribute_nothing_is_observed(spec):
@@ -52,12 +62,22 @@ def test_a_bin_of_numbers_is_not_the_value_whose_rate_is_proven(spec):
     assert [each.observed for each in bounded_rates(spec, rates, (table,))] == [None, None]
 
 
-def test_the_ratio_that_was_counted_is_named_where_the_bounds_do_not_conclude():
-    assert "(page Groups)" in counted_ratio_sentence(RATES, (TABLE,), "page Groups")
-    concludes = replace(RATES, ratio_high=0.7)
-    uncounted = replace(TABLE, attributes=("job",))
-    assert counted_ratio_sentence(concludes, (TABLE,), "page Groups") == ""
-    assert counted_ratio_sentence(RATES, (uncounted,), "page Groups") == ""
+def test_the_ratio_that_was_counted_is_said_where_the_bounds_do_not_conclude(spec):
+    fits = replace(TABLE, lines=(line(0.0, 25, 0.5), line(1.0, 50, 1.0)))
+    counted = "Counted in the data rows: 0.50 (page Groups)."
+    low = replace(RATES, ratio_high=0.7)
+
+    def said(rates, table):
+        return plain(
+            ratio_sentence(rates, bounded_rates(spec, rates, (table,)), (table,), "page Groups")
+        )
+
+    assert said(RATES, fits) == f"{plain(proof_words.ratio_sentence(RATES))} {counted}"
+    assert said(low, fits) == plain(proof_words.ratio_sentence(low))
+    # a ratio of bounds that do not fit a group is not told, however low it is
+    assert said(low, TABLE).startswith(f"{phrases.NO_RATIO} sex: the model of")
+    assert "0.700" not in said(low, TABLE)
+    assert counted_ratio(RATES, (replace(TABLE, attributes=("job",)),)) is None
 
 
 def test_tables_are_of_decisions_and_of_the_latest_run_that_has_some():

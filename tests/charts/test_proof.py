@@ -20,7 +20,7 @@ def plain(text):
 def test_bars_say_what_is_certified_falsified_undecided_and_only_estimated():
     shares = [
         *("at least 89.93 % certified (unchanged)", "at least 3.12 % falsified (changes)"),
-        "6.95 % undecided",
+        "at most 6.95 % undecided",
     ]
     guess = f"{GUESSED} of the undecided share"
     spaces = Spaces((PART,))

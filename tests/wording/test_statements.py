@@ -86,16 +86,17 @@ def test_what_is_estimated_of_the_undecided_part_tells_its_counts():
     said = plain(proof_words.remainder_statement(PROVEN).sentence)
     assert said == (
         f"{phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 38.0 to 44.0 %) of the undecided "
-        "3.17 %: it changed for 410 of 1,000 instances (41.00 %) drawn from regions that are not "
-        "fully decided. What is certified or falsified in these regions was taken out of the "
-        "share. Statistical, not certified."
+        "3.17 %: of 1,000 combinations drawn from regions that are not fully decided, it changed "
+        "for 410 (41.00 %); without what is certified or falsified there, 41.0 %. Statistical, not "
+        "certified."
     )
     whole = {"certified": 0.0, "falsified": 0.0, "undecided": 1.0, "estimated": DRAWN}
     none = proof_words.remainder_statement(msgspec.structs.replace(PROVEN, **whole))
-    assert plain(none.sentence).startswith(
-        f"{phrases.CHANGES_FOR} at most 0.31 % (95 % confidence) of the input domain: it changed "
-        "for 0 of 1,000 instances"
+    said = plain(none.sentence)
+    assert said.startswith(
+        f"{phrases.CHANGES_FOR} at most 0.31 % (95 % confidence) of the input domain: of 1,000 "
     )
+    assert "0 (0.00 %); what is certified or falsified there is left out." in said
     assert proof_words.remainder_statement(msgspec.structs.replace(PROVEN, estimated=None)) is None
 
 
@@ -103,15 +104,14 @@ def test_an_estimate_follows_from_what_was_drawn_and_what_is_known_of_it():
     counted = Estimated(1_000, 40, 0.01, 0.05, 0.95, 0.025, certified=0.2, falsified=0.02)
     said = plain(proof_words.drawn_sentence(counted))
     assert said.endswith(
-        "Of the combinations in these regions, 20.00 % were already counted as certified and "
-        "2.00 % as falsified, without deciding which ones; 78.00 % are undecided. The estimate is "
-        "(4.00 % − 2.00 %) / 78.00 % = 2.50 %, calculated before rounding."
+        "it changed for 40 (4.00 %); without the 20.00 % certified and 2.00 % falsified there, "
+        "2.5 %."
     )
     # nothing is taken off where nothing is known
     known = proof_words.drawn_sentence(
         msgspec.structs.replace(counted, certified=0.0, falsified=0.0)
     )
-    assert plain(known).endswith("not fully decided.")
+    assert plain(known).endswith("it changed for 40 (4.00 %).")
 
 
 def test_more_sentences_follow_and_empty_ones_are_no_gap():

@@ -357,14 +357,22 @@ def margin_sentence(margin: float) -> str:
             "No decision relies on a bound that rounding could change: each was obtained by "
             "querying the model itself, or nothing in the model is rounded."
         )
-    # “at most” is rounded up
-    text = format(_UPWARDS.create_decimal_from_float(margin), "f")
     return (
         "The proof is valid for the numbers as the model itself adds and rounds them, in any "
         "order: rounding changes its output, before it is converted to a probability, by at most "
-        f"{text}, and every bound allows for that. An output closer than this to the "
+        f"{_at_most(margin)}, and every bound allows for that. An output closer than this to the "
         "decision threshold counts as undecided, unless the model itself was queried."
     )
+
+
+def rounding_sentence(margin: float) -> str:
+    """Return the same shortly; empty where there is no such margin."""
+    return f"The proof allows for the model’s rounding (at most {_at_most(margin)})." * bool(margin)
+
+
+def _at_most(margin: float) -> str:
+    """Write a margin, rounded up."""
+    return format(_UPWARDS.create_decimal_from_float(margin), "f")
 
 
 def encoded(header: Header) -> bytes:

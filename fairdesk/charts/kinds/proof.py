@@ -80,7 +80,7 @@ class Space:
 
     def text(self, verdict: str, share: Fraction) -> str:
         """Write a share with its verdict: what is proven is at least that."""
-        least = not self.exact and not is_too_small(verdict, share)
+        least = not self.exact and share < 1 and not is_too_small(verdict, share)
         return sentence(verdict, self.share(verdict, share), least=least, counted=self.counted)
 
     def count(self, share: Fraction) -> str:

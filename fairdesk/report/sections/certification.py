@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fairdesk.answers.rates import bounded_rates, counted_ratio_sentence, decision_tables
+from fairdesk.answers.rates import bounded_rates, decision_tables, ratio_sentence
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.certify.proof.certificate import margin_sentence
+from fairdesk.certify.proof.certificate import rounding_sentence
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.icicle import Tree
 from fairdesk.charts.kinds.proof import Spaces, space_of
@@ -33,12 +33,8 @@ from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, 
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
-from fairdesk.wording.language import localised, say
+from fairdesk.wording.language import fixed, localised, say
 
-_STATISTICAL = (
-    "The estimate for the undecided share comes from a random sample of it. It is "
-    "statistical, not certified, and never part of the certified or falsified share."
-)
 _NOT_PROVEN = (
     "a certification method (Certification, FairQuant or Fairify). It would show for which "
     "share of the input domain it is proven that no change of protected values changes the "
@@ -49,15 +45,27 @@ _NO_MODEL = (
     "share of the input domain it is proven that no change of protected values changes the "
     "decision."
 )
-_OF_WHOM = (
+_OF_WHOM = fixed(
     "Certification covers the input domain, not real individuals: every combination of "
     "allowed values counts once, whatever its protected values, and most do not resemble any "
-    "data row. A combination for which only one set of protected values is permitted counts "
-    "as certified, because there is nothing to compare it with. A protected number with more "
-    "than 20 values is by default compared only at the midpoints of 10 bins of equal width; "
-    "nothing is certified for its other values. The data-weighted share multiplies the "
-    "shares that each value has in the data, as if the attributes were independent; it is "
-    "not the share of a real population."
+    "data row."
+)
+_ONE_SET = fixed(
+    "A combination for which only one set of protected values is permitted counts as certified, "
+    "because there is nothing to compare it with."
+)
+_MIDPOINTS = fixed(
+    "A protected number with more than 20 values is by default compared only at the midpoints of "
+    "10 bins of equal width; nothing is certified for its other values."
+)
+_WEIGHTED = fixed(
+    "The data-weighted share multiplies the shares that each value has in the data, as if the "
+    "attributes were independent; it is not the share of a real population."
+)
+_PAIRS_KNOWN = fixed("pairs known")
+_KNOWN_MEANS = fixed(
+    "“Pairs known”: in pairs of this audit, changing this attribute alone changes the decision; "
+    "no share of them was computed."
 )
 #: Regions of each kind that are listed.
 _REGIONS = 10
@@ -74,10 +82,24 @@ def certification(material: Material) -> Section:
     blocks += [
         Heading("What the certification covers"),
         Text(_whom(material)),
-        Text(_OF_WHOM),
+        Text(" ".join(_rules(material))),
         appended(_whom_grid(material)),
     ]
     return Section("Certification", tuple(blocks))
+
+
+def _rules(material: Material) -> list[str]:
+    """Return what a certification covers, with the rules that apply to this audit only."""
+    domain = material.spec.domain
+    rules = [say(_OF_WHOM)]
+    if domain.has_constraints:
+        rules.append(say(_ONE_SET))
+    compared = [domain.attributes[i] for i in domain.protected]
+    if any(not each.values and len(each.compared) < _count(each) for each in compared):
+        rules.append(say(_MIDPOINTS))
+    if any(proof_words.proven_of(run.figures, "population") for run in material.proofs):
+        rules.append(say(_WEIGHTED))
+    return rules
 
 
 def _statements(spec: AuditSpec, run: RunRecord) -> list[Statement]:
@@ -88,9 +110,10 @@ def _statements(spec: AuditSpec, run: RunRecord) -> list[Statement]:
     said = proof_words.proven_statement(proven).with_more(words.ending(run))
     rest = proof_words.remainder_statement(proven)
     of_people = proof_words.proven_of(run.figures, "people")
-    # people before combinations
-    first = None if of_people is None else proof_words.proven_statement(of_people)
-    return [stated(each) for each in (first, said, rest) if each]
+    if of_people is not None:
+        # what is known of combinations is in the appendix: it is read as of people otherwise
+        return [stated(proof_words.proven_statement(of_people).with_more(words.ending(run)))]
+    return [stated(each) for each in (said, rest) if each]
 
 
 def _whom(material: Material) -> str:
@@ -140,9 +163,13 @@ def _how_many(attribute: Attribute, *, compared: bool) -> str:
         return words.number(len(attribute.compared))
     if attribute.values:
         return words.number(len(attribute.values))
-    # numbers without a step are counted on the attribute's own grid, as the proof does
+    return words.number(_count(attribute))
+
+
+def _count(attribute: Attribute) -> int:
+    """Count the values of a number: without a step on its own grid, as the proof does."""
     spacing = attribute.spacing or 1 / attribute.grid
-    return words.number(round((attribute.high - attribute.low) / spacing) + 1)
+    return round((attribute.high - attribute.low) / spacing) + 1
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
@@ -169,15 +196,15 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks += _bars(proven, of_people, of_marginals, run.id)
     blocks += _rates(material, run)
     blocks += [*_course(run, proven), *_division(run)]
-    alone, pairs = _alone(run, proven), _pairs(spec, run)
-    blocks += [*alone, *map(appended, pairs), *_none_means([*alone, *pairs])]
+    alone, pairs = _alone(material, run, proven), _pairs(spec, run)
+    blocks += [*alone, *map(appended, pairs), *_meanings([*alone, *pairs])]
     blocks += _regions(spec, run)
     blocks.append(Facts(tuple(_facts(run, proven, of_people, of_marginals)), appended=True))
     blocks += [Text(note) for note in proven.notes]
     return [
         *blocks,
         Text(_counterexamples(proven), lead="Counterexamples."),
-        Text(margin_sentence(proven.margin), lead="Rounding."),
+        *map(Text, filter(None, [rounding_sentence(proven.margin)])),
         Text(
             "The proof certificate file contains every region with its verdict. “fairdesk "
             "verify” verifies it by other means: its sums, the model’s outputs for instances "
@@ -239,21 +266,30 @@ def _division(run: RunRecord) -> list[Block]:
 def _bars(
     proven: Proven, of_people: Proven | None, of_marginals: Proven | None, run: int
 ) -> list[Block]:
-    """Draw the shares: solid what is proven, hatched what is estimated, grey what is left."""
-    spaces = []
-    if of_people is not None:
-        spaces.append(space_of(say("Population (a model of the data)"), of_people))
-    spaces.append(space_of(say("Input domain, all combinations equally likely"), proven))
+    """Draw the shares: solid what is proven, hatched what is estimated, grey what is left.
+
+    Those of combinations are in the appendix where that of the population is known.
+    """
+    spaces = [space_of(say("Input domain, all combinations equally likely"), proven)]
     if of_marginals is not None:
         spaces.append(space_of(say("Data-weighted (attributes assumed independent)"), of_marginals))
-    chart = Chart(
+    of_combinations = Chart(
         *drawn(Spaces(tuple(spaces))),
+        caption="Certified, falsified and undecided shares of combinations, not of people",
+        key=f"bars-{run}" if of_people is None else f"combinations-{run}",
+        # an estimate is drawn in what is undecided
+        evidence="" if any(space.guess is not None for space in spaces) else "proven",
+        appended=of_people is not None,
+    )
+    if of_people is None:
+        return [of_combinations]
+    population = Chart(
+        *drawn(Spaces((space_of(say("Population (a model of the data)"), of_people),))),
         caption="Certified, falsified and undecided shares",
         key=f"bars-{run}",
         evidence="proven",
     )
-    guessed = any(space.guess is not None for space in spaces)
-    return [chart, Text(_STATISTICAL)] if guessed else [chart]
+    return [population, of_combinations]
 
 
 def _facts(
@@ -286,24 +322,9 @@ def _facts(
     facts.append(
         Fact("Undecided", f"{_exactly(undecided)} ({proof_words.percent_up(left, digits)})")
     )
-    if proven.estimated is not None and proven.estimated.n_samples:
-        estimate = proven.estimated
-        ends = words.interval(
-            estimate.low,
-            estimate.high,
-            estimate.confidence,
-            words.digits_of(estimate.low, estimate.high),
-        )
-        facts.append(
-            Fact(
-                "Of the undecided, estimated",
-                say(
-                    "the decision changes for {share} ({ends}); statistical, not certified",
-                    share=words.shown_percent(estimate.estimate, 1),
-                    ends=ends,
-                ),
-            )
-        )
+    rest = proof_words.remainder_statement(proven)
+    if rest is not None:
+        facts.append(Fact("Of the undecided, estimated", rest.sentence))
     for name, shares in (
         ("Population (a model of the data)", of_people),
         ("Data-weighted (attributes assumed independent)", of_marginals),
@@ -313,7 +334,7 @@ def _facts(
     return [
         *facts,
         Fact("How", METHODS[run.spec.method].sentence),
-        Fact("State", words.state_word(run.state)),
+        Fact("State", figures.state_text(run)),
         Fact("Regions examined", words.number(proven.boxes)),
         Fact("Queries", words.number(run.queries)),
         Fact("Time", words.duration(proven.seconds)),
@@ -333,15 +354,10 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
         bounded = bounded_rates(material.spec, rates, tables)
         known = any(each.observed is not None for each in bounded)
         rows = tuple(
-            (
-                each.group,
-                proof_words.least_rate(each.proven.low),
-                proof_words.most_rate(each.proven.high),
-                *((_observed(each.observed),) if known else ()),
-            )
+            (each.group, *each.ends, *((_observed(each.observed),) if known else ()))
             for each in bounded
         )
-        header = ("Group", "At least", "At most")
+        header = ("Group", "Proven, at least", "Proven, at most")
         blocks.append(
             Grid(
                 header=(*header, "Observed in the data rows") if known else header,
@@ -354,12 +370,11 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
                     name=words.quoted(rates.attribute),
                 ),
                 key=f"rates-{place}-{run.id}",
-                evidence="proven",
+                evidence="" if known else "proven",
             )
         )
-        blocks += [Text(each.warning) for each in bounded if each.warning]
-        counted = counted_ratio_sentence(rates, tables, section)
-        blocks.append(Text(f"{proof_words.ratio_sentence(rates)} {counted}".rstrip()))
+        blocks += [Text(each.note) for each in bounded if each.note]
+        blocks.append(Text(ratio_sentence(rates, bounded, tables, section)))
     return blocks
 
 
@@ -367,7 +382,7 @@ def _observed(rate: float | None) -> str:
     return "–" if rate is None else words.shown_percent(rate, 2)
 
 
-def _alone(run: RunRecord, proven: Proven) -> list[Grid]:
+def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
     """Return what single protected attributes do, where several are compared."""
     alone = [
         each
@@ -378,7 +393,10 @@ def _alone(run: RunRecord, proven: Proven) -> list[Grid]:
     ]
     if not alone:
         return []
-    rows = tuple((words.listed(each.attributes), *_shares(each)) for each in alone)
+    rows = tuple(
+        (words.listed(each.attributes), *_shares(each, known=_has_pairs(material, each)))
+        for each in alone
+    )
     return [
         Grid(
             header=(
@@ -400,19 +418,32 @@ def _alone(run: RunRecord, proven: Proven) -> list[Grid]:
     ]
 
 
-def _none_means(tables: list[Grid]) -> list[Block]:
-    """Return what “none proven” means, where a table says it."""
-    none = say(proof_words.NONE_PROVEN)
-    is_said = any(none in row for table in tables for row in table.rows)
-    return [Text(say(proof_words.NONE_MEANS))] if is_said else []
+def _has_pairs(material: Material, proven: Proven) -> bool:
+    """Return whether the audit has pairs in which changing the one attribute is enough."""
+    names = words.protected_names(material.spec.domain)
+    places = [names.index(each) for each in proven.attributes]
+    return len(places) == 1 and any(
+        run.sufficient_alone[places[0]] for run in material.runs if run.sufficient_alone
+    )
 
 
-def _shares(proven: Proven) -> tuple[str, str, str]:
+def _meanings(tables: list[Grid]) -> list[Block]:
+    """Return what stands for a share in tables means, where they say it."""
+    cells = {cell for table in tables for row in table.rows for cell in row}
+    said = {proof_words.NONE_PROVEN: proof_words.NONE_MEANS, _PAIRS_KNOWN: _KNOWN_MEANS}
+    return [Text(say(meaning)) for cell, meaning in said.items() if say(cell) in cells]
+
+
+def _shares(proven: Proven, *, known: bool) -> tuple[str, str, str]:
+    """Write the shares of a table's row; ``known`` where pairs of it are."""
     consistent, discriminatory, left = proof_words.proven_fractions(proven)
     digits = proof_words.digits_of_proof(consistent, discriminatory, left)
+    is_told = discriminatory or proven.exact or not known
     return (
         proof_words.proven_share(consistent, digits, exact=proven.exact),
-        proof_words.proven_share(discriminatory, digits, exact=proven.exact),
+        proof_words.proven_share(discriminatory, digits, exact=proven.exact)
+        if is_told
+        else say(_PAIRS_KNOWN),
         proof_words.percent_up(left, digits),
     )
 
@@ -468,7 +499,6 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
         rows = tuple(
             (
                 rule_words.rule_text(spec, each.conditions),
-                _exactly(int(each.people)),
                 proof_words.least_percent(each.share),
                 words.shown_percent(each.population, 2),
             )
@@ -476,10 +506,10 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
         )
         blocks.append(
             Grid(
-                header=("Rule", "Combinations", "Share of domain", "Data-weighted"),
+                header=("Rule", "Share of domain", "Data-weighted"),
                 rows=rows,
-                widths=(2.6, 1.8, 0.8, 0.9),
-                right=(1, 2, 3),
+                widths=(4.2, 0.9, 0.9),
+                right=(1, 2),
                 caption=say("The largest regions where, for every combination, {what}", what=what),
                 key=f"{verdict}-{run.id}",
                 evidence="proven",

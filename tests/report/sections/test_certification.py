@@ -94,6 +94,7 @@ FIGURES = (
 
 
 def made(folder, *runs, search=False):
+    folder.mkdir(exist_ok=True)
     with people_store(folder, ("sex", "job")) as store:
         if search:
             run_into(store, options={"global_num": 20, "local_num": 10})
@@ -128,7 +129,7 @@ def text(tmp_path_factory):
         "Certified (unchanged) 11,102,469,035,880,246,904 (89.93 %), at least",
         "Falsified (changes) 851,851,844,185,185,185 (6.90 %), at least",
         "Undecided 391,358,021,169,135,801 (3.17 %)",
-        f"{phrases.DECISION_CHANGES_FOR} 41.0 % (95 % CI 40.0 to 42.0 %); {phrases.NOT_CERTIFIED}",
+        f"Of the undecided, estimated {phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 40.0",
         "at least 95.10 % certified (unchanged), at least 2.10 % falsified (changes)",
         "all 8 permitted combinations of values of sex and job (28 pairs in all)",
         "Regions examined 1,234,567",
@@ -136,12 +137,11 @@ def text(tmp_path_factory):
         "sex 95.00 % 3.00 % 2.00 %",
         "sex = female, job = cook sex = male, job = pilot 6.00 % 94.00 % exactly",
         "“age” ≥ 25 and “debts” ≤ 4",
-        "514,403,287,551,440,328 4.12 % 1.30 %",
+        "“debts” ≤ 4 4.12 % 1.30 %",
         "40.5 ≤ “income” ≤ 80",
-        "by at most 0.000013, and every bound allows for that",
+        "The proof allows for the model’s rounding (at most 0.000013).",
         "fairdesk verify",
         phrases.STOPPED,
-        f"{phrases.NOT_CERTIFIED}, and never part of the certified or falsified share",
         "Certified share",
         "Source: Certification, run 3.",
         "Also: Certification, run 2.",
@@ -181,7 +181,15 @@ def test_what_is_proven_comes_first_and_how_it_was_obtained_last(tmp_path):
     assert kinds.index("Statement") < kinds.index("Chart") < kinds.index("Grid")
     assert max(i for i, kind in enumerate(kinds) if kind == "Chart") < kinds.index("Facts")
     assert section.blocks[2].evidence == "proven"
-    assert {block.evidence for block in blocks_of(section, "Chart")} == {"proven"}
+    # an estimate is drawn in the undecided share, and is not marked as proven
+    charts = blocks_of(section, "Chart")
+    assert {block.key: block.evidence for block in charts}["bars-1"] == ""
+    exact = tuple(
+        msgspec.structs.replace(each, estimated=None) if isinstance(each, Proven) else each
+        for each in FIGURES
+    )
+    exact_section = whole_section(made(tmp_path / "exact", (exact, "done")), "certification")
+    assert {block.evidence for block in blocks_of(exact_section, "Chart")} == {"proven"}
 
 
 def test_counts_of_any_size_are_told_to_the_last_digit(tmp_path):
@@ -266,7 +274,7 @@ def test_nobody_found_among_those_drawn_gives_a_bound(tmp_path):
     section = section_of(made(tmp_path, ((none,), "done")), "certification")
     _, bound = blocks_of(section, "Statement")
     assert bound.number.replace("\u00a0", " ") == "At most 0.37 %"
-    assert "0 of 1,000" in bound.sentence
+    assert "of 1,000 combinations" in bound.sentence
 
 
 def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
@@ -301,8 +309,21 @@ RATES = ProvenRates(
 def test_the_population_comes_before_the_combinations_with_the_rates_of_its_groups(tmp_path):
     report = made(tmp_path, ((*FIGURES, OF_PEOPLE, RATES), "done"))
     text = words_of(report)
-    assert "At least 97.12 % of the population (a model of the data) is certified" in text
+    assert phrases.PROVABLY_CHANGES.format("2.11 %") in text
+    assert "for at least 97.12 %; at most" in text
     assert text.index("97.12 %") < text.index("89.93 %")
+    # in the section itself nothing is said of combinations
+    (said,) = blocks_of(section_of(report, "certification"), "Statement")
+    assert said.number == "At least 2.11\u00a0%"
+    (chart,) = blocks_of(section_of(report, "certification"), "Chart")
+    assert "Input domain" not in chart.alt
+    (chart,) = (
+        each
+        for each in blocks_of(section_of(report, "appendix"), "Chart")
+        if each.key == "certification/combinations-1"
+    )
+    assert "Input domain" in chart.alt
+    assert "not of people" in chart.caption
     assert proof_words.POPULATION in text
     assert proof_words.RATES in text
     # rounded outwards
@@ -322,3 +343,37 @@ def test_what_it_means_that_nothing_is_proven_is_said_once_where_it_is_said(text
         for each in FIGURES
     ]
     assert words_of(made(tmp_path, (tuple(told), "done"))).count(proof_words.NONE_MEANS) == 1
+
+
+def test_where_pairs_of_an_attribute_are_known_no_table_says_that_none_are(tmp_path):
+    none = tuple(
+        msgspec.structs.replace(each, falsified=0.0)
+        if isinstance(each, Proven) and each.attributes == ("sex",)
+        else each
+        for each in FIGURES
+    )
+
+    def row(report):
+        (grid,) = (
+            each
+            for each in blocks_of(section_of(report, "certification"), "Grid")
+            if each.key.startswith("alone")
+        )
+        return grid.rows[0]
+
+    assert row(made(tmp_path / "none", (none, "done")))[2] == proof_words.NONE_PROVEN
+    report = made(tmp_path / "known", (none, "done"), search=True)
+    assert row(report)[2] == "pairs known"
+    assert "no share of them was computed" in words_of(report)
+
+
+def test_rules_are_said_only_where_they_apply(tmp_path):
+    text = words_of(made(tmp_path / "a", (FIGURES, "done")))
+    assert "The data-weighted share multiplies" in text
+    alone = words_of(made(tmp_path / "b", (FIGURES[:1], "done")))
+    for said in (
+        "data-weighted share multiplies",
+        "counts as certified",
+        "certified for its other values",
+    ):
+        assert said not in alone

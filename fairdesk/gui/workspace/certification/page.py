@@ -10,11 +10,17 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from fairdesk.answers.answer import Question
-from fairdesk.answers.rates import bounded_rates, counted_ratio_sentence, decision_tables
+from fairdesk.answers.rates import (
+    bounded_rates,
+    concludes,
+    counted_ratio,
+    decision_tables,
+    ratio_sentence,
+)
 from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.certify.proof.certificate import margin_sentence
+from fairdesk.certify.proof.certificate import rounding_sentence
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.charts.kinds.proof import Spaces, alone_of, spaces_of
@@ -66,7 +72,6 @@ def region_rows(spec: AuditSpec, regions: Iterable[Region]) -> list[tuple[Cell, 
         (
             Cell(_sentence_case(rule_words.rule_text(spec, each.conditions)), -place),
             Cell(shown("consistent", Fraction(str(each.share))), each.share),
-            Cell(f"{int(each.people):,}", float(each.people)),
             Cell(proof_words.about_percent(each.population), each.population),
         )
         for place, each in enumerate(regions)
@@ -110,25 +115,29 @@ def rate_rows(
     """Write a row per group with the rate observed, and one for the ratio of each attribute."""
     rows: list[tuple[Cell, ...]] = []
     for rates in found:
-        for each in bounded_rates(spec, rates, tables):
-            low_rate, high_rate, observed = each.proven.low, each.proven.high, each.observed
+        bounded = bounded_rates(spec, rates, tables)
+        for each in bounded:
+            low, high = each.ends
             rows.append(
                 (
                     Cell(each.group, -len(rows)),
-                    Cell(proof_words.least_rate(low_rate), low_rate),
-                    Cell(proof_words.most_rate(high_rate), high_rate),
+                    Cell(low, -1.0 if each.is_outside else each.proven.low),
+                    Cell(high, -1.0 if each.is_outside else each.proven.high),
                     Cell("–", -1.0)
-                    if observed is None
-                    else Cell(words.shown_percent(observed, 2), observed),
+                    if each.observed is None
+                    else Cell(words.shown_percent(each.observed, 2), each.observed),
                 )
             )
-        low, high = proof_words.ratio_bounds(rates)
+        told = concludes(rates, bounded)
+        low, high = proof_words.ratio_bounds(rates) if told else ("–", "–")
+        name = f"Impact ratio by {words.quoted(rates.attribute)}"
+        counted = counted_ratio(rates, tables)
         rows.append(
             (
-                Cell(_ratio_name(rates), -len(rows)),
-                Cell(low, rates.ratio_low),
-                Cell(high, rates.ratio_high),
-                Cell("–", -1.0),
+                Cell(name if told else f"{name}: no conclusion", -len(rows)),
+                Cell(low, rates.ratio_low if told else -1.0),
+                Cell(high, rates.ratio_high if told else -1.0),
+                Cell("–", -1.0) if counted is None else Cell(words.plain(counted, 2), counted),
             )
         )
     return rows
@@ -137,19 +146,14 @@ def rate_rows(
 def rate_notes(
     spec: AuditSpec, found: Iterable[ProvenRates], tables: Sequence[GroupTable]
 ) -> tuple[str, ...]:
-    """Say which bounds are not to be quoted, and what the data rows tell all the same."""
+    """Say which bounds are not shown, and where no ratio follows from the others."""
     notes: list[str] = []
     for rates in found:
-        notes += [each.warning for each in bounded_rates(spec, rates, tables)]
-        counted = counted_ratio_sentence(rates, tables, "page Groups")
-        notes.append(f"{proof_words.ratio_sentence(rates)} {counted}" if counted else "")
+        bounded = bounded_rates(spec, rates, tables)
+        notes += [each.note for each in bounded]
+        if not concludes(rates, bounded):
+            notes.append(ratio_sentence(rates, bounded, tables, "page Groups"))
     return tuple(filter(None, notes))
-
-
-def _ratio_name(rates: ProvenRates) -> str:
-    """Name the impact ratio of an attribute, and whether its bounds allow a conclusion."""
-    name = f"Impact ratio by {words.quoted(rates.attribute)}"
-    return f"{name}: too wide to conclude" if proof_words.is_too_wide(rates) else name
 
 
 def _sentence_case(rule: str) -> str:
@@ -180,22 +184,26 @@ class ProofPage(RunPage):
         super().__init__(session, proves, "Run whose certification is shown", Question.CERTAIN)
         self._of_people, self._headline, self._estimate = Statement(), Statement(), Statement()
         self._notes = parts.quiet()
-        self.bars, self.alone = (DrawnChart(Spaces(), size=1.12) for _ in range(2))
+        self.bars, self.shares, self.alone = (DrawnChart(Spaces(), size=1.12) for _ in range(3))
+        self._combinations = parts.Fold("More shares: combinations, not people")
+        for widget in (self._headline, self._estimate, self.shares):
+            self._combinations.body.addWidget(widget)
         self.chart = LineChart()
         self.chart.setMinimumHeight(280)
         self.chart.tools.addWidget(parts.Words("Progress", size=1.12, strong=True, wrap=False))
-        for each in (self.bars, self.alone, self.chart):
+        for each in (self.bars, self.shares, self.alone, self.chart):
             each.said.connect(session.said)
             each.failed.connect(session.failed)
-        self.bars.canvas.pressed.connect(self._show_falsified)
+        for bars in (self.bars, self.shares):
+            bars.canvas.pressed.connect(partial(self._show_falsified, bars))
         self.refinement = RefinementView(session)
         self.refinement.show_examples.connect(self.show_examples)
-        regions = ("Region", "Share of the input domain", "Combinations", "Data-weighted share")
+        regions = ("Region", "Share of the input domain", "Data-weighted share")
         self.discriminatory = RuleTable("Largest falsified regions", regions)
         self.consistent = RuleTable("Largest certified regions", regions)
         self.rates = RuleTable(
-            "Proven selection rates of groups",
-            ("Group", "At least", "At most", "Observed in the data rows"),
+            "Selection rates of groups",
+            ("Group", "Proven, at least", "Proven, at most", "Observed in the data rows"),
             wide=1,
         )
         self.rate_notes = parts.quiet()
@@ -246,8 +254,7 @@ class ProofPage(RunPage):
             self._standing,
             self._of_people,
             self.bars,
-            self._headline,
-            self._estimate,
+            self._combinations,
             self._notes,
             layouts.at(link, Qt.AlignmentFlag.AlignLeft),
             on=inside,
@@ -269,7 +276,7 @@ class ProofPage(RunPage):
         return (
             (self.chart, "", ""),
             (self.alone, "", ""),
-            (self.rates, "Proven selection rates of groups", proof_words.RATES),
+            (self.rates, "Selection rates of groups", proof_words.RATES),
             (self.rate_notes, "", ""),
             (
                 self.refinement,
@@ -324,11 +331,9 @@ class ProofPage(RunPage):
 
     # What happens
 
-    def _show_falsified(self, place: int) -> None:
+    def _show_falsified(self, bars: DrawnChart[Spaces], place: int) -> None:
         """Show the pairs of the run for a falsified share; what is counted of rows has no pairs."""
-        parted = [
-            (bar, verdict) for bar in self.bars.drawing.bars for verdict, _share in bar.parts()
-        ]
+        parted = [(bar, verdict) for bar in bars.drawing.bars for verdict, _share in bar.parts()]
         bar, verdict = parted[place]
         run = self._told
         if verdict == "discriminatory" and not bar.counted and run is not None and run.found:
@@ -352,10 +357,9 @@ class ProofPage(RunPage):
     def _show_run(self, run: Run) -> None:
         spec, shown = self._session.spec, run.figures
         proven = proof_words.proven_of(shown)
-        self._stand(run, proven)
+        self._stand(run)
         self._say(run, proven)
-        self.bars.draw(Spaces(spaces_of(spec, shown)))
-        self.bars.setVisible(not self.bars.drawing.empty)
+        self._draw_shares(run)
         heading, title = "Each protected attribute alone", "Effect of each attribute alone"
         self.alone.draw(Spaces(alone_of(spec, shown), heading, title))
         self._show_section(self.alone, there=not self.alone.drawing.empty)
@@ -388,14 +392,28 @@ class ProofPage(RunPage):
         self._show_section(self.pairs, there=bool(pairs))
         self.pairs.show_rows(pairs)
 
+    def _draw_shares(self, run: Run) -> None:
+        """Draw the shares: those of combinations folded away where that of people is known."""
+        spec, shown = self._session.spec, run.figures
+        folds = proof_words.proven_of(shown, "people") is not None
+        rest = [each for each in shown if isinstance(each, Proven) and each.of != "people"]
+        front = [each for each in shown if each not in rest] if folds else shown
+        self.bars.draw(Spaces(spaces_of(spec, front)))
+        self.bars.setVisible(not self.bars.drawing.empty)
+        self.shares.draw(Spaces(spaces_of(spec, rest) if folds else ()))
+        self.shares.setVisible(folds)
+        if folds == self._combinations.button.isHidden():
+            self._combinations.button.setVisible(folds)
+            self._combinations.body.setContentsMargins(theme.WIDE if folds else 0, 0, 0, 0)
+            self._combinations.set_open(opened=not folds)
+
     def _show_section(self, widget: QWidget, *, there: bool) -> None:
         for each in self._sections[widget]:
             each.setVisible(there)
 
-    def _stand(self, run: Run, proven: Proven | None) -> None:
+    def _stand(self, run: Run) -> None:
         """Say how the run stands, and what it spent."""
-        boxes = f"{words.counted(proven.boxes, 'region')} examined, " if proven is not None else ""
-        self._say_standing(run, f"{boxes}{words.number(run.queries)} queries, ")
+        self._say_standing(run, f"{words.number(run.queries)} queries, ")
         if run.state == "failed":
             self._banner.say(
                 "The run failed; what is proven so far is kept.",
@@ -431,7 +449,7 @@ class ProofPage(RunPage):
             consistent, discriminatory, _left = proof_words.proven_fractions(proven)
             kind = "■ Proven" if consistent or discriminatory else "□ Nothing proven yet"
             said = proof_words.proven_statement(proven)
-            self._headline.say(kind, said.sentence, _rounding(proven))
+            self._headline.say(kind, said.sentence, rounding_sentence(proven.margin))
         of_people = proof_words.proven_of(run.figures, "people")
         self._of_people.setVisible(of_people is not None)
         if of_people is not None:
@@ -443,8 +461,3 @@ class ProofPage(RunPage):
         notes = () if proven is None else proven.notes
         self._notes.setText("\n".join(notes))
         self._notes.setVisible(bool(notes))
-
-
-def _rounding(proven: Proven) -> str:
-    """Say what the proof allows for."""
-    return margin_sentence(proven.margin) if proven.margin else ""

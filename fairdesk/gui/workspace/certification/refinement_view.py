@@ -211,9 +211,7 @@ class RefinementView(QWidget):
         tree = self.icicle.drawing
         part = tree.parts[number]
         self._rule.setText(tree.rules[number])
-        self._share.setText(
-            f"{tree.size(number)} of {tree.whole}, in {words.counted(part.boxes, 'region')}."
-        )
+        self._share.setText(f"{tree.size(number)} of {tree.whole}.")
         for verdict, share in tree.shares(number).items():
             kind = "" if verdict == "undecided" else ": proven"
             self._verdicts[verdict].setText(f"{sentence(verdict, shown(verdict, share))}{kind}")

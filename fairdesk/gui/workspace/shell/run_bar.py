@@ -12,7 +12,7 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.catalogue.stages import COMPILING, stage
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.verdicts import MARKS, proven_texts
+from fairdesk.charts.verdicts import proven_text
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run, fall, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
@@ -21,9 +21,9 @@ from fairdesk.gui.workspace.queue.clock import RunClock, ticking
 from fairdesk.gui.workspace.queue.strip import QueueStrip
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.subgroups import RuleSearchSummary
+from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording import words
 
 #: From these widths on the bar has room for the queries, and for the price of a pair too.
 _ROOMY, _WIDE = 1060, 1120
@@ -255,7 +255,7 @@ class RunBar(parts.Card):
         """Show the last run, which is over."""
         self._rest()
         title = METHODS[record.spec.method].title
-        self._stand(OF_STATE[record.state], title, words.state_word(record.state))
+        self._stand(OF_STATE[record.state], title, figures.state_text(record))
         again = (
             "&Run mitigation again…"
             if method_named(record.method).answers is QuestionKind.REPAIR
@@ -331,18 +331,14 @@ class RunBar(parts.Card):
         self._share.setVisible(
             answers not in (QuestionKind.EXAMPLES, QuestionKind.DIAGNOSIS, QuestionKind.RATES)
         )
-        self._tried.setVisible(answers is not QuestionKind.REPAIR)
         self._found.show_number(words.number(run.found))
         proves = answers is QuestionKind.PROOF
-        # there is no room for all of it in a small window, and boxes tell more of a proof
+        # there is no room for all of it in a small window
         self._queried = not proves
         self._offer_price()
-        proven = proof_words.proven_of(run.figures)
-        regions = run.tried if proven is None else proven.boxes
-        self._tried.show_number(
-            words.number(regions if proves else run.tried),
-            "regions" if proves else "instances tested",
-        )
+        proven = proof_words.main_proof(run.figures)
+        self._tried.setVisible(answers is not QuestionKind.REPAIR and proven is None)
+        self._tried.show_number(words.number(run.tried), "instances tested")
         self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))
         if answers in ABOUT_GROUPS:
@@ -354,16 +350,8 @@ class RunBar(parts.Card):
                 reduction or "–", mitigation_words.effort_text(run.figures) or "models"
             )
             return
-        proven = proof_words.proven_of(run.figures, "people") or proven
         if proven is not None:
-            consistent, discriminatory = (
-                f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
-            )
-            self._share.show_number(
-                f"{consistent}   {discriminatory}",
-                f"of the {proof_words.short_name(proven)} certified (=), falsified (≠)"
-                + ("" if proven.exact else ", at least"),
-            )
+            self._share.show_number(proven_text(proven), f"of the {proof_words.short_name(proven)}")
             return
         share = next(iter(main_shares(shares(run))), None)
         if share is None:

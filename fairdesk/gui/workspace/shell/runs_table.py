@@ -11,7 +11,7 @@ from fairdesk.answers.selection import main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.verdicts import MARKS, proven_texts
+from fairdesk.charts.verdicts import proven_text
 from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.tables import LEFT, RIGHT, head_columns, read_only
@@ -21,9 +21,9 @@ from fairdesk.gui.workspace.estimates.page import short
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.subgroups import RuleSearchSummary
+from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording import words
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tested", "Queries", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
@@ -144,14 +144,15 @@ class RunsTable(QTableWidget):
         self.setRowCount(len(runs))
         for row, run in enumerate(runs):
             # who stopped it is said on the page of the run; here the numbers need the room
-            state = "stopped" if run.state == "stopped" else words.state_word(run.state)
+            state = "stopped" if run.state == "stopped" else figures.state_text(run)
             texts = (
                 str(run.id),
                 METHODS[run.spec.method].short_title,
                 f"{OF_STATE[run.state].value} {state}",
                 str(run.spec.seed),
                 _result(run),
-                words.number(run.tried),
+                # of a proof these are regions
+                "–" if _proves(run) else words.number(run.tried),
                 words.number(run.queries),
                 words.duration(run.elapsed),
             )
@@ -171,12 +172,16 @@ def _searches(run: RunRecord) -> bool:
     return method_named(run.method).answers is QuestionKind.EXAMPLES
 
 
+def _proves(run: RunRecord) -> bool:
+    return proof_words.main_proof(run.figures) is not None
+
+
 def _result(run: RunRecord) -> str:
     """Say what came of a run: a count, what is proven, a share with its interval, or nothing."""
     if _searches(run):
         return f"{words.counted(run.found, 'pair')} found"
-    if (proven := proof_words.proven_of(run.figures)) is not None:
-        return " ".join(f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven))
+    if (proven := proof_words.main_proof(run.figures)) is not None:
+        return proven_text(proven)
     if method_named(run.method).answers in ABOUT_GROUPS:
         return _groups_result(run)
     if method_named(run.method).answers is QuestionKind.REPAIR:

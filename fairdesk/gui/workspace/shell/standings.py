@@ -185,7 +185,7 @@ def _repair_of(run: Run) -> Standing:
 
 def _proof_of(run: Run) -> Standing:
     """Say shortly how much a run has certified, and how it stands."""
-    proven = proof_words.proven_of(run.figures, "people") or proof_words.proven_of(run.figures)
+    proven = proof_words.main_proof(run.figures)
     if proven is not None:
         consistent, _discriminatory, _left = proof_words.proven_fractions(proven)
         # short, for the sidebar cuts what is longer; its title says “Certification”

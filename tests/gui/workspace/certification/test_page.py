@@ -148,7 +148,7 @@ def test_shares_are_proven_at_least_and_counts_exact(spec):
         "Input domain: at least 89.88 % certified (unchanged), 898,800,000,000 of "
         "1,000,000,000,000: proven"
     )
-    assert "3.22 % undecided, 32,200,000,000 of" in told[2]
+    assert "at most 3.22 % undecided, 32,200,000,000 of" in told[2]
     assert "41.0 % (39.6 to 42.4)" in told[2]
     assert plain(data.tip(*next(data.parts()))).endswith(
         "95.50 % decision unchanged, 191 of 200: counted"
@@ -242,13 +242,16 @@ def test_what_is_proven_and_what_is_estimated_are_said_apart(proof):
     assert proof._headline._kind.text() == "■ Proven"
     assert "89.88 %" in plain(proof._headline._sentence.text())
     assert "estimated" not in proof._headline._sentence.text()
-    assert "by at most 0.0000031, and" in proof._headline._more.text()
+    assert "rounding (at most 0.0000031)." in proof._headline._more.text()
     assert proof._estimate._kind.text().startswith("▨ Estimated")
     assert "41.0 %" in plain(proof._estimate._sentence.text())
     assert proof._notes.text() == DOMAIN.notes[0]
-    assert "48,213 regions examined" in proof._standing.text()
+    assert "Certify, ended: 900 queries" in proof._standing.text()
     assert proof.alone.isVisible()
-    assert proof.bars.y() < proof._headline.y() < proof.chart.y()
+    assert proof.bars.y() < proof._combinations.y() < proof.chart.y()
+    # one fold holds what is said of combinations; it is open where nothing is known of people
+    assert not proof._combinations.button.isVisible()
+    assert proof._headline.isVisible()
 
 
 def test_nothing_proven_yet_has_no_mark_of_a_proof(opened, path):
@@ -296,9 +299,9 @@ def test_the_course_is_told_as_it_came_and_rounded_down():
 def test_regions_and_pairs_are_sorted_and_copied(proof, spec):
     table = proof.discriminatory
     assert table.item(0, 0).text() == "“job” = clerk and “income” ≤ 40"
-    assert [plain(table.item(0, i).text()) for i in (1, 2)] == ["5.00 %", "50,000,000,000"]
-    table.sortItems(3, Qt.SortOrder.DescendingOrder)
-    assert plain(table.item(0, 3).text()) == "about 9.00 %"
+    assert plain(table.item(0, 1).text()) == "5.00 %"
+    table.sortItems(2, Qt.SortOrder.DescendingOrder)
+    assert plain(table.item(0, 2).text()) == "about 9.00 %"
     table.clearSelection()
     table.copy()
     lines = QGuiApplication.clipboard().text().splitlines()
@@ -469,7 +472,7 @@ def test_proofs_stand_on_the_overview_and_in_the_table_of_runs(opened, path):
     assert "41.0 %" in said
     runs = workspace.overview._runs
     place = [runs.horizontalHeaderItem(i).text() for i in range(runs.columnCount())].index("Result")
-    assert plain(runs.item(1, place).text()) == "= 89.8 % ≠ 6.9 % ? 3.3 %"
+    assert plain(runs.item(1, place).text()) == "≥ 89.8 % certified, ≥ 6.9 % falsified"
     runs.selectRow(1)
     assert runs.can_go_on
     assert not runs.can_compare
@@ -498,13 +501,14 @@ def test_the_bar_below_shows_what_is_proven(qtbot):
     bar.show()
     state = RunState(7, "certify", "running", tried=48_213, figures=(DOMAIN,))
     bar.show_live(state, RunSpec("certify", budget=Budget(seconds=60.0)))
-    assert plain(bar._share._number.text()) == "= 89.8 %   ≠ 6.9 %"
-    assert bar._tried._below.text() == "regions"
+    assert plain(bar._share._number.text()) == "≥ 89.8 % certified, ≥ 6.9 % falsified"
+    assert plain(bar._share._below.text()) == "of the input domain"
+    assert not bar._tried.isVisible()
     assert not bar._found.isVisible()
     assert not bar._rows.isVisible()
     people = Proven("people", BOTH, 0.97, 0.02, 0.01)
     bar.show_live(msgspec.structs.replace(state, figures=(DOMAIN, people)), RunSpec("certify"))
-    assert plain(bar._share._number.text()) == "= 97.0 %   ≠ 2.0 %"
+    assert plain(bar._share._number.text()) == "≥ 97.0 % certified, ≥ 2.0 % falsified"
     bar.show_live(RunState(8, "uniform", "running"), RunSpec("uniform"))
     assert bar._rows.isVisible()
 
@@ -555,7 +559,16 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     assert "≥ 97.1 % of population" in standing(workspace)
     page = workspace.proof
     assert page._of_people._kind.text() == "■ Proven"
-    assert "97.12 % of the population" in plain(page._of_people._sentence.text())
+    assert "for at least 2.11 % of the population" in plain(page._of_people._sentence.text())
+    # of combinations only where it is asked for
+    assert [bar.name for bar in page.bars.drawing.bars] == [
+        "Population (a model of the data)",
+        "Applicants in the data (counted, not proven)",
+    ]
+    assert page.shares.drawing.bars[0].name == "Input domain"
+    assert not page._headline.isVisible()
+    page._combinations.set_open(opened=True)
+    assert page._headline.isVisible()
     assert page.rates.isVisible()
     first, _second, ratio = rate_rows(spec, [rates])
     assert [plain(cell.text) for cell in first] == ["sex = female", "10.93 %", "12.00 %", "–"]
