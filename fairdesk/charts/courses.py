@@ -64,7 +64,7 @@ def course_of_proof(proven: Proven, *, whole: bool) -> Drawing:
     return Drawing(
         title=say("Progress of the certification"),
         x_title=say("seconds"),
-        y_title=say("share"),
+        y_title=say("share of combinations"),
         lines=lines if len(course) > 1 else (),
         x_digits=1,
         y_digits=2,

@@ -11,8 +11,9 @@ METHODS = (
         key="certify",
         title="Certification",
         sentence=(
-            "Proves for which share of the input domain the decision cannot change (certified), "
-            "for which it does (falsified), and reports the rest as undecided. It bounds the "
+            "Proves for which share of the population (a model of the data) and of the input "
+            "domain the decision cannot change (certified), for which it does (falsified), and "
+            "reports the rest as undecided. It bounds the "
             "model over regions, divides those that stay undecided, and enumerates where that is "
             "quicker."
         ),

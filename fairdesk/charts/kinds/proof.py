@@ -6,7 +6,7 @@ undecided, and never added to what is proven.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -144,11 +144,20 @@ def spaces_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
     return tuple(found[whom] for whom in names if whom in found)
 
 
-def alone_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
-    """Make a bar of each protected attribute by itself, of all possible people."""
+def alone_of(
+    spec: AuditSpec, measured: Sequence[Metric], known: Collection[str] = ()
+) -> tuple[Space, ...]:
+    """Make a bar of each protected attribute by itself, of all possible people.
+
+    Of those ``known`` to change a decision alone it says so where no share of them is proven.
+    """
     several = len(spec.domain.protected) > 1
     return tuple(
-        space_of(f"When only {words.quoted(figure.attributes[0])} changes", figure)
+        space_of(
+            f"When only {words.quoted(figure.attributes[0])} changes"
+            + " (pairs known)" * (figure.attributes[0] in known and not figure.falsified),
+            figure,
+        )
         for figure in measured
         if isinstance(figure, Proven)
         and figure.of == "domain"

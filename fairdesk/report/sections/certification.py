@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairdesk.answers.pairs_known import sufficient_names
 from fairdesk.answers.rates import bounded_rates, decision_tables, ratio_sentence
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
@@ -46,9 +47,8 @@ _NO_MODEL = (
     "decision."
 )
 _OF_WHOM = fixed(
-    "Certification covers the input domain, not real individuals: every combination of "
-    "allowed values counts once, whatever its protected values, and most do not resemble any "
-    "data row."
+    "Certification covers every combination of allowed values, not real individuals; most "
+    "combinations do not resemble any data row."
 )
 _ONE_SET = fixed(
     "A combination for which only one set of protected values is permitted counts as certified, "
@@ -393,8 +393,9 @@ def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
     ]
     if not alone:
         return []
+    known = sufficient_names(material.spec, material.runs)
     rows = tuple(
-        (words.listed(each.attributes), *_shares(each, known=_has_pairs(material, each)))
+        (words.listed(each.attributes), *_shares(each, known=set(each.attributes) <= known))
         for each in alone
     )
     return [
@@ -416,15 +417,6 @@ def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
             evidence="proven",
         )
     ]
-
-
-def _has_pairs(material: Material, proven: Proven) -> bool:
-    """Return whether the audit has pairs in which changing the one attribute is enough."""
-    names = words.protected_names(material.spec.domain)
-    places = [names.index(each) for each in proven.attributes]
-    return len(places) == 1 and any(
-        run.sufficient_alone[places[0]] for run in material.runs if run.sufficient_alone
-    )
 
 
 def _meanings(tables: list[Grid]) -> list[Block]:

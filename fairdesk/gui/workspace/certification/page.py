@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from fairdesk.answers.answer import Question
+from fairdesk.answers.pairs_known import sufficient_names
 from fairdesk.answers.rates import (
     bounded_rates,
     concludes,
@@ -360,8 +361,9 @@ class ProofPage(RunPage):
         self._stand(run)
         self._say(run, proven)
         self._draw_shares(run)
-        heading, title = "Each protected attribute alone", "Effect of each attribute alone"
-        self.alone.draw(Spaces(alone_of(spec, shown), heading, title))
+        heading = "Each protected attribute alone, in the input domain"
+        alone = alone_of(spec, shown, sufficient_names(spec, self._session.runs))
+        self.alone.draw(Spaces(alone, heading, "Effect of each attribute alone"))
         self._show_section(self.alone, there=not self.alone.drawing.empty)
         drawing = Drawing("", "", "", ()) if proven is None else course_of_proof(proven, whole=True)
         self._show_section(self.chart, there=not drawing.empty)

@@ -170,6 +170,12 @@ def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
     (alone,) = alone_of(spec, ALL)
     assert alone.name == "When only sex changes"
     assert alone.n_samples == 1_000
+    # pairs show that a decision changes where no share is proven
+    none = msgspec.structs.replace(SEX, falsified=0.0)
+    (known,) = alone_of(spec, (none,), {"sex"})
+    assert known.name == "When only sex changes (pairs known)"
+    (known,) = alone_of(spec, (SEX,), {"sex"})
+    assert known.name == alone.name
 
 
 def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):

@@ -1,0 +1,20 @@
+"""Of which protected attributes pairs are known in which changing that attribute is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.answers.selection import Run
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.wording import words
+
+
+def sufficient_names(spec: AuditSpec, runs: Sequence[Run]) -> frozenset[str]:
+    """Return the protected attributes that changed a decision alone, in a pair of any run."""
+    names = words.protected_names(spec.domain)
+    return frozenset(
+        name
+        for run in runs
+        for name, count in zip(names, run.sufficient_alone, strict=False)
+        if count
+    )
