@@ -106,8 +106,7 @@ def _names(attribute: Attribute, codes: Sequence[float]) -> str:
     outside = [name_of(attribute, code) for code in others]
     if not 0 < len(outside) < len(inside):
         return f"= {_alternatives(inside)}"
-    left = _alternatives(outside)
-    return f"≠ {left}" if len(outside) == 1 else say("is not {values}", values=left)
+    return say("is not {values}", values=_alternatives(outside))
 
 
 def _alternatives(several: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ def test_a_group_and_everybody_else_stand_on_one_line():
     gaps = Gaps([Gap(LONG, 0.207, 0.831, "−62.4 points"), Gap("b", 0, 0, "+0.0 points")], "share")
     shown = gaps.lay_out(PAPER)
     assert {phrases.IN_THE_SUBGROUP, "all others", "−62.4 points", "share"} <= set(texts(shown))
-    _key, own, _nobody = shapes(shown, Disc, edge="series 0")
+    _key, own, _nobody = shapes(shown, Disc, edge="discriminatory")
     (join,) = [each.lines[0] for each in shapes(shown, Path, colour="quiet", thick=1.0)][:1]
     assert join[0] == pytest.approx((own.x, own.y))
     assert all(0 <= each.x <= PAPER.width for each in shapes(shown, Disc))

@@ -1084,7 +1084,7 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
 
 def test_both_recorded_outcomes_are_named(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
-    take_model(wizard)
+    answer_model(qtbot, wizard, loans)
     shown = [each.text() for each in wizard.model.findChild(CheckCard).findChildren(QLabel)]
     assert {"decision: yes", "decision: no", "recorded: yes", "recorded: no"} <= set(shown)
 

@@ -127,7 +127,7 @@ def spec(table):
         ((), "all individuals"),
         ((Condition("sex", codes=(1.0,)),), "sex = male"),
         ((Condition("job", codes=(0.0, 1.0)),), "job = clerk or cook"),
-        ((Condition("job", codes=(0.0, 1.0, 3.0)),), "job ≠ none"),
+        ((Condition("job", codes=(0.0, 1.0, 3.0)),), "job is not none"),
         ((Condition("age", low=40.0),), "age 40 and over"),
         ((Condition("age", high=29.0),), "age 29 and under"),
         ((Condition("age", low=20.0, high=39.0),), "age 20 to 39"),

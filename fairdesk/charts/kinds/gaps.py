@@ -13,6 +13,8 @@ from fairdesk.wording.language import say
 
 #: Half the size of a mark, by the height of a line of type.
 _MARK = 0.29
+#: The colours of a subgroup and of all others, as in the forest of one subgroup's rates.
+_OWN, _OTHERS = "discriminatory", "undecided"
 
 
 class Gap(NamedTuple):
@@ -85,8 +87,8 @@ class Gaps:
             at = y + height - 0.7 * lead
             own, others = frame.x(100 * each.inside), frame.x(100 * each.outside)
             shapes.append(Path((((own, at), (others, at)),), "quiet"))
-            shapes += mark(others, at, _MARK * lead, "series 1", "estimated", square=True)
-            shapes += mark(own, at, _MARK * lead, "series 0", "estimated")
+            shapes += mark(others, at, _MARK * lead, _OTHERS, "estimated", square=True)
+            shapes += mark(own, at, _MARK * lead, _OWN, "estimated")
             shapes.append(Words(right + 0.9 * lead, at, each.value))
             y += height
         for value, text in axis:
@@ -101,6 +103,6 @@ class Gaps:
         """Say what the marks mean."""
         x, y, half = 0.5 * paper.lead, 0.6 * paper.lead, _MARK * paper.lead
         for place, text in enumerate((say("in the subgroup"), say("all others"))):
-            yield from mark(x, y, half, f"series {place}", "estimated", square=place == 1)
+            yield from mark(x, y, half, (_OWN, _OTHERS)[place], "estimated", square=place == 1)
             yield Words(x + 0.7 * paper.lead, y, text)
             x += paper.extent(text) + 2.3 * paper.lead

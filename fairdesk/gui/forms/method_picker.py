@@ -141,6 +141,9 @@ class MethodPicker(QWidget):
             for key, item in self.items.items():
                 colour = QColor(theme.colours().quiet) if key in self._off else None
                 item.setData(Qt.ItemDataRole.ForegroundRole, colour)
+            for head in self._heads.values():
+                # it cannot be chosen, but is no less to be read
+                head.setForeground(self.list.palette().text())
 
     def _fill(self) -> None:
         for answers, question in [*QUESTIONS.items(), (None, _NOT_AVAILABLE)]:

@@ -290,7 +290,7 @@ def _listed(
             ),
         ),
         rows=tuple(rows),
-        widths=(2.3, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0, 0.9),
+        widths=(2.05, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95, 1.0),
         right=(1, 2, 3, 4, 5, 6, 7, 8),
         caption=say(
             "{shown} that are not near-duplicates of another, highest score first; "
@@ -344,7 +344,7 @@ def _all_rules(
             )
             for each in sets
         ),
-        widths=(2.4, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0),
+        widths=(2.15, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95),
         right=(1, 2, 3, 4, 5, 6, 7),
         caption=say(
             "All {sets} subgroups that were kept, near-duplicates included",

@@ -148,3 +148,11 @@ def test_a_run_cannot_begin_with_a_method_that_is_off(qtbot, audit):
     for key, item in dialog.picker.items.items():
         dialog.picker.list.setCurrentItem(item)
         assert dialog._start.isEnabled() == (key not in off)
+
+
+def test_the_heads_of_questions_can_be_read(qtbot, themed):
+    made = MethodPicker()
+    qtbot.addWidget(made)
+    made._colour()
+    text = made.list.palette().text().color()
+    assert all(head.foreground().color() == text for head in made._heads.values())

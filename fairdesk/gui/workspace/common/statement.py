@@ -11,7 +11,7 @@ MARKS = {
     "proven": "■ proven",
     "estimated": "▨ estimated",
     "observed": "□ observed",
-    "example": "◆ example",
+    "example": "●● example",
     "": "",
 }
 

@@ -313,8 +313,6 @@ class _Detail(parts.Card):
         self.edges: Edges = {}
         self.group = parts.Words(strong=True)
         self.formula = parts.Words()
-        # as high for short formulas as for most: the tables above must not move
-        self.formula.setMinimumHeight(2 * self.formula.fontMetrics().lineSpacing())
         self.formula.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.formula.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.rows = parts.push_button("&Show the rows", self._show_rows)
@@ -335,9 +333,11 @@ class _Detail(parts.Card):
     def clear(self) -> None:
         """Tell of nothing."""
         self._chosen = None
-        self.group.setText("How this figure is calculated")
         self.formula.setText(_HOW)
+        self.formula.setMinimumHeight(0)
         self.rows.setEnabled(False)
+        for widget in (self.group, self.rows):
+            widget.hide()
         self.setAccessibleName(_HOW)
 
     def show_figure(self, table: GroupTable, line: GroupLine, column: Column) -> None:
@@ -346,6 +346,10 @@ class _Detail(parts.Card):
         formula = column.formula(table, line) or _HOW
         self.group.setText(group_text(table, line))
         self.formula.setText(formula)
+        # as high for short formulas as for most: the tables above must not move
+        self.formula.setMinimumHeight(2 * self.formula.fontMetrics().lineSpacing())
+        for widget in (self.group, self.rows):
+            widget.show()
         self.rows.setEnabled(bool(line.n_samples))
         self.setAccessibleName(f"{group_text(table, line)}: {formula}")
 

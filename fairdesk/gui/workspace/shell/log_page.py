@@ -120,6 +120,8 @@ class LogPage(QWidget):
         self._table = QTableView()
         self._table.setModel(self._proxy)
         read_only(self._table, "Audit log", line=9)
+        # at the end of the log its last row is shown whole
+        self._table.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         head = self._table.horizontalHeader()
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)

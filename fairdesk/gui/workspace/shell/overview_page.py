@@ -166,6 +166,7 @@ class OverviewPage(QWidget):
         """Make the buttons below the runs, for the one that is chosen."""
         acts = QWidget()
         row = layouts.row(on=acts, spacing=theme.NEAR)
+        self._why = parts.Words(tone="quiet", wrap=False)
         self._repeat = QPushButton("Repeat with another &seed")
         self._continue, self._compare = QPushButton("&Continue"), QPushButton("Compare &with…")
         for button, act, tip in (
@@ -181,6 +182,7 @@ class OverviewPage(QWidget):
             button.setToolTip(tip)
             keyed(button)
             row.addWidget(button)
+        row.addWidget(self._why)
         row.addStretch(1)
         self._offer()
         return acts
@@ -190,6 +192,12 @@ class OverviewPage(QWidget):
         self._repeat.setEnabled(self._runs.can_repeat)
         self._continue.setEnabled(self._runs.can_go_on)
         self._compare.setEnabled(self._runs.can_compare)
+        searched = self._runs.can_compare
+        why = "" if searched else "Only searches for pairs can be compared."
+        self._why.setText(why if self._runs.can_repeat else "Select a run first.")
+        self._why.setVisible(not searched)
+        for button in (self._repeat, self._continue, self._compare):
+            button.setAccessibleDescription("" if button.isEnabled() else self._why.text())
 
     def _renew(self) -> None:
         """Show at once what the runs say; what has to be read from the file follows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
@@ -59,6 +60,18 @@ def support_rows(spec: AuditSpec, outcome: str, sweep: Sequence[Support]) -> lis
     ]
 
 
+def same_text(spec: AuditSpec, mined: RuleSearchSummary) -> str:
+    """Say that every minimum support has the same result; empty where one has another."""
+    sweep = mined.sweep
+    found = {(each.conditions, each.score) for each in sweep if each.rule_sets}
+    if len(sweep) < 2 or len(found) != 1 or not all(each.rule_sets for each in sweep):
+        return ""
+    low, high = (f"{100 * each.theta:g}{words.NBSP}%" for each in (sweep[0], sweep[-1]))
+    gap = score_text(mined.outcome, sweep[0].score)
+    name = rule_phrase(spec, sweep[0].conditions)
+    return f"From {low} to {high}, the subgroup with the largest gap is the same: {name}, {gap}."
+
+
 class SupportsView(QWidget):
     """The sweep over the least support, and a way to ask for a smaller one.
 
@@ -80,6 +93,7 @@ class SupportsView(QWidget):
             "Results by minimum support",
             ("Subgroup with the largest gap", "Minimum support", "Subgroups", "Gap"),
         )
+        self._same = parts.Words()
         self._lower = QComboBox()
         self._lower.setAccessibleName("Other minimum support")
         self._lower.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -91,6 +105,7 @@ class SupportsView(QWidget):
             parts.heading("How results change with the minimum support"),
             parts.quiet(_EXPLAINED),
             self._above,
+            self._same,
             self.table,
             row,
             on=self,
@@ -102,13 +117,16 @@ class SupportsView(QWidget):
         if mined == self._mined:
             return
         self._mined = mined
-        drawing = drawing_of(mined)
+        same = same_text(self._session.spec, mined)
+        self._same.setText(same)
+        self._same.setVisible(bool(same))
+        drawing = drawing_of(mined if not same else msgspec.structs.replace(mined, sweep=()))
         if self.chart is not None:
             self.chart.setVisible(not drawing.empty)
         if not drawing.empty:
             self._shown_chart().draw(drawing)
         rows = support_rows(self._session.spec, mined.outcome, mined.sweep)
-        self.table.setVisible(bool(rows))
+        self.table.setVisible(bool(rows) and not same)
         self.table.show_rows(rows)
         self._lower.clear()
         of = "texts" if mined.texts else "rows"

@@ -185,7 +185,7 @@ class TermDetail(QWidget):
             shown = words.number(len(term.examples))
             self._flips.addWidget(parts.heading("Decision changes"))
             of = f"{shown} of {words.number(term.flips)}, those with the largest score differences"
-            self._flips.addWidget(parts.quiet(f"◆ Examples: {of}."))
+            self._flips.addWidget(parts.quiet(f"●● Examples: {of}."))
         for each in term.examples:
             self._flips.addWidget(self._flip(term, each))
         wanted = (run, term.category, term.term)

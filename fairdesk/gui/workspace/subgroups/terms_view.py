@@ -175,7 +175,7 @@ class WordsView(RunPage):
         ranked = [each for each in by_gap(terms) if each.tried]
         if ranked:
             sentence = subgroup_words.term_sentence(spec, ranked[0])
-            self._headline.say("◆ Shown by examples", sentence, notes)
+            self._headline.say("●● Shown by examples", sentence, notes)
             return
         going = run.state in ("running", "paused")
         said = subgroup_words.mined_sentence(spec, mined) if mined is not None else ""

@@ -277,8 +277,12 @@ def test_a_chosen_figure_tells_its_formula_and_marks_the_group_everywhere(show, 
     made = show()
     part = made.shown[0]
     assert not made.detail.rows.isEnabled()
+    # before a figure is chosen it takes one line
+    line = made.detail.height()
+    assert not made.detail.group.isVisible()
     part.figures.setCurrentCell(0, 3)
     assert made.detail.group.text() == "race = Black"
+    assert made.detail.sizeHint().height() > line
     told = plain(made.detail.formula.text())
     assert told.startswith("Impact ratio = ")
     assert "(133 / 197) / (1,527 / 1,681) = 0.74" in told

@@ -407,12 +407,25 @@ def test_where_no_rule_set_has_the_support_that_is_said(opened, path):
     assert "minimum support of 5 % of the rows" in plain(view._none.text())
 
 
+def test_one_result_at_every_support_is_one_sentence(opened, path):
+    sweep = tuple(msgspec.structs.replace(MINED.sweep[0], theta=each) for each in (0.05, 0.1, 0.2))
+    mined = msgspec.structs.replace(MINED, sweep=sweep)
+    measure(path, "testsgd", (mined, *FIGURES[1:]))
+    supports = shown(opened, path).groups.findings.supports
+    said = plain(supports._same.text())
+    assert said.startswith("From 5 % to 20 %, the subgroup with the largest gap is the same")
+    assert "62.4 percentage points" in said
+    assert not supports.table.isVisible()
+    assert supports.chart is None or not supports.chart.isVisible()
+
+
 def test_a_smaller_support_is_asked_for(qtbot, opened, path):
     number = measure(path, "testsgd", FIGURES, options={"bins": 4})
     workspace = shown(opened, path)
     supports = workspace.groups.findings.supports
     assert supports.isVisible()
     assert [supports.table.item(row, 2).text() for row in range(3)] == ["1,590", "720", "110"]
+    assert not supports._same.isVisible()
     assert supports.chart.drawing.lines[0].y.tolist() == pytest.approx([62.4, 52, 31])
     asked = []
     workspace.runner.ask = asked.extend
