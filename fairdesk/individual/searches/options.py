@@ -25,6 +25,17 @@ UpdateInterval = Annotated[
     ),
 ]
 
+ClusterCount = Annotated[
+    int,
+    msgspec.Meta(
+        ge=1,
+        le=1_000,
+        title="Clusters",
+        description="Number of clusters of similar rows; starting rows are taken "
+        "from each in turn.",
+    ),
+]
+
 
 class WalkOptions(msgspec.Struct, frozen=True):
     """The parameters that MAFT, EIDIG and ADF share."""
@@ -47,16 +58,7 @@ class WalkOptions(msgspec.Struct, frozen=True):
             description="Number of steps tried around each discriminatory instance found.",
         ),
     ] = 1_000
-    cluster_num: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000,
-            title="Clusters",
-            description="Number of clusters of similar rows; starting rows are taken "
-            "from each in turn.",
-        ),
-    ] = 4
+    cluster_num: ClusterCount = 4
     max_iter: Annotated[
         int,
         msgspec.Meta(
@@ -240,16 +242,7 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
             ),
         ),
     ] = 100
-    cluster_num: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=1_000,
-            title="Clusters",
-            description="Number of clusters of similar rows; starting rows are taken "
-            "from each in turn.",
-        ),
-    ] = 4
+    cluster_num: ClusterCount = 4
     T1: Annotated[
         float,
         msgspec.Meta(
