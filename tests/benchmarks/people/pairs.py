@@ -100,6 +100,7 @@ def searched(
     method: str,
     criterion: Criterion | None,
     limits: tuple[int, float],
+    seed: int = 0,
 ) -> Searched:
     """Search until the search ends, or so many queries or CPU seconds are used up."""
     context = SearchContext(model, domain, criterion=criterion)
@@ -108,7 +109,7 @@ def searched(
     run: Callable[..., Iterator[Any]] = load_search(method)
     found = [(people[:0], people[:0])]
     began = process_time()
-    for event in run(context, people, given, np.random.default_rng(0)):
+    for event in run(context, people, given, np.random.default_rng(seed)):
         if isinstance(event, Found):
             found.append((event.rows, event.partners))
         if isinstance(event, Progress) and (

@@ -40,6 +40,8 @@ DOMAIN = Domain((SEX, RACE, REGION, AGE, INCOME, DEBT, YEARS))
 ROWS, FRESH = 5_000, 20_000
 #: Of what is surely another rate.
 LEVEL = 0.05
+#: Tables, models and searches of each bias; what is printed is their mean.
+SEEDS = 3
 Mask = NDArray[np.bool_]
 
 
@@ -87,11 +89,11 @@ class Trained:
 
     has_gradients = True
 
-    def __init__(self, planted: Planted) -> None:
-        rows = population(30_000, 1)
+    def __init__(self, planted: Planted, seed: int) -> None:
+        rows = population(30_000, 3 * seed)
         good = rows[:, 4] + 0.4 * rows[:, 6] - 0.5 * rows[:, 5] > 18
         good &= ~(planted.where(rows) & planted.against(rows))
-        self._net = MLPClassifier((24, 12), max_iter=60, tol=1e-3, random_state=0)
+        self._net = MLPClassifier((24, 12), max_iter=60, tol=1e-3, random_state=seed)
         self._net.fit(_inputs(rows), good)
 
     def predict(self, rows: Rows) -> Scores:
@@ -125,7 +127,7 @@ def kinds(rows: Rows) -> NDArray[np.intp]:
     return np.asarray((rows[:, 2] * 100 + rows[:, 3] // 10 * 10 + rows[:, 5] // 34).astype(int))
 
 
-HEAD = f"  {'method':<18}{'found':>8}{'precision':>11}{'recall':>8}"
+HEAD = f"  {'method':<18}{'found':>8}{'precision':>11}{'recall':>8}{'least':>9}{'most':>8}"
 
 
 def worst_rules(model: Trained, people: Rows, fresh: Rows) -> Mask:
@@ -172,33 +174,70 @@ def _figures(events: Iterator[Event]) -> tuple[Metric, ...]:
     return [each for each in events if isinstance(each, Measured)][-1].figures
 
 
+class Line(NamedTuple):
+    """What a method found of a planted bias."""
+
+    found: int
+    precision: float
+    recall: float
+
+
 def table(queries: int, seconds: float) -> None:
-    """Print of every planted bias and method what it found.
+    """Print of every planted bias and method what it found, the mean over `SEEDS`.
 
     Of searches, precision is the share of pairs in the planted group, and recall the share of the
     individuals drawn afresh whose decision changes in that group of whose kind a pair was found. Of
-    rules and rates, those of the individuals refused: within the worst group that is named.
+    rules and rates, those of the individuals refused: within the worst group that is named. Beside
+    the mean of the recall, its least and its greatest.
     """
     for name, planted in PLANTED.items():
-        model, people, fresh = Trained(planted), population(ROWS, 2), population(FRESH, 3)
-        truth = fresh[planted.where(fresh)]
-        truth = truth[flips(model, truth)]
+        changed, lines = [], []
+        for seed in range(SEEDS):
+            model, fresh = Trained(planted, seed), population(FRESH, 3 * seed + 2)
+            flip = flips(model, fresh)
+            changed.append(((flip & planted.where(fresh)).mean(), flip.mean()))
+            lines.append(_lines(planted, model, fresh, seed, (queries, seconds)))
+        inside, every = np.mean(changed, axis=0)
         print(
-            f"\n{name}: the decision of {len(truth) / FRESH:.2%} changes within the planted group, "
-            f"of {flips(model, fresh).mean():.2%} in all\n{HEAD}"
+            f"\n{name}: the decision of {inside:.2%} changes within the planted group, "
+            f"of {every:.2%} in all\n{HEAD}"
         )
-        criterion = Criterion.fit(DOMAIN, people)
-        for method in SEARCHES:
-            found = searched(model, DOMAIN, people, method, criterion, (queries, seconds))
-            hit = planted.where(found.rows)
-            met = np.isin(kinds(truth), kinds(found.rows[hit])).mean() if len(truth) else np.nan
-            _line(method, len(found.rows), hit.mean() if hit.size else np.nan, met)
-        for method, named in (("testsgd", worst_rules), ("groups", worst_rates)):
-            inside = named(model, people, fresh)
-            refused = planted.where(fresh) & planted.against(fresh)
-            both = (inside & refused).sum()
-            _line(method, int(inside.sum()), both / max(inside.sum(), 1), both / refused.sum())
+        for method in lines[0]:
+            _line(method, [each[method] for each in lines])
 
 
-def _line(method: str, found: int, precision: float, recall: float) -> None:
-    print(f"  {method:<18}{found:>8,}{precision:>11.1%}{recall:>8.1%}", flush=True)
+def _lines(
+    planted: Planted, model: Trained, fresh: Rows, seed: int, limits: tuple[int, float]
+) -> dict[str, Line]:
+    """Return what each method finds of one planted bias."""
+    people = population(ROWS, 3 * seed + 1)
+    truth = fresh[planted.where(fresh)]
+    truth = truth[flips(model, truth)]
+    criterion = Criterion.fit(DOMAIN, people)
+    lines = {}
+    for method in SEARCHES:
+        found = searched(model, DOMAIN, people, method, criterion, limits, seed)
+        hit = planted.where(found.rows)
+        met = np.isin(kinds(truth), kinds(found.rows[hit]))
+        lines[method] = Line(len(hit), _mean(hit), _mean(met))
+    refused = planted.where(fresh) & planted.against(fresh)
+    for method, named in (("testsgd", worst_rules), ("groups", worst_rates)):
+        inside = named(model, people, fresh)
+        lines[method] = Line(int(inside.sum()), _mean(refused[inside]), _mean(inside[refused]))
+    return lines
+
+
+def _mean(marks: Mask) -> float:
+    """Return the share of marks that are set; NaN of none."""
+    return float(marks.mean()) if marks.size else np.nan
+
+
+def _line(method: str, lines: list[Line]) -> None:
+    # who names nobody has no precision
+    found, precision, recall = (np.array(each) for each in zip(*lines, strict=True))
+    precise = precision[~np.isnan(precision)]
+    print(
+        f"  {method:<18}{found.mean():>8,.0f}{precise.mean() if precise.size else np.nan:>11.1%}"
+        f"{recall.mean():>8.1%}{recall.min():>9.1%}{recall.max():>8.1%}",
+        flush=True,
+    )
