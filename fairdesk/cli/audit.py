@@ -431,6 +431,7 @@ def _plausible_figures(share: PlausibleShare | None) -> dict[str, object]:
         "plausible_shown": share.plausible_shown / share.shown,
         "plausible_held_out": share.reference.held_out,
         "plausible_uniform": share.reference.uniform,
+        "plausible_by_distance": share.reference.by_distance,
         # as it is published, in per cent
         "atn": 100 * share.atn,
         "atn_rows": 100 * share.atn_rows,

@@ -20,6 +20,7 @@ from fairdesk.audit.shards.in_turn import search_in_turn
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching, Worker
+from fairdesk.data.domain.constraint_check import no_starting_points
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import FairDeskError, SpecError, StoreError, concerning
 from fairdesk.groups.text.terms import lists_of_terms
@@ -269,11 +270,7 @@ class _Keeper:
         """Return the people to start from, and what earlier runs found and proved."""
         people = self._store.spec.domain.people(self._store.table())
         if not len(people):
-            raise SpecError(
-                "No row of the data lies in the input domain, so there are no starting points.",
-                why="Every row has a missing value or a value that is not allowed.",
-                remedy="Widen the allowed values of the input domain.",
-            )
+            raise no_starting_points(self._store.spec.domain)
         counts = method_named(self._spec.method).counts_rows
         all_rows = everything_of(self._store.spec) if counts else None
         if not self._spec.continues:

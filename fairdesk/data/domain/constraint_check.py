@@ -13,6 +13,7 @@ from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.determined import learn
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Table
+from fairdesk.errors import SpecError
 
 #: So many broken rows are named.
 _MOST_NAMED = 10
@@ -132,4 +133,21 @@ def _followable(
         if each.unknown and each.name in following
         else each
         for each in attributes
+    )
+
+
+def no_starting_points(domain: Domain) -> SpecError:
+    """Return the error that says why none of a table's rows lies in the input domain."""
+    if not domain.has_constraints:
+        why = "Every row has a missing value or a value that is not allowed."
+        remedy = "Widen the allowed values of the input domain."
+    else:
+        why = (
+            "Every row has a missing value or a value that is not allowed, or breaks a constraint."
+        )
+        remedy = "Widen the allowed values of the input domain, or change or remove a constraint."
+    return SpecError(
+        "No row of the data lies in the input domain, so there are no starting points.",
+        why=why,
+        remedy=remedy,
     )

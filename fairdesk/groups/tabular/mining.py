@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.data.domain.constraint_check import no_starting_points
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
@@ -118,11 +119,7 @@ class Mining:
         """Refuse data that tell of nobody."""
         grouping = self.context.domain.grouping
         if not len(self.people):
-            raise SpecError(
-                "No row of the data lies in the input domain, so there are no starting points.",
-                why="Every row has a missing value or a value that is not allowed.",
-                remedy="Widen the allowed values of the input domain.",
-            )
+            raise no_starting_points(self.context.domain)
         if np.isnan(self.groups).all():
             names = ", ".join(f"“{each.name}”" for each in grouping)
             raise SpecError(

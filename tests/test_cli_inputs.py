@@ -1,0 +1,220 @@
+"""Whole audits of tables that leave little to search, with real searches, and what they print."""
+
+import json
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
+from fairdesk.cli import main as cli
+from fairdesk.population.criterion import LEAST_ROWS
+from fairdesk.samples import samples
+from tests import phrases
+
+NAMES = ("female", "male")
+MAFT = ("--method", "maft", "--option", "global_num=60", "local_num=30")
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path, monkeypatch, shared_guests):
+    """Keep the log out of the user's home."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def applicants(rows=600, **more):
+    """Draw a table; ``more`` has columns to add, made of the table so far."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 70, rows),
+            "sex": rng.choice(NAMES, rows),
+            "income": rng.integers(0, 12, rows),
+        }
+    )
+    for name, made in more.items():
+        table[name] = made(table)
+    points = table["age"] + 12 * (table["sex"] == "male") + 2 * table["income"]
+    return table.assign(hired=np.where(points > 60, "yes", "no"))
+
+
+def logistic(table, inputs):
+    """Train a pipeline on some columns of a table."""
+    names = [name for name in inputs if not pd.api.types.is_numeric_dtype(table[name])]
+    return _trained(LogisticRegression(max_iter=3000), names, table, inputs)
+
+
+def boosted(table, inputs):
+    """Train a pipeline that takes missing names."""
+    return _trained(HistGradientBoostingClassifier(max_iter=20), ["sex"], table, inputs)
+
+
+def _trained(last, names, table, inputs):
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    encoded = make_column_transformer((encoder, names), remainder="passthrough")
+    return make_pipeline(encoded, last).fit(table[list(inputs)], table["hired"])
+
+
+@pytest.fixture
+def audited(tmp_path, capsys):
+    """Audit a table by a model; gives the exit code, what was printed, and the standard error."""
+
+    def audit(table, model, *more, protected=("sex",), limits=None):
+        table.to_csv(tmp_path / "people.csv", index=False)
+        joblib.dump(model, tmp_path / "model.joblib")
+        words = ["--data", tmp_path / "people.csv", "--model", tmp_path / "model.joblib"]
+        words += ["--label", "hired", "--favourable", "yes", "--trust-model", "--json"]
+        words += ["--out", tmp_path / "out"]
+        words += [part for name in protected for part in ("--protected", name)]
+        if limits is not None:
+            (tmp_path / "limits.json").write_text(json.dumps(limits))
+            words += ["--domain", tmp_path / "limits.json"]
+        code = cli.main(["audit", *map(str, (*words, *(more or MAFT)))])
+        out, err = capsys.readouterr()
+        return code, json.loads(out) if out else {}, err
+
+    return audit
+
+
+def pairs_of(tmp_path):
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        return store.spec.domain, list(store.each_pair(PairQuery()))
+
+
+@pytest.mark.parametrize(("rows", "by_distance"), [(LEAST_ROWS - 1, True), (LEAST_ROWS, False)])
+def test_a_table_too_small_for_a_tree_is_compared_by_distance(audited, rows, by_distance):
+    model = logistic(applicants(), ("age", "sex", "income"))
+    code, told, _ = audited(applicants(rows), model)
+    assert code == 0
+    assert told["found"] > 0
+    assert told["plausible_by_distance"] is by_distance
+    assert told["plausible"] == 1
+
+
+def test_a_column_with_thousands_of_names(audited, tmp_path):
+    table = applicants(
+        5_000,
+        town=lambda t: [f"town {i}" for i in np.random.default_rng(1).integers(0, 4_000, len(t))],
+    )
+    model = logistic(table, ("age", "sex", "income", "town"))
+    code, told, _ = audited(table, model, *MAFT[:3], "global_num=20", "local_num=10")
+    assert code == 0
+    assert told["found"] > 0
+    assert told["plausible"] == 1
+    assert any("“town”" in each for each in told["warnings"])
+    domain, pairs = pairs_of(tmp_path)
+    place = domain.names.index("town")
+    assert len(domain.attributes[place].values) == table["town"].nunique() > 2_000
+    assert all(pair.row[place] == pair.partner[place] for pair in pairs)
+
+
+def test_constant_columns(audited, tmp_path):
+    table = applicants(country=lambda _: "here", year=lambda _: 2020)
+    model = logistic(table, ("age", "sex", "income", "country", "year"))
+    code, told, err = audited(table, model)
+    assert (code, err) == (0, "")
+    assert told["found"] > 0
+    assert {name for name in table if any(f"“{name}”" in each for each in told["warnings"])} == {
+        *("country", "year"),
+    }
+    domain, pairs = pairs_of(tmp_path)
+    assert {pair.row[domain.names.index("year")] for pair in pairs} == {2020.0}
+    # nothing of it can change
+    code, told, err = audited(table, model, protected=("country",))
+    assert (code, told) == (1, {})
+    assert "“country”" in err
+    assert phrases.ONE_VALUE in err
+
+
+def test_missing_cells_are_a_value_of_their_own(audited, tmp_path):
+    table = applicants()
+    table["sex"] = table["sex"].where(table.index % 6 > 0)
+    code, told, _ = audited(table, boosted(table, ("age", "sex", "income")))
+    assert code == 0
+    domain, pairs = pairs_of(tmp_path)
+    place = domain.names.index("sex")
+    unknown = domain.attributes[place].unknown_code
+    assert domain.attributes[place].named == NAMES
+    assert told["found"] == len(pairs)
+    # a pair may compare such a cell with a name, and may be plausible
+    assert any(unknown in (pair.row[place], pair.partner[place]) for pair in pairs)
+    assert told["plausible"] == 1
+
+
+def test_a_protected_column_that_the_model_is_not_given(audited):
+    table = applicants(race=lambda t: np.random.default_rng(1).choice(list("abc"), len(t)))
+    model = logistic(table, ("age", "sex", "income"))
+    code, told, _ = audited(table, model, protected=("sex", "race"))
+    assert code == 0
+    assert told["found"] == told["alone"]["sex"] > 0
+    # alone it leaves nothing to search: a method is refused, and a plan compares groups only
+    code, told, err = audited(table, model, protected=("race",))
+    assert (code, told) == (1, {})
+    assert phrases.NOT_GIVEN in err
+    code, told, _ = audited(table, model, "--plan", "quick", protected=("race",))
+    assert code == 0
+    assert told["method"] == "groups"
+    assert set(told["left_out"]) == {"estimate", "maft"}
+    assert all(phrases.NOT_GIVEN in why for why in told["left_out"].values())
+
+
+def test_constraints_that_no_combination_fulfils_are_named(audited):
+    table = applicants()
+    model = logistic(table, ("age", "sex", "income"))
+    code, told, err = audited(table, model, limits={"constraints": ["income > age"]})
+    assert (code, told) == (1, {})
+    assert "income > age" in err
+
+
+def test_constraints_that_no_row_fulfils_are_given_as_the_reason(audited):
+    table = applicants()
+    table = table[(table["age"] > 20) | (table["income"] < 10)]
+    model = logistic(table, ("age", "sex", "income"))
+    code, told, err = audited(table, model, limits={"constraints": ["age <= 20", "income >= 10"]})
+    assert code == 1
+    assert (told["state"], told["found"]) == ("failed", 0)
+    assert phrases.NOBODY_TO_START_FROM in err
+    assert "breaks a constraint" in err
+
+
+def test_where_no_counterfactual_is_plausible_no_pair_is_found(audited):
+    # whoever is of the other sex is never called so
+    table = applicants(called=lambda t: np.where(t["sex"] == "female", "Ms", "Mr"))
+    model = logistic(table, ("age", "sex", "income", "called"))
+    code, told, _ = audited(table, model)
+    assert (code, told["found"], told["state"]) == (0, 0, "done")
+    assert told["rejected"] > 0
+    code, told, _ = audited(table, model, *MAFT, "--no-plausible")
+    assert code == 0
+    assert told["found"] > 0
+    assert told["plausible"] == 0
+
+
+def test_a_run_of_a_sample_tells_of_plausible_pairs_and_of_the_population(tmp_path, capsys):
+    sample = samples()[0]
+    words = ["--data", sample.data_path, "--model", sample.model_path(sample.models[0])]
+    words += ["--label", sample.label, "--favourable", sample.favourable]
+    words += ["--protected", "sex", "--protected", "race", "--out", tmp_path / "out", "--json"]
+    words += [*MAFT, "--method", "certify", "--seconds", "4"]
+    assert cli.main(["audit", *map(str, words)]) == 0
+    searched, certified = json.loads(capsys.readouterr().out)["runs"]
+    assert 0.9 <= searched["plausible_shown"] <= 1
+    assert 0 < searched["atn"] <= 100
+    parts = [certified[f"population_{name}"] for name in ("certified", "falsified", "undecided")]
+    assert sum(parts) == pytest.approx(1)
+    # how much is decided in this time is the machine's affair
+    assert all(0 <= part <= 1 for part in parts)
+    groups = {name: set(rates) for name, rates in certified["rate_low"].items()}
+    assert groups == {name: set(rates) for name, rates in certified["rate_high"].items()}
+    assert groups["sex"] == {"Female", "Male"}
+    assert len(groups["race"]) == 5
+    for name, rates in certified["rate_low"].items():
+        for group, low in rates.items():
+            assert 0 <= low <= certified["rate_high"][name][group] <= 1
