@@ -61,7 +61,7 @@ def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
     """Say what the model is."""
     model, mapping = spec.model, spec.mapping
     classes = ", ".join(
-        f"{name} (favourable)" if i == mapping.favourable_class else name
+        _favourable(name, spec.favourable) if i == mapping.favourable_class else name
         for i, name in enumerate(spec.decisions)
     )
     if model.read_as_data:
@@ -96,6 +96,11 @@ def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
         ("Columns matched", mapping.matched),
     )
     return tuple((name, text) for name, text in facts if text)
+
+
+def _favourable(name: str, recorded: str) -> str:
+    """Name the favourable decision, beside the recorded outcome where that is called otherwise."""
+    return f"{name} (favourable: {recorded})" if name != recorded else f"{name} (favourable)"
 
 
 def _a(person: str) -> str:

@@ -742,3 +742,13 @@ def test_pages_are_reached_by_keys(qtbot, reading):
             reading, Qt.Key(Qt.Key.Key_0 + number % 10), Qt.KeyboardModifier.ControlModifier
         )
         assert reading._pages.currentIndex() == number - 1
+
+
+def test_the_favourable_decision_is_joined_with_the_recorded_outcome(tmp_path):
+    with Store.open(make_audit(tmp_path)) as store:
+        spec = store.spec
+    good = spec.decisions[spec.mapping.favourable_class]
+    same = msgspec.structs.replace(spec, favourable=good)
+    other = msgspec.structs.replace(spec, favourable=">50K")
+    assert f"{good} (favourable)" in dict(model_facts(same))["Outputs"]
+    assert f"{good} (favourable: >50K)" in dict(model_facts(other))["Outputs"]
