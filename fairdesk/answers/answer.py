@@ -53,8 +53,7 @@ _MISSING = fixed(
         "certain": "Not certified. Certification shows for which part of the input domain the "
         "decision cannot change.",
         "subgroups": "Not searched. Subgroup discovery ranks subgroups by their gap to all others.",
-        "mitigation": "Not tried. A mitigation retrains the model and compares discrimination and "
-        "accuracy on test rows, which it is not trained on.",
+        "mitigation": "No mitigation was run.",
     }
 )
 #: The kinds of runs that answer each question.

@@ -360,15 +360,15 @@ def _example(
         return _answer(Question.EXAMPLE, words.headline(spec, most), (), most, searched, None)
     # a run that estimates or certifies finds pairs too
     of = next((run for run in runs if run.id == pair.run), most)
-    counted = of if of in searched else most
     names = words.protected_names(spec.domain)
-    charted = counted.found > 0 and len(names) > 1
-    chart = pictures.sufficient_alone(names, counted) if charted else None
+    # the bars are of the run that the pair is of: an estimate's pairs have none
+    charted = of in searched and of.found > 0 and len(names) > 1
+    chart = pictures.sufficient_alone(names, of) if charted else None
     said = pair_statement(spec, pair, value)
     bars = (
         say(
             "Bars: pairs of run {run} in which changing this attribute alone is enough.",
-            run=str(counted.id),
+            run=str(of.id),
         )
         if charted
         else ""
@@ -416,7 +416,6 @@ def pair_statement(
         )
         for name, before, after in changed
     ]
-    steps = [f"{before} → {after}" for _, before, after in changed]
     sentence = say(
         "Changing {changes}, with everything else equal, changes the decision from {before} to "
         "{after} (score {row} to {partner}; pair {number} of run {run}).",
@@ -431,12 +430,14 @@ def pair_statement(
     label = say(
         "One discriminatory pair: {names}", names=words.listed([name for name, _, _ in changed])
     )
-    brief = say(
-        "With everything else equal, the decision changes from {before} to {after}.",
-        before=words.decision_word(spec, pair.row_class),
-        after=words.decision_word(spec, pair.partner_class),
+    shown = say(
+        "As {before}: {first}. As {after}: {second}.",
+        before=", ".join(before for _, before, _ in changed),
+        first=words.decision_word(spec, pair.row_class),
+        after=", ".join(after for _, _, after in changed),
+        second=words.decision_word(spec, pair.partner_class),
     )
-    return Statement("example", label, ", ".join(steps), sentence, brief)
+    return Statement("example", label, shown, sentence, say("Everything else is equal."))
 
 
 def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

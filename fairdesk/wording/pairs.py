@@ -67,7 +67,7 @@ def writers(spec: AuditSpec, decision: Callable[[int], str]) -> dict[Kind, Calla
     """Return what writes a value of each kind; a decision is written by ``decision``."""
     protected = words.protected_names(spec.domain)
     return {
-        "number": str,
+        "number": words.number,
         "text": str,
         "mark": str,
         "decision": decision,
@@ -110,30 +110,22 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
     }
     told = [
         say(
-            "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
-            "instance is farther from every data row than 95 % of the data rows held out. How "
-            "typical they are was not "
-            "estimated: the data have too few rows or too many attributes.",
+            "{plausible} of {n} pairs compared with the data are plausible ({share}): both "
+            "instances are as near to a data row as 95 of 100 data rows held out for this check. "
+            "How typical they are was not estimated: the data have too few rows or too many "
+            "attributes.",
             **values,
         )
         if reference.by_distance
         else say(
-            "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
-            "instance is rarer, or farther from every data row, than 95 % of the data rows held "
-            "out. These are two criteria, each met by 95 % of the data rows held out.",
+            "{plausible} of {n} pairs compared with the data are plausible ({share}): both "
+            "instances are as usual, and as near to a data row, as 95 of 100 data rows held out "
+            "for this check.",
             **values,
         )
     ]
-    if share.shown < share.compared:
-        told.append(
-            say(
-                "Of the {n} pairs shown first, {share} are.",
-                n=words.number(share.shown),
-                share=words.percent(share.plausible_shown, share.shown),
-            )
-        )
+    told.append(say("An individual in the data can have a counterfactual that is not plausible."))
     told.append(_held_against(reference))
-    told.append(_alike(share))
     return Statement("example", say("plausible pairs"), part, " ".join(told))
 
 
@@ -142,50 +134,33 @@ def _held_against(reference: Reference) -> str:
     values = {"held_out": words.shown_percent(reference.held_out, 1)}
     if reference.uniform is not None:
         values["uniform"] = words.shown_percent(reference.uniform, 1)
-        if reference.by_distance:
-            return say(
-                "By the same criterion, {held_out} of the data rows held out and {uniform} of "
-                "instances drawn uniformly from the input domain are plausible.",
-                **values,
-            )
         return say(
-            "Both criteria are met by {held_out} of the data rows held out and by {uniform} of "
-            "instances drawn uniformly from the input domain.",
+            "Of the data rows held out, {held_out} are plausible; of instances drawn uniformly "
+            "from the input domain, {uniform}.",
             **values,
         )
-    if reference.by_distance:
-        return say(
-            "By the same criterion, {held_out} of the data rows held out are plausible.", **values
-        )
-    return say("Both criteria are met by {held_out} of the data rows held out.", **values)
+    return say("Of the data rows held out, {held_out} are plausible.", **values)
 
 
-def _alike(share: PlausibleShare) -> str:
+def naturalness_sentence(share: PlausibleShare) -> str:
     """Say how alike the instances shown first are to the data as a set, and what there can be."""
     values = {
         "atn": words.number(100 * share.atn, 1),
         "rows": words.number(100 * share.atn_rows, 1),
     }
-    if share.atn_changing is None:
-        alike = say(
-            "Average trueness of naturalness (ATN) of the instances shown first: {atn} of 100; of "
-            "as many data rows drawn at random: {rows}.",
+    if share.atn_changing is not None:
+        values["changing"] = words.number(100 * share.atn_changing, 1)
+        return say(
+            "Average trueness of naturalness (ATN; 100: distributed as the data are) of the "
+            "instances shown first: {atn}; of data rows drawn at random: {rows}; of data rows "
+            "whose decision changes: {changing}.",
             **values,
         )
-    else:
-        alike = say(
-            "Average trueness of naturalness (ATN) of the instances shown first: {atn} of 100; of "
-            "as many data rows drawn at random: {rows}; of the {n} data rows among the instances "
-            "found: {changing}. Individuals whose decision changes differ from the rest as a set.",
-            **values,
-            n=words.number(share.changing),
-            changing=words.number(100 * share.atn_changing, 1),
-        )
-    meaning = say(
-        "ATN compares distributions and correlations, as a set, with those of the data (100: the "
-        "same) and says little about single instances."
+    return say(
+        "Average trueness of naturalness (ATN; 100: distributed as the data are) of the instances "
+        "shown first: {atn}; of data rows drawn at random: {rows}.",
+        **values,
     )
-    return f"{alike} {meaning}"
 
 
 def plausible_in_short(share: PlausibleShare) -> str:

@@ -22,11 +22,8 @@ from fairdesk.wording.statements import Statement
 EXAMPLES = fixed(
     "A discriminatory pair is two instances that differ in protected attributes only and receive "
     "different decisions. Each pair shows that, for these inputs, the model’s decision depends "
-    "on a protected attribute. Neither the number of pairs nor their share among the instances "
-    "tested is a prevalence: a search goes where it expects pairs; random sampling draws from the "
-    "input domain; a random-sample estimate tests combinations of the input domain, the "
-    "individuals in the data and perturbed data rows in turn. Instances are synthetic or rows of "
-    "the data."
+    "on a protected attribute. Do not read the number of pairs as how often this happens. "
+    "Instances are synthetic or rows of the data."
 )
 #: What the rows of the data show, and what not.
 OBSERVED = fixed(
@@ -38,9 +35,9 @@ OBSERVED = fixed(
 FOUR_FIFTHS = fixed("The four-fifths threshold is a screening rule, not a legal conclusion.")
 #: What searches for groups show, and what not.
 ESTIMATED_GROUPS = fixed(
-    "Figures of discovered subgroups are estimated from perturbed data rows, with the "
-    "confidence intervals given. They show which subgroups differ, not why: members of a "
-    "subgroup may differ from all others in more than the protected attributes."
+    "Figures of discovered subgroups are estimated from perturbed data rows (copies with one other "
+    "value changed slightly). They show which subgroups differ, not why: members of a subgroup may "
+    "differ from all others in more than the protected attributes."
 )
 #: The same of identity terms: these are exchanged, and the rest of a text stays.
 ESTIMATED_TERMS = fixed(

@@ -132,7 +132,7 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         "Source: Subgroup discovery, run 2. Also: ",
         "Source: Group metrics, run 4. Also: ",
         # rule sets
-        "90.25 % confidence (the product of the confidence levels of both rates)",
+        "with 90.25 % confidence. It is narrower",
         "Values of job were taken one by one.",
         "+", "−62.4 −66.1 to −58.0 < 0.0001 6.7 % −59.0 1",
         "income below 20.5",
@@ -263,9 +263,9 @@ def test_no_number_of_queries_is_promised_for_each_instance(text):
     assert "Combinations that a constraint forbids are not queried" in text
 
 
-def test_near_duplicates_and_subgroups_that_chance_explains_are_explained(text):
-    assert "exclude nearly the same members" in text
-    assert f"listed too and are {phrases.NOT_SIGNIFICANT}: 0 of these" in text
+def test_similar_subgroups_and_those_that_chance_explains_are_explained(text):
+    assert "similar and opposite subgroups are left out" in text
+    assert f"with p above 0.05 a gap is {phrases.NOT_SIGNIFICANT}" in text
 
 
 def test_no_verdict_is_printed_and_nothing_undefined_is_a_number(text):

@@ -228,7 +228,9 @@ class Forest:
         extremes = say("highest: {name}, {rate}", name=groups.name(best), rate=groups.rate(best))
         yield Line(best.rate, extremes, "ink")
         fifths = float(FOUR_FIFTHS) * best.rate
-        below = say("below the four-fifths threshold ({share})", share=words.percent(fifths, 1.0))
+        below = say(
+            "below four fifths of the highest rate: {share}", share=words.percent(fifths, 1.0)
+        )
         yield Line(fifths, below, "discriminatory", (4, 2), shaded=True, below=True)
 
 

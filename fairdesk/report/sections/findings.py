@@ -11,6 +11,7 @@ from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.counts import Counts
 from fairdesk.charts.kinds.lines import Drawing, Line
+from fairdesk.individual.shares.options import EstimateOptions
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -33,7 +34,7 @@ from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import say
-from fairdesk.wording.pairs import plausible_pairs
+from fairdesk.wording.pairs import naturalness_sentence, plausible_pairs
 
 _LEFT_OUT = (
     "instances that the search would have tested, but that break a constraint, are too far "
@@ -134,6 +135,7 @@ def results(material: Material) -> Section:
         blocks.append(Callout(say("Examples, not a rate."), words.EXAMPLES))
     if (share := material.gathered.plausible) is not None:
         blocks.append(Text(plausible_pairs(share).sentence))
+        blocks.append(appended(Text(naturalness_sentence(share))))
     for run in material.searches:
         made = _run_blocks(material, run)
         blocks += made if run is _main(material) else map(appended, made)
@@ -179,7 +181,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if ended := words.ending(run):
         blocks.append(Callout("Incomplete.", ended))
     blocks += _statements(material, run)
-    blocks.append(Text(f"{words.capital(figures.effort(run))}."))
+    blocks.append(Text(f"{words.capital(figures.effort(run))}.{_once(run)}"))
     blocks += _course(material, run)
     if run.found and figures.searches(run) and len(material.progress[run.id]):
         title = say("Discriminatory pairs found, by instances tested", people=material.people)
@@ -272,10 +274,12 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         right=(2, 3, 4, 5),
         caption=say(
             "Share whose decision changes when only these attributes change, from random "
-            "samples; “all tested” marks an exhaustive count, which has no interval. The "
-            "fixed-sample confidence interval "
+            "samples; perturbed data rows are copies of data rows with {moved} other values "
+            "changed by at most {steps} steps. The fixed-sample confidence interval "
             "({confidence}) is for a sample size chosen beforehand (“–” where there was none); the "
-            "anytime-valid interval remains valid when sampling is stopped early",
+            "anytime-valid interval holds also when sampling stops early",
+            moved=str(run.spec.options.get("moved", EstimateOptions().moved)),
+            steps=str(run.spec.options.get("steps", EstimateOptions().steps)),
             confidence=confidence,
         ),
         key=f"shares-{run.id}",
@@ -301,6 +305,14 @@ def _facts(run: RunRecord) -> tuple[Fact, ...]:
         Fact("Random seed", str(run.spec.seed)),
         Fact("Started", evidence.date_text(evidence.moment(run.started))),
     )
+
+
+def _once(run: RunRecord) -> str:
+    """Say of samples why there are fewer instances and pairs than draws."""
+    drawn = [each for each in run.figures if isinstance(each, Share) and not each.exhaustive]
+    if not drawn or figures.searches(run):
+        return ""
+    return " " + say("An instance drawn several times counts once here, but each time in a share.")
 
 
 def _tried(run: RunRecord) -> str:

@@ -29,6 +29,7 @@ from fairdesk.results.trials import trials_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.language import say, say_many
+from fairdesk.wording.pairs import CLEAREST, NARROW
 from fairdesk.wording.rules import rule_phrase
 
 #: A file that a command reads is printed up to so many characters: about a page.
@@ -96,6 +97,9 @@ def _definitions(material: Material) -> Iterator[Block]:
         for each in passages.definitions("people"):
             if material.proofs or getattr(each, "key", "") != "certified":
                 yield each
+        if material.gathered.clearest is not None:
+            meaning = say(CLEAREST, apart=words.plain(NARROW, 2))
+            yield Text(f"{words.capital(meaning)}.", lead=say("Clearest pair."))
     if material.gathered.plausible is not None:
         yield from passages.definitions("plausibility")
     yield from passages.definitions("groups")

@@ -48,11 +48,7 @@ WHAT = (
     "results below describe models that were trained in this audit, to measure whether this "
     "helps and what it costs."
 )
-_NOT_REPAIRED = (
-    "a mitigation. It would show whether retraining the model with rows made from what was "
-    "found reduces discrimination, and what that costs, measured on rows that the model was "
-    "not trained on."
-)
+_NOT_REPAIRED = "a mitigation. It would show what retraining the model changes, and at what cost."
 _NO_MODEL = (
     "every mitigation, because no model is available to retrain. It would show whether "
     "training with other rows reduces discrimination, and what that costs."

@@ -68,7 +68,7 @@ _MEANINGS = fixed(
     {
         "shortfall": (
             "shortfall: how many more of the group would have the favourable outcome at the rate "
-            "of all groups together"
+            "of all groups together (–: none)"
         ),
         "equal": (
             "equal opportunity: the group’s true positive rate minus that of the reference group"
@@ -162,10 +162,9 @@ def errors(material: Material) -> Section:
         return Section("Error rates by group", (not_run(_NOT_JUDGED),))
     blocks: list[Block] = []
     for table in _shown(tables, _TOGETHER["scores"]):
-        by = words.listed(table.attributes)
         title = table_words.table_title(material.spec, table)
         if said := errors_statement(table):
-            blocks.append(stated(said, (say("By {by}.", by=by), *_uncertain(table))))
+            blocks.append(stated(said, tuple(_uncertain(table))))
         keys = ("n_samples", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
         grid = _grid(
             table,
@@ -201,13 +200,10 @@ def _uncertain(table: GroupTable) -> Iterator[str]:
         return
     yield (
         say(
-            "These rates are of {widest} and {best} individuals, those with {outcome} recorded "
-            "outcome. The {percent} confidence interval covers this difference alone, although it "
-            "is the largest of several.",
-            outcome=say("the favourable") if gap.what == "true" else say("another"),
+            "These rates are of {widest} and {best} individuals. The interval is not corrected "
+            "for picking this difference.",
             widest=words.number(gap.counts[1]),
             best=words.number(gap.reference[1]),
-            percent=words.percent_of("95"),
         )
     )
 
@@ -302,9 +298,7 @@ def _ratio_ends(table: GroupTable) -> Iterator[str]:
     worst = worst_of(table)
     compared = sum(not line.excluded for line in table.lines)
     if compared > 2 and worst is not None and ratio_interval(table, worst) is not None:
-        yield say(
-            "The confidence interval covers this ratio alone, although it is the lowest of several."
-        )
+        yield say("The interval is not corrected for picking the lowest ratio.")
 
 
 def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
@@ -341,7 +335,8 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
             "with the outcome per one without it) divided by the reference group’s. Z: the "
             "difference in standard errors. Difference in percentage points, with Newcombe’s "
             "interval; that of AIR is calculated on the logarithm of the ratio of both rates; "
-            "p-values are Holm-corrected for all groups of the table",
+            "corrected p: corrected for the {tests} comparisons of this table (Holm)",
+            tests=words.number(table_words.comparisons(table)),
             title=title,
             reference=reference,
         ),
@@ -416,7 +411,7 @@ def _grid(
     return Grid(
         header=(words.listed(table.attributes), *(column.head for column in chosen)),
         rows=tuple(
-            (_name(line, keys), *(_cell(column, table, line) for column in chosen))
+            (", ".join(line.values), *(_cell(column, table, line) for column in chosen))
             for line in lines
         ),
         widths=widths,
@@ -426,12 +421,6 @@ def _grid(
         optional=optional,
         evidence="observed",
     )
-
-
-def _name(line: GroupLine, keys: Sequence[str]) -> str:
-    """Write a group, and where no other column says so, that it is too small to be compared."""
-    name = ", ".join(line.values)
-    return say("{name} (too few)", name=name) if line.excluded and "impact" not in keys else name
 
 
 def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:

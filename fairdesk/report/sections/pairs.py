@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fairdesk.answers.selection import pooled
 from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.store.pair import Pair
 from fairdesk.data.profiling.nearest import everywhere, nearest
@@ -22,7 +21,7 @@ from fairdesk.results.events import Rows
 from fairdesk.wording import words
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.language import say
-from fairdesk.wording.pairs import CLEAREST, NARROW, entitled, outcomes
+from fairdesk.wording.pairs import entitled, outcomes
 
 #: Pairs in the section itself; the others are in the appendix.
 _IN_SECTION = 4
@@ -53,8 +52,11 @@ def pair_blocks(material: Material) -> list[Block]:
             )
         )
     else:
-        meaning = say(CLEAREST, apart=words.plain(NARROW, 2))
-        order.append(say("first the clearest ({meaning})", meaning=meaning))
+        order.append(
+            say("first the clearest one (section {place} says how)", place=str(place))
+            if (place := material.number("formulas") or material.number("method"))
+            else say("first the clearest one")
+        )
     if max(flagged, 1) < len(shown):
         order.append(
             "plausible ones and those with the largest difference in scores, diverse pairs before "
@@ -75,8 +77,6 @@ def pair_blocks(material: Material) -> list[Block]:
     people = material.spec.domain.people(material.table)
     cards = [_card(material, pair, people) for pair in shown]
     further = map(appended, cards[_IN_SECTION:])
-    counted = pooled(material.runs)
-    intro = f"{intro} {counted}" if counted else intro
     return [Text(intro), *hidden, *cards[:_IN_SECTION], *further, *_more_pairs(material)]
 
 

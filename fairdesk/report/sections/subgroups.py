@@ -209,7 +209,7 @@ def _rules(
         text = subgroup_words.evidence_sentence(spec, first, mined)
         blocks.append(Text(words.capital(text), lead=f"{words.capital(rule)}."))
     examined.append(
-        Text(subgroup_words.margin_sentence(first), lead="For comparison with the paper.")
+        appended(Text(subgroup_words.margin_sentence(first), lead="For comparison with the paper."))
     )
     if mined.outcome:
         blocks.append(_chart(spec, leaders[:_DRAWN], key))
@@ -250,7 +250,14 @@ def _listed(
     sets: Sequence[RuleSet],
     key: str,
 ) -> Grid:
-    """List the rule sets that stand for themselves, with how many variants each has."""
+    """List the rule sets that stand for themselves, with how many variants each has.
+
+    The one with the significantly lowest rate has a row also where it is one of these.
+    """
+    least = subgroup_words.lowest_of(spec, sets)
+    last_added = least is not None and least not in leaders
+    if least is not None and last_added:
+        leaders = (*leaders, least)
     rows = [
         (
             rule_phrase(spec, each.conditions),
@@ -264,13 +271,14 @@ def _listed(
         for each in leaders
     ]
     many = len(subgroup_words.leaders(sets))
+    listed = len(rows) - last_added
     shown = (
         say(
             "The first {rows} of {many} subgroups",
-            rows=words.number(len(rows)),
+            rows=words.number(listed),
             many=words.number(many),
         )
-        if many > len(rows)
+        if many > listed
         else "Subgroups"
     )
     return Grid(
@@ -286,27 +294,19 @@ def _listed(
                 "Corrected p",
                 "Support",
                 "Original data rows",
-                "Near-duplicates",
+                "Similar or opposite",
             ),
         ),
         rows=tuple(rows),
         widths=(2.05, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95, 1.0),
         right=(1, 2, 3, 4, 5, 6, 7, 8),
         caption=say(
-            "{shown} that are not near-duplicates of another, highest score first; "
-            "near-duplicates have nearly the same members, exclude nearly the same members (so "
-            "“men” is one of “women”), or are a part or an extension of it with a gap in the same "
-            "direction. Subgroups with "
-            "corrected p above {level} are listed too and are not statistically significant: "
-            "{chance} of these {rows}. Intervals and p-values are "
-            "corrected for all {rule_sets} subgroups tested. Gaps were calculated before "
-            "rounding. Original data rows: the gap in the rows without perturbation; † marks "
-            "one that does not confirm the estimate (it is less than half as large, has the "
-            "other direction, or is of too few rows)",
+            "{shown}, largest gap first{last}; similar and opposite subgroups are left out. "
+            "Intervals and p are corrected for {rule_sets} tests; with p above {level} a gap is "
+            "not statistically significant. †: not confirmed by the original data rows",
             shown=shown,
+            last=say(", then the lowest rate") if last_added else "",
             level=words.plain(subgroup_words.CHANCE, 2),
-            chance=words.number(sum(each.p > subgroup_words.CHANCE for each in leaders)),
-            rows=words.number(len(rows)),
             rule_sets=words.number(mined.rule_sets),
         ),
         key=f"rules-{key}",
@@ -347,7 +347,7 @@ def _all_rules(
         widths=(2.15, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95),
         right=(1, 2, 3, 4, 5, 6, 7),
         caption=say(
-            "All {sets} subgroups that were kept, near-duplicates included",
+            "All {sets} subgroups that were kept, similar and opposite ones included",
             sets=words.number(len(sets)),
         ),
         key=f"all-rules-{key}",

@@ -117,6 +117,29 @@ def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, G
     return write
 
 
+def _unless_few(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, GroupLine], str]:
+    """Write a figure of a group that is large enough to be compared."""
+
+    def write(_: GroupTable, line: GroupLine) -> str:
+        return say("too few") if line.excluded else cell(line)
+
+    return write
+
+
+def _unless_few_against(
+    cell: Callable[[GroupLine], str],
+) -> Callable[[GroupTable, GroupLine], str]:
+    """Write a comparison of a group that is large enough to be compared with the reference."""
+    return _against_others(lambda line: say("too few") if line.excluded else cell(line))
+
+
+def _shortfall_cell(line: GroupLine) -> str:
+    """Write how many are short; a group that is not short has none."""
+    if line.shortfall is not None and line.shortfall < 0:
+        return "–"
+    return _number_cell(line.shortfall, 1)
+
+
 def _impact(table: GroupTable, line: GroupLine) -> str:
     del table
     if line.impact_ratio is not None:
@@ -434,7 +457,7 @@ _COMPARED = (
     Column(
         "shortfall",
         "Shortfall",
-        lambda _, line: _number_cell(line.shortfall, 1),
+        lambda _, line: _shortfall_cell(line),
         _shortfall_formula,
     ),
     Column(
@@ -455,32 +478,37 @@ _ERRORS = (
     Column(
         "tpr",
         "True positive rate",
-        lambda _, line: _percent_cell(line.true_positive_rate),
+        _unless_few(lambda line: _percent_cell(line.true_positive_rate)),
         _tpr_formula,
     ),
     Column(
         "fpr",
         "False positive rate",
-        lambda _, line: _percent_cell(line.false_positive_rate),
+        _unless_few(lambda line: _percent_cell(line.false_positive_rate)),
         _fpr_formula,
     ),
     Column(
         "precision",
         "Precision",
-        lambda _, line: _percent_cell(line.precision),
+        _unless_few(lambda line: _percent_cell(line.precision)),
         _precision_formula,
     ),
-    Column("accuracy", "Accuracy", lambda _, line: _percent_cell(line.accuracy), _accuracy_formula),
+    Column(
+        "accuracy",
+        "Accuracy",
+        _unless_few(lambda line: _percent_cell(line.accuracy)),
+        _accuracy_formula,
+    ),
     Column(
         "equal",
         "Equal opportunity, percentage points",
-        _against_others(lambda line: _points_cell(line.equal_opportunity)),
+        _unless_few_against(lambda line: _points_cell(line.equal_opportunity)),
         _equal_formula,
     ),
     Column(
         "odds",
         "Average odds, percentage points",
-        _against_others(lambda line: _points_cell(line.average_odds)),
+        _unless_few_against(lambda line: _points_cell(line.average_odds)),
         _odds_formula,
     ),
 )

@@ -16,7 +16,6 @@ from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.groups.subgroups import (
-    CHANCE,
     by_category,
     category_statement,
     evidence_sentence,
@@ -25,6 +24,7 @@ from fairdesk.wording.groups.subgroups import (
     leaders,
     leaves_few,
     linear_statement,
+    lowest_of,
     mined_sentence,
     mined_with,
     rule_set_sentence,
@@ -73,7 +73,7 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement | None:
             said = Statement("estimated", say("Subgroups with a gap"), words.number(0), none)
             return said.with_more(*mined.notes[:1])
         sets = next(sets for each, sets in mined_with(figures) if each is mined)
-        return _with_lowest(spec, widest_statement(spec, mined, widest), widest, sets)
+        return _with_lowest(spec, mined, widest, sets)
     tables = [figure for figure in figures if isinstance(figure, GroupTable)]
     if tables:
         return worst_statement(spec, lowest(of_main_kind(spec, tables)))
@@ -89,16 +89,16 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement | None:
 
 
 def _with_lowest(
-    spec: AuditSpec, said: Statement, widest: RuleSet, sets: Sequence[RuleSet]
+    spec: AuditSpec, mined: RuleSearchSummary, widest: RuleSet, sets: Sequence[RuleSet]
 ) -> Statement:
-    """Name the subgroup with the lowest rate too, where the widest gap is to a higher one."""
-    lower = [each for each in sets if each.p <= CHANCE and each.phi_in < each.phi_out]
-    about_good = widest.outcome in ("", favourable(spec))
-    if not about_good or widest.phi_in < widest.phi_out or not lower:
+    """Say the widest gap; where it is to a higher rate, name the subgroup with the lowest too."""
+    said, least = widest_statement(spec, mined, widest), lowest_of(spec, sets)
+    if widest.phi_in < widest.phi_out or least is None:
         return said
-    least = min(lower, key=lambda each: each.phi_in)
     told = say(
-        "Lowest of the subgroups with a statistically significant gap: {subgroup}.",
+        "Lowest, of subgroups of at least {least} with a statistically significant gap: "
+        "{subgroup}.",
+        least=words.percent_of(f"{100 * mined.theta:g}"),
         subgroup=rule_set_sentence(spec, least),
     )
     return msgspec.structs.replace(said.with_more(told), brief=f"{said.brief} {told}")
@@ -149,14 +149,30 @@ def looked_at(figures: Iterable[Metric]) -> str:
     return ""
 
 
-def best_so_far(figures: Iterable[Metric]) -> str:
-    """Say in a few words how far the widest groups are apart; empty where nothing is known."""
-    figures = tuple(figures)
+def _widest_gap(figures: Sequence[Metric]) -> tuple[float, bool] | None:
+    """Return the widest gap of a run, and whether it is one of rates; ``None`` without any."""
     scored = [(sets[0].score, bool(mined.outcome)) for mined, sets in mined_with(figures) if sets]
     scored += [(each.gap, True) for each in figures if isinstance(each, GroupGap)]
     scored += [(each.score, True) for each in figures if isinstance(each, LinearGroup)]
-    if scored:
-        score, of_rates = max(scored)
+    return max(scored, default=None)
+
+
+def shortest(figures: Iterable[Metric]) -> str:
+    """Write the widest gap for a line of the sidebar: ``gap 16.3 points``; empty without any."""
+    widest = _widest_gap(tuple(figures))
+    if widest is None or not widest[0]:
+        return ""
+    score, of_rates = widest
+    if of_rates:
+        return say("gap {n} points", n=words.number(100 * score, 1))
+    return say("score gap {n}", n=words.number(score, 3))
+
+
+def best_so_far(figures: Iterable[Metric]) -> str:
+    """Say in a few words how far the widest groups are apart; empty where nothing is known."""
+    figures = tuple(figures)
+    if (widest := _widest_gap(figures)) is not None:
+        score, of_rates = widest
         if of_rates:
             return say("largest gap {n} percentage points", n=words.number(100 * score, 1))
         return say("largest gap in mean score {n}", n=words.number(score, 3))

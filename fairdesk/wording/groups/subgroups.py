@@ -109,16 +109,13 @@ def margin_sentence(rule_set: RuleSet) -> str:
     """Say the paper's own margin and confidence, and why the corrected interval is wider."""
     return say(
         (
-            "The published method states a margin of {margin} with {confidence} confidence (the "
-            "product of the confidence levels of both rates). It is narrower than the interval "
-            "above because it covers this subgroup alone, as if no other had been tested."
+            "The published method states a margin of {margin} with {confidence} confidence. It is "
+            "narrower because it ignores the other tests."
         )
         if _about_texts(rule_set)
         else (
-            "The published method states a margin of {margin} with {confidence} confidence (the "
-            "product of the confidence levels of both rates). It is narrower than the interval "
-            "above because it covers this subgroup alone, as if no other had been tested, and "
-            "these data rows only, however few they are."
+            "The published method states a margin of {margin} with {confidence} confidence. It is "
+            "narrower because it ignores the other tests and how few the data rows are."
         ),
         margin=_points(rule_set, rule_set.margin),
         confidence=_confidence(rule_set.confidence),
@@ -156,10 +153,10 @@ def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
     else:
         asked = say_many(
             mined.samples,
-            "For this, {n} perturbed data row was tested; the other queries of the run are for "
-            "the original data rows and for a check beforehand that outputs repeat.",
-            "For this, {n} perturbed data rows were tested; the other queries of the run are for "
-            "the original data rows and for a check beforehand that outputs repeat.",
+            "For this, {n} perturbed data row was tested: a copy of a data row with one value that "
+            "is not protected changed slightly.",
+            "For this, {n} perturbed data rows were tested: copies of data rows with one value "
+            "that is not protected changed slightly.",
         )
     return say_many(
         mined.rule_sets,
@@ -201,6 +198,21 @@ def leaves_few(mined: RuleSearchSummary, rule_set: RuleSet) -> bool:
 def leaders(rule_sets: Sequence[RuleSet]) -> tuple[RuleSet, ...]:
     """Return those that stand for themselves, in their order."""
     return tuple(each for each in rule_sets if each.leader < 0)
+
+
+def lowest_of(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> RuleSet | None:
+    """Return the one with the lowest rate of those whose rate is significantly lower.
+
+    ``None`` where there is none, and for a decision whose lower rate is not known to be worse.
+    """
+    lower = [
+        each
+        for each in rule_sets
+        if each.p <= CHANCE
+        and each.phi_in < each.phi_out
+        and each.outcome in ("", favourable(spec))
+    ]
+    return min(lower, key=lambda each: each.phi_in, default=None)
 
 
 def variants(rule_sets: Sequence[RuleSet], leader: RuleSet) -> tuple[RuleSet, ...]:

@@ -34,15 +34,17 @@ _LINES = fixed(
 )
 #: The error rates that are compared, and what they count.
 _ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive rates"})
-_ERRORS_MEAN = fixed(
+_ERRORS_SAID = fixed(
     {
         "true": (
-            "The true positive rate is the share decided favourably of those with the favourable "
-            "recorded outcome."
+            "Of individuals with the favourable recorded outcome, the model decides favourably for "
+            "{rate} with {group} and for {best_rate} with {best}, the reference (true positive "
+            "rates): {shown}."
         ),
         "false": (
-            "The false positive rate is the share decided favourably of those with another "
-            "recorded outcome."
+            "Of individuals with another recorded outcome, the model still decides favourably for "
+            "{rate} with {group} and for {best_rate} with {best}, the reference (false positive "
+            "rates): {shown}."
         ),
     }
 )
@@ -126,7 +128,7 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
             **values,
         )
         return Statement("observed", say("Impact ratio"), values["ratio"], said)
-    chance = say("; corrected {p}", p=p_is(worst.holm)) if worst.holm is not None else ""
+    chance = _chance(table, worst)
     ends = ratio_interval(table, worst)
     interval = (
         say(" (95 % CI {ends})", ends=words.ends(*(words.number(each, 2) for each in ends)))
@@ -161,6 +163,21 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
         **values,
     )
     return Statement("observed", label, values["ratio"], said, brief)
+
+
+def comparisons(table: GroupTable) -> int:
+    """Count the groups of a table that are compared with the reference."""
+    return sum(line.p is not None for line in table.lines)
+
+
+def _chance(table: GroupTable, line: GroupLine) -> str:
+    """Write the p-value of a group, and for how many comparisons it is corrected."""
+    if line.holm is None:
+        return ""
+    tests = comparisons(table)
+    if tests < 2:
+        return f"; {p_is(line.holm)}"
+    return say("; {p}, corrected for {n} comparisons", p=p_is(line.holm), n=words.number(tests))
 
 
 def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:
@@ -289,17 +306,17 @@ def error_gap(table: GroupTable) -> ErrorGap | None:
     ErrorGap, optional
         ``None`` without labels, and where no group that is compared differs.
     """
-    gaps = (gap for gap in _error_gaps(table) if not gap.line.excluded and gap.difference)
+    gaps = (gap for gap in _error_gaps(table) if gap.difference)
     return max(gaps, key=lambda gap: (gap.shown, abs(gap.difference)), default=None)
 
 
 def _error_gaps(table: GroupTable) -> Iterator[ErrorGap]:
-    """Yield how far each group is from the reference, those too small to be compared included."""
+    """Yield how far each group that is compared is from the reference."""
     best = reference_of(table)
     if best is None:
         return
     for line in table.lines:
-        if line is best or not line.known:
+        if line is best or not line.known or line.excluded:
             continue
         for what in ("true", "false"):
             own, its = _positives(line, what), _positives(best, what)
@@ -322,42 +339,49 @@ def errors_statement(table: GroupTable) -> Statement | None:
     gap, best = error_gap(table), reference_of(table)
     if gap is None or best is None:
         return None
+    group, reference = group_text(table, gap.line), group_text(table, best)
+    lower = gap.difference < 0
+    low, high = (100 * end for end in gap.ends)
     told = {
-        "ends": _points_between(gap),
+        "n": words.number(abs(100 * gap.difference), 1),
         "percent": words.percent_of("95"),
-        "group": group_text(table, gap.line),
-        "best": group_text(table, best),
+        # a difference that is shown has both ends on one side of zero
+        "ends": words.ends(*(words.number(each, 1) for each in sorted((abs(low), abs(high)))))
+        if gap.shown
+        else _points_between(gap),
+        "worse": group if lower else reference,
     }
-    if not gap.shown:
+    if not gap.shown and lower:
         shown = say(
-            "The {percent} confidence interval ({ends}) includes zero: no difference is shown.",
+            "{n} percentage points lower ({percent} CI {ends}). The interval includes zero: no "
+            "difference is shown",
             **told,
         )
-    elif gap.difference < 0:
+    elif not gap.shown:
         shown = say(
-            "The {percent} confidence interval ({ends}) excludes zero: the difference is to the "
-            "disadvantage of {group}.",
+            "{n} percentage points higher ({percent} CI {ends}). The interval includes zero: no "
+            "difference is shown",
+            **told,
+        )
+    elif lower:
+        shown = say(
+            "{n} percentage points lower ({percent} CI {ends}), to the disadvantage of {worse}",
             **told,
         )
     else:
         shown = say(
-            "The {percent} confidence interval ({ends}) excludes zero: the difference is to the "
-            "disadvantage of {best}.",
+            "{n} percentage points higher ({percent} CI {ends}), to the disadvantage of {worse}",
             **told,
         )
     said = say(
-        "Compared by {rates}: {rate} for {group} against {best_rate} for "
-        "{best}, the reference ({points}). {shown} {meaning}{excluded}",
-        rates=say(_ERROR_RATES[gap.what]),
-        points=points_of(gap.difference),
-        shown=shown,
+        _ERRORS_SAID[gap.what],
         rate=words.percent(*gap.counts),
-        group=told["group"],
+        group=group,
         best_rate=words.percent(*gap.reference),
-        best=told["best"],
-        meaning=say(_ERRORS_MEAN[gap.what]),
-        excluded=f" {_not_compared(table, gap)}".rstrip(),
+        best=reference,
+        shown=shown,
     )
+    said = f"{said} {_larger(table, gap)}".rstrip()
     label = say(
         "Difference in {rates} by {by}, in percentage points",
         rates=say(_ERROR_RATES[gap.what]),
@@ -370,35 +394,21 @@ def _points_between(gap: ErrorGap) -> str:
     return words.ends(*(signed(100 * end, 1) for end in gap.ends))
 
 
-def _not_compared(table: GroupTable, told: ErrorGap) -> str:
+def _larger(table: GroupTable, told: ErrorGap) -> str:
     """Say which difference is larger than the one that is told, and why it is not told first."""
     wider = [gap for gap in _error_gaps(table) if abs(gap.difference) > abs(told.difference)]
-    if wider:
-        widest = max(wider, key=lambda gap: abs(gap.difference))
-        values = {
-            "rates": say(_ERROR_RATES[widest.what]),
-            "group": group_text(table, widest.line),
-            "points": points_of(widest.difference),
-            "percent": words.percent_of("95"),
-            "ends": _points_between(widest),
-        }
-        larger = say(
-            "The table has a larger difference in {rates}: {points} for {group} ({percent} CI "
-            "{ends}).",
-            **values,
-        )
-        if not widest.shown:
-            larger += " " + say("Its interval includes zero: no difference is shown.")
-        if widest.line.excluded:
-            larger += " " + say("The group is too small to be compared.")
-        return larger
-    small = sum(line.excluded for line in table.lines)
-    if not small:
+    if not wider:
         return ""
-    return say_many(
-        small,
-        "{n} group is too small to be compared.",
-        "{n} groups are too small to be compared.",
+    widest = max(wider, key=lambda gap: abs(gap.difference))
+    # one that is shown comes first: the interval of a larger one includes zero
+    return say(
+        "The table has a larger difference in {rates}: {points} for {group}, but its interval "
+        "({percent} CI {ends}) includes zero.",
+        rates=say(_ERROR_RATES[widest.what]),
+        group=group_text(table, widest.line),
+        points=points_of(widest.difference),
+        percent=words.percent_of("95"),
+        ends=_points_between(widest),
     )
 
 

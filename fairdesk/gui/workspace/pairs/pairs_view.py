@@ -34,7 +34,7 @@ from fairdesk.gui.workspace.session.pairs_model import PairsModel
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.diversity import MOST_PEOPLE, representatives
 from fairdesk.wording import words
-from fairdesk.wording.pairs import plausible_in_short, plausible_pairs
+from fairdesk.wording.pairs import naturalness_sentence, plausible_in_short, plausible_pairs
 
 #: Rows that are copied at once at most; more belong into the findings file.
 _MOST_COPIED = 2_000
@@ -308,10 +308,10 @@ class PairsView(QWidget):
         self._weighed = weighed
         self._share.setVisible(share is not None)
         if share is not None:
-            said = plausible_pairs(share)
+            said = f"{plausible_pairs(share).sentence} {naturalness_sentence(share)}"
             self._share.setText(plausible_in_short(share))
-            self._share.setToolTip(said.sentence)
-            self._share.setAccessibleDescription(said.sentence)
+            self._share.setToolTip(said)
+            self._share.setAccessibleDescription(said)
         query = self.model.query
         present = (query.order, query.descending)
         fits = self._weighed or query.order not in _WEIGHED

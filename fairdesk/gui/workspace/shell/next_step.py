@@ -106,8 +106,8 @@ def next_step(
         button, page = "Discover subgroups", FIND_GROUPS
     elif run.found and not mitigated:
         what = (
-            "Read some pairs and flag those that matter. Then try a mitigation: rows made from "
-            "them are added to the training data, and the model is retrained."
+            "Read some pairs. Then try a mitigation: it adds rows made from all pairs to the "
+            "training data and retrains the model."
         )
         button, page = "Mitigate…", REPAIR
     elif run.found:

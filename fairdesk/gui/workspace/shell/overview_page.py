@@ -62,8 +62,7 @@ def question(spec: AuditSpec) -> str:
         column = words.quoted(spec.predictions)
         return f"How do the decisions in {column} differ between groups of {many} by {names}?"
     if domain.protected.size:
-        protected = words.listed(words.protected_names(domain), "or")
-        return f"Does the model’s decision change when only {protected} changes?"
+        return f"Does the model’s decision change {words.when_changes(domain)}?"
     if names:
         return f"How do the model’s decisions differ between groups of {many} by {names}?"
     return "Does the model’s decision change when only an identity term in the text changes?"

@@ -21,6 +21,7 @@ from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.figures import short_share
+from fairdesk.wording.groups import sentences as group_words
 
 OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Discriminatory pairs"
 SHARE, PROOF = "Estimates", "Certification"
@@ -158,10 +159,9 @@ def _groups(runs: Sequence[RunRecord]) -> Standing:
 
 def _groups_of(run: Run) -> Standing:
     """Say shortly what a run looked at, and how it stands."""
-    examined = sum(each.rule_sets for each in mined_of(run))
     text = words.state_word(run.state)
-    if examined:
-        text = words.counted(examined, "subgroup")
+    if mined_of(run):
+        text = group_words.shortest(run.figures) or text
     elif run.state == "done" and method_named(run.method).answers is QuestionKind.RATES:
         text = "measured"
     return Standing(text, OF_STATE[run.state])

@@ -73,7 +73,7 @@ class FindingsList(QTreeView):
         self.setItemDelegate(_Painter(self))
         self.setAccessibleName("Subgroups found")
         self.setAccessibleDescription(
-            "Up and down select a subgroup, Right shows its near-duplicates, Enter lists its "
+            "Up and down select a subgroup, Right shows similar or opposite ones, Enter lists its "
             "members, T shows the chart as a table."
         )
         self.setHeaderHidden(True)
@@ -228,7 +228,7 @@ def variants_text(finding: Finding) -> str:
     """Say how many variants are folded under a finding; empty where none are."""
     count = len(finding.variants)
     text = subgroup_words.variants_text(finding.mined, count)
-    return f"and {text} {'near-duplicate' if count == 1 else 'near-duplicates'}" if count else ""
+    return f"and {text} similar or opposite" if count else ""
 
 
 @dataclass(frozen=True)

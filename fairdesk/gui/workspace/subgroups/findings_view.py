@@ -45,7 +45,7 @@ _LIST, _ABOVE = 330, 420
 #: What findings about groups are, and what not.
 EXPLAINED = (
     "A finding is a subgroup whose outcomes differ from those of all others, estimated from "
-    "perturbed data rows. It is not a proof and does not show why: members of a subgroup may "
+    "copies of data rows with one other value changed slightly. It does not show why: members may "
     "differ from all others in more than the protected attributes."
 )
 #: The same of texts.

@@ -122,7 +122,7 @@ def test_findings_are_told_in_sentences_the_greatest_first(found):
     mined = view._findings[0].mined
     examined = subgroup_words.mined_sentence(view._session.spec, mined)
     assert plain(examined) in plain(view._headline._more.text())
-    assert standing(found) == "Groups, 1,590 subgroups"
+    assert standing(found) == "Groups, gap 62.4 points"
 
 
 def test_a_finding_rests_on_difference_support_and_corrected_p(spec):
@@ -144,7 +144,7 @@ def test_variants_are_folded_under_the_finding_they_are_of(qtbot, found):
     tree = found.groups.findings.list
     assert [len(each.variants) for each in tree.findings] == [2, 0, 0]
     first = tree.model().index(0, 0)
-    assert "and 2 near-duplicates" in first.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "and 2 similar or opposite" in first.data(Qt.ItemDataRole.AccessibleTextRole)
     assert not tree.isExpanded(first)
     tree.setFocus()
     QTest.keyClick(tree, Qt.Key.Key_Right)
@@ -467,7 +467,7 @@ def test_other_methods_stand_beside_it(qtbot, opened, path):
     assert workspace.steps.currentRow() == NAMES.index(GROUPS)
     assert workspace.groups.tabs.currentWidget() is workspace.groups.findings
     # the step tells of the rules, not of what they are compared with
-    assert standing(workspace) == "Groups, 1,590 subgroups"
+    assert standing(workspace) == "Groups, gap 62.4 points"
 
 
 def test_another_method_is_tried(qtbot, opened, path):
