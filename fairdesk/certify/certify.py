@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from itertools import chain
 from time import perf_counter
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -220,6 +220,7 @@ class _Proof:
         self._course, self._aside = Course(), list(beside)
         self._of_people = Course()
         self._rates: tuple[ProvenRates, ...] = ()
+        self._rate_boxes: dict[str, NDArray[Any]] = {}
         self._rate_queries = 0
         self._rows: tuple[Share, ...] = ()
         self._refinery = Refinery(
@@ -330,6 +331,7 @@ class _Proof:
             self._rate_queries = prover.queries
             yield from self._tell()
         self._rates = prover.figures(self._seconds - begun)
+        self._rate_boxes = prover.arrays() if self._rates else {}
         yield from self._tell(force=True)
 
     def _look_aside(self) -> Iterator[Event]:
@@ -380,7 +382,7 @@ class _Proof:
     @property
     def _queries(self) -> int:
         """Rows sent to the model for boxes."""
-        return self._refinery.queries + self._rate_queries
+        return self._refinery.queries + self._counter.trial_queries + self._rate_queries
 
     def _progress(self) -> Progress:
         refinery, limit = self._refinery, self._options.seconds
@@ -475,7 +477,7 @@ class _Proof:
         domain = cast("Proven", figures[0])
         yield pack(
             refinery.space,
-            tree.arrays(),
+            tree.arrays() | self._rate_boxes,
             self._layout.fed,
             phase="certify",
             method="certify",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import numpy as np
 
 #: So many seconds are lately.
@@ -12,11 +10,8 @@ _LATELY = 1.0
 _LEAST_DIVIDING = 0.2
 #: Counting has to decide so many times as much: what dividing leaves is decided more easily.
 _BETTER = 1.5
-
 #: Boxes with a smaller mass for each point are never worth it.
 _NOTHING = 1e-300
-#: The clock of both: the processors' own, for one of them may take more threads than the other.
-seconds_now = process_time
 
 
 class Pace:

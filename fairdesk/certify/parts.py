@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
 from fairdesk.certify.layout import Layout, everyone_for, lay_out
 from fairdesk.certify.options import CertifyOptions
@@ -94,15 +95,17 @@ def _divide(
         first=options.first,
     )
 
+    counter = everyone_for(layout)
+
     def told() -> Progress:
         progress = context.progress("dividing", part.start, int(part.stage))
-        queries = progress.queries + refinery.queries
+        queries = progress.queries + refinery.queries + counter.trial_queries
         return msgspec.structs.replace(progress, tried=refinery.boxes, queries=queries)
 
     def over() -> bool:
         return context.over or perf_counter() - began >= (options.seconds or np.inf)
 
-    for _ in _work(refinery, layout, options.seconds or np.inf, began):
+    for _ in _work(refinery, counter, options.seconds or np.inf, began):
         yield told()
         if over():
             break
@@ -116,9 +119,11 @@ def _divide(
     yield told()
 
 
-def _work(refinery: Refinery, layout: Layout, seconds: float, began: float) -> Iterator[None]:
+def _work(
+    refinery: Refinery, counter: PointCounter, seconds: float, began: float
+) -> Iterator[None]:
     """Divide, and count what is left once there is time for it."""
-    counter, look = everyone_for(layout), 0.0
+    look = 0.0
     while True:
         spent = perf_counter() - began
         if spent >= look or refinery.over:

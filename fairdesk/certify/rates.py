@@ -8,7 +8,7 @@ counted under the population, given these protected values (compare `probspecs`,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,11 @@ MOST_COMBINATIONS = 64
 MOST_RATED = 20_000
 #: Nothing is halved any more once less is undecided.
 _LITTLE = 1e-4
+#: The arrays of boxes.
+_FIELDS = (
+    *("_low", "_high", "_which", "_first", "_axis", "_cut"),
+    *("_mass", "_favourable", "_other"),
+)
 #: The rounding of one operation.
 _UNIT = 2.0**-52
 
@@ -89,6 +94,8 @@ class RateProver:
         self._high = np.empty_like(self._low)
         self._which = np.empty(1_024, dtype=np.int64)
         self._axis, self._cut = np.empty_like(self._which), np.empty_like(self._which)
+        # the first half of each box that was halved, the second is the next; -1 of the others
+        self._first = np.empty_like(self._which)
         # the mass of each box, and which shares of it are certain; 0 of boxes that were halved
         self._mass, self._favourable, self._other = (np.empty(1_024) for _ in range(3))
         self._queue = Queue()
@@ -140,10 +147,12 @@ class RateProver:
         upper, lower = high.copy(), low.copy()
         upper[each, axis], lower[each, axis] = cut, cut + 1
         self._mass[chosen] = self._favourable[chosen] = self._other[chosen] = 0.0
+        self._first[chosen] = self._count + 2 * each
+        width = low.shape[1]
         self._examine(
-            np.concatenate([low, lower]),
-            np.concatenate([upper, high]),
-            np.concatenate([which, which]),
+            np.stack([low, lower], axis=1).reshape(-1, width),
+            np.stack([upper, high], axis=1).reshape(-1, width),
+            np.repeat(which, 2),
         )
 
     def _examine(self, low: Places, high: Places, which: NDArray[np.int64]) -> None:
@@ -154,6 +163,7 @@ class RateProver:
         self.boxes += len(low)
         rows = np.arange(first, self._count)
         self._low[rows], self._high[rows], self._which[rows] = low, high, which
+        self._first[rows] = -1
         for v in np.unique(which).tolist():
             own = rows[which == v]
             found = self._examiner.rate(self._low[own], self._high[own], v)
@@ -170,11 +180,23 @@ class RateProver:
         if self._count + more <= room:
             return
         room = max(2 * room, self._count + more)
-        for name in ("_low", "_high", "_which", "_axis", "_cut", "_mass", "_favourable", "_other"):
+        for name in _FIELDS:
             old = getattr(self, name)
             new = np.empty((room, *old.shape[1:]), dtype=old.dtype)
             new[: self._count] = old[: self._count]
             setattr(self, name, new)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the boxes as a certificate keeps them: `fairdesk.certify.proof.certificate`."""
+        n = self._count
+        halved = self._first[:n] >= 0
+        return {
+            "rate_first": self._first[:n].copy(),
+            "rate_axis": np.where(halved, self._axis[:n], -1),
+            "rate_cut": np.where(halved, self._cut[:n], 0),
+            "rate_favourable": self._favourable[:n].copy(),
+            "rate_other": self._other[:n].copy(),
+        }
 
     def figures(self, seconds: float) -> tuple[ProvenRates, ...]:
         """Return what is proven of the groups of each protected attribute."""

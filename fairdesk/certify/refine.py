@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from time import process_time
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.boxes import Tree, Verdict, at_least
-from fairdesk.certify.domain.space import Places, Space, sizes
-from fairdesk.certify.pace import Pace, seconds_now
+from fairdesk.certify.domain.space import DENSER, Places, Space, sizes
+from fairdesk.certify.pace import Pace
 from fairdesk.certify.queue import Queue
 
 Float64 = NDArray[np.float64]
@@ -31,10 +32,10 @@ class Examined:
         discriminatory: 0 to 1. Both proven; their sum is at most 1.
     population_consistent, population_discriminatory : NDArray[np.float64]
         ``(B,)``; the same as shares of that part's mass in the population. 0 is always true.
-    unlike_sets : NDArray[np.int64]
+    discriminatory_sets : NDArray[np.int64]
         ``(B,)``; where every single point of the part was asked about: how many are discriminatory,
-        the others being alike; then nothing is left undecided. -1 elsewhere, also where the whole
-        part is consistent (``consistent`` is 1) or discriminatory.
+        the others being consistent; then nothing is left undecided. -1 elsewhere, also where the
+        whole part is consistent (``consistent`` is 1) or discriminatory.
     axis : NDArray[np.int64]
         ``(B,)``; along which axis what is left should be halved; -1 where there is nothing left,
         or nothing to halve.
@@ -107,6 +108,14 @@ class Counter(Protocol):
     """Asks the model about every single point of boxes."""
 
     @property
+    def clock(self) -> Callable[[], float]:
+        """What tells how long counting takes, in seconds.
+
+        Where this process alone computes, the processors' own time: counting may take more threads
+        than dividing. Where the model may compute in another process, the time that passes.
+        """
+
+    @property
     def speed(self) -> float:
         """How many points it counts in a second."""
 
@@ -148,9 +157,6 @@ class Counted:
 
 #: People are counted in boxes of at most so many points, and about so many at a time.
 _MOST_COUNTED = 1 << 21
-#: A box is halved where its people are concentrated, if that lets the logarithm of their density
-#: grow by so much; else where its bounds gain most, and then counting it may pay.
-_DENSER = 0.3
 #: Boxes are counted for so many seconds at a time, as far as that is known, each of at most so many
 #: points, and so many together.
 _MOST_SECONDS, _MOST_DENSE, _TOGETHER = 0.1, 1 << 16, 64
@@ -215,6 +221,7 @@ class Refinery:
         self._queue, self._dense = Queue(), Queue()
         self._unseen = np.empty(0, dtype=np.int64)
         self._pace = Pace()
+        self._clock = process_time if counter is None else counter.clock
         if tree is None:
             self.tree = Tree(space)
             self._begin()
@@ -268,13 +275,13 @@ class Refinery:
         chosen = self._open(self._queue.take(max(1, (most or self._examiner.batch) // 2)))
         if not chosen.size:
             return
-        started, before = seconds_now(), self.people_consistent + self.people_discriminatory
+        started, before = self._clock(), self.people_consistent + self.people_discriminatory
         self._forget(chosen)
         tree = self.tree
         first = tree.split(chosen, tree.axis[chosen].astype(np.int64), tree.cut[chosen])
         self._examine(np.concatenate([first, first + 1]))
         decided = self.people_consistent + self.people_discriminatory - before
-        self._pace.divided(decided, seconds_now() - started)
+        self._pace.divided(decided, self._clock() - started)
 
     def _open(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those of some leaves that are neither divided nor counted by now."""
@@ -284,7 +291,7 @@ class Refinery:
 
     def _count_densest(self, counter: Counter, least: float) -> None:
         """Count boxes with at least so many undecided people for each of their points."""
-        started = seconds_now()
+        started = self._clock()
         chosen = self._open(self._dense.take(_TOGETHER))
         density = self._density(chosen)
         low, high = self.tree.boxes(chosen)
@@ -295,7 +302,7 @@ class Refinery:
         if now.any():
             self._forget(chosen[now])
             self._write_down(chosen[now], counter)
-            self._pace.counted(self.points(chosen[now]), seconds_now() - started)
+            self._pace.counted(self.points(chosen[now]), self._clock() - started)
 
     def count(self, counter: Counter) -> Iterator[None]:
         """Count everybody who is left, one by one; stop where the generator is left.
@@ -531,7 +538,7 @@ class Refinery:
         if self._counter is None or self.space.people is None:
             return
         axis, cut, gain = self.space.people.densest(low, high)
-        denser = (gain > _DENSER) & (self.tree.axis[nodes] >= 0)
+        denser = (gain > DENSER) & (self.tree.axis[nodes] >= 0)
         self.tree.axis[nodes[denser]], self.tree.cut[nodes[denser]] = axis[denser], cut[denser]
         most = min(max(self._counter.speed * _MOST_SECONDS, 1.0), _MOST_DENSE)
         few = ~denser & (points <= most)

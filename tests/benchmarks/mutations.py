@@ -28,6 +28,7 @@ _PEOPLE = ("tests/certify/test_people.py",)
 _TRUNCATED_PEOPLE = ("tests/certify/bounds/test_truncated_people.py",)
 _PEOPLE_AGAIN = ("tests/certify/proof/test_people_again.py",)
 _RATES = ("tests/certify/test_rates.py",)
+_RATES_AGAIN = ("tests/certify/proof/test_rates_again.py",)
 
 
 class Mutation(NamedTuple):
@@ -140,8 +141,8 @@ MUTATIONS = {
     "recounting": Mutation(
         "the check forgets the share outside of truncated ranges",
         "fairdesk/certify/proof/reproof_counting.py",
-        "        consistent = np.maximum(always - taken, 0.0).sum()",
-        "        consistent = always.sum()",
+        "        certain = np.maximum(always - taken, 0.0)",
+        "        certain = always",
         ("tests/certify/proof/test_reproof_counting.py",),
     ),
     "carving": Mutation(
@@ -234,6 +235,76 @@ MUTATIONS = {
         "self._people.masses(places[decided], places[decided], given)",
         "self._people.masses(places[decided], places[decided])",
         _RATES,
+    ),
+    "queries": Mutation(
+        "rows that are asked for rates are not counted",
+        "fairdesk/certify/rates.py",
+        "            self.queries += found.queries\n",
+        "",
+        _RATES,
+    ),
+    "halved": Mutation(
+        "what a box of rates decided is counted again with its halves",
+        "fairdesk/certify/rates.py",
+        "        self._mass[chosen] = self._favourable[chosen] = self._other[chosen] = 0.0\n",
+        "",
+        _RATES,
+    ),
+    "whole": Mutation(
+        "shares are apart by more than a number where one of them rounds to everything",
+        "fairdesk/certify/domain/density_kernels.py",
+        "    if mass < 1.0 and points < 1.0:",
+        "    if mass < 1.0:",
+        _MASSES,
+    ),
+    "left over": Mutation(
+        "what another box excluded is taken off as well",
+        "fairdesk/certify/bounds/dense/examining.py",
+        "        room.cuts[:] = 0.0",
+        "        room.cuts[:] *= 1.0",
+        _TRUNCATED_PEOPLE,
+    ),
+    "not recounted": Mutation(
+        "the check recounts the people of no region",
+        "fairdesk/certify/proof/verify/population.py",
+        "        for i in chosen.tolist():",
+        "        for i in chosen[:0].tolist():",
+        _PEOPLE,
+    ),
+    "recounted in part": Mutation(
+        "the check recounts some of the people of a region for all of them",
+        "fairdesk/certify/proof/verify/population.py",
+        "            for start in range(0, int(np.prod(ends)), _AT_ONCE):",
+        "            for start in range(0, 1, _AT_ONCE):",
+        _PEOPLE,
+    ),
+    "forged": Mutation(
+        "the check refutes no region of rates",
+        "fairdesk/certify/proof/reproof_rates.py",
+        "            contradicted[b] = BY_COUNT",
+        "            contradicted[b] = 0",
+        _RATES_AGAIN,
+    ),
+    "parts twice": Mutation(
+        "the check counts parts of regions of rates that it asked about, and their halves",
+        "fairdesk/certify/proof/reproof_rates.py",
+        "            left = np.flatnonzero(is_open & ~few)",
+        "            left = np.flatnonzero(is_open)",
+        _RATES_AGAIN,
+    ),
+    "given": Mutation(
+        "the check counts people in regions of rates whatever their protected values",
+        "fairdesk/certify/proof/verify/people_measure.py",
+        "                own = own * self._given[n][:, None, None]",
+        "                own = own * (self._given[n][:, None, None] >= 0.0)",
+        _RATES_AGAIN,
+    ),
+    "groups": Mutation(
+        "the check does not miss a group without a rate",
+        "fairdesk/certify/proof/verify/rates.py",
+        "        if list(stated) != list(ends):",
+        "        if not set(stated) <= set(ends):",
+        _RATES_AGAIN,
     ),
     "outwards": Mutation(
         "a rate's upper end forgets who is undecided",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from time import perf_counter
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -24,8 +25,10 @@ from fairdesk.certify.domain.boxes import Tree
 from fairdesk.certify.domain.population import Population
 from fairdesk.certify.layout import everyone_for, lay_out, lay_out_queried
 from fairdesk.certify.options import CertifyOptions
-from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, UNDECIDED, decoded
-from fairdesk.certify.proof.verify.population import People, population_checks
+from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, NOBODY, UNDECIDED, decoded
+from fairdesk.certify.proof.verify import population
+from fairdesk.certify.proof.verify.population import People, _Proof, population_checks
+from fairdesk.certify.proof.verify.rates import rate_checks
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import people_shares
 from fairdesk.data.domain.domain import Domain
@@ -191,7 +194,7 @@ def test_a_model_that_can_only_be_queried_is_counted_where_most_people_are() -> 
     assert told.falsified <= discriminatory
     assert told.certified + told.falsified == pytest.approx(1.0, abs=1e-6)
     # the most likely combinations come first
-    counter = SimpleNamespace(speed=300.0, count=everyone_for(layout).count)
+    counter = SimpleNamespace(speed=300.0, clock=perf_counter, count=everyone_for(layout).count)
     refinery = Refinery(*(layout.space, layout.examiner), first="people", counter=counter)
     refinery._pace = Dice(1)
     decided = 0.0
@@ -243,7 +246,8 @@ def test_what_is_proven_of_a_population_is_told_and_kept() -> None:
 def checks_of(case: Small, header, arrays) -> set[str]:
     rng = np.random.default_rng(1)
     asked = case.fed.predict
-    found = population_checks(header, arrays, asked, sample=400, everything=False, rng=rng)
+    found = [*population_checks(header, arrays, asked, sample=400, everything=False, rng=rng)]
+    found += rate_checks(header, arrays, asked, sample=400, rng=rng)
     return {each.name for each in found if each.failed}
 
 
@@ -257,7 +261,7 @@ def test_honest_masses_are_confirmed(seed: int, rules) -> None:
 
 MASSES = phrases.MASSES_FOLLOW
 SHARES = "Shares of the population in enumerated and small regions, recounted"
-RATES_DRAWN = "Selection rates of groups, compared with random samples of the population"
+RATES_DRAWN = phrases.RATES_DRAWN
 
 
 def test_forged_masses_are_caught() -> None:
@@ -287,6 +291,42 @@ def test_forged_masses_are_caught() -> None:
     assert {MASSES, SHARES} & checks_of(case, header, claimed)
 
 
+def with_shares(header, changed):
+    """Return a header whose shares of the population follow from changed arrays."""
+    own = _Proof(header, changed, People(header))
+    own.totals("")
+    inhabited = changed["verdict"][own._nodes] != NOBODY
+    certified, falsified = (own._masses @ own.stated / own._masses[inhabited].sum()).tolist()
+    return msgspec.structs.replace(
+        header,
+        people_certified_share=certified,
+        people_falsified_share=falsified,
+        people_undecided_share=1.0 - certified - falsified,
+    )
+
+
+@pytest.mark.parametrize("at_once", [5, 1 << 16])
+def test_forged_shares_of_counted_regions_are_caught(at_once: int) -> None:
+    forged = 0
+    for seed in range(6):
+        case, events = made(seed)
+        (certificate,) = (each for each in events if isinstance(each, Certificate))
+        header, arrays = decoded(certificate.header), certificate.arrays
+        own, name = arrays["people_consistent"], "people_consistent"
+        counted = np.flatnonzero((arrays["verdict"] == COUNTED) & (own > 0.1) & (own < 0.9))
+        with patch.object(population, "_AT_ONCE", at_once):
+            assert not checks_of(case, header, arrays)
+            for leaf in counted[:3].tolist():
+                claimed = arrays | {name: own.copy()}
+                claimed[name][leaf] = own[leaf] + 0.05
+                claimed["people_discriminatory"] = arrays["people_discriminatory"].copy()
+                claimed["people_discriminatory"][leaf] -= 0.05
+                other = with_shares(header, claimed)
+                assert SHARES in checks_of(case, other, claimed)
+                forged += 1
+    assert forged > 2
+
+
 def test_forged_rates_are_caught() -> None:
     case, events = made(5)
     (certificate,) = (each for each in events if isinstance(each, Certificate))
@@ -303,7 +343,7 @@ def test_forged_rates_are_caught() -> None:
             for each in header.rates
         )
         forged = msgspec.structs.replace(header, rates=rates)
-        assert checks_of(case, forged, certificate.arrays) == {RATES_DRAWN}
+        assert checks_of(case, forged, certificate.arrays) == {phrases.RATES_FOLLOW, RATES_DRAWN}
 
 
 @given(SEEDS)

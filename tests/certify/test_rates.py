@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from fairdesk.certify.bounds import rates as bounds
 from fairdesk.certify.bounds.rates import CountedRates
 from fairdesk.certify.layout import Layout, lay_out, rates_for
+from fairdesk.certify.proof.points import Predict
 from fairdesk.certify.rates import RateProver
 from fairdesk.models.model import labels
 from fairdesk.models.structure.types import structure_of
+from fairdesk.results.events import Rows, Scores
 from tests.certify.networks import Small
 from tests.certify.populations import SEEDS, weights_of
 from tests.certify.test_people import RULES, case_of, tried
@@ -85,6 +87,31 @@ def test_counted_boxes_of_rates_hold_the_truth(seed: int, steps: int, rules, few
         while not prover.over:
             prover.step()
         assert held(case, layout, prover) < 1e-3
+
+
+def test_every_row_that_rates_ask_is_counted() -> None:
+    asked = 0
+    for _, case in tried(0):
+        layout = laid_out(case)
+        sent: list[int] = []
+
+        def noted(
+            rows: Rows, predict: Predict = case.fed.predict, sent: list[int] = sent
+        ) -> Scores:
+            sent.append(len(rows))
+            return predict(rows)
+
+        with patch.object(case.fed, "predict", noted), patch.object(bounds, "_FEW", 4.0):
+            examiner = rates_for(layout)
+            assert examiner is not None
+            # what is asked to see that the model is read rightly is no part of a proof
+            sent.clear()
+            prover = RateProver(layout.space, examiner)
+            for _ in range(6):
+                prover.step()
+        assert prover.queries == sum(sent)
+        asked += prover.queries
+    assert asked > 0
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -32,7 +32,7 @@ from fairdesk.audit.worker.given import Fingerprint, path_text
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof import certificate
-from fairdesk.certify.proof.reproof_check import Reproof
+from fairdesk.certify.proof.reproof_check import Reproof, SharesOf
 from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
@@ -335,10 +335,10 @@ class Worker(Conversation):
         stated: NDArray[np.float64],
         seconds: float,
         *,
-        people: bool = False,
+        of: SharesOf = "points",
     ) -> Reproof:
         """Prove boxes of a certificate once more: `certify.proof.verify.provers.reproving`."""
-        request = wire.Reprove(_boxes(header, roots, low, high, group), stated, seconds, people)
+        request = wire.Reprove(_boxes(header, roots, low, high, group), stated, seconds, of)
         frame = self._answer(request, self._patience.answer, "re-prove regions")
         reply = expect(frame, wire.Reproved)
         reproof = Reproof(reply.consistent, reply.discriminatory, reply.contradicted, reply.places)

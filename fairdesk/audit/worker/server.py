@@ -293,7 +293,7 @@ class Guest:
             self._reproving = key, reproving(*self._certified(boxes))
         prove = self._reproving[1]
         return prove(
-            *(boxes.low, boxes.high, boxes.group, asked.stated, asked.seconds), people=asked.people
+            *(boxes.low, boxes.high, boxes.group, asked.stated, asked.seconds), of=asked.of
         )
 
     def _certified(self, boxes: wire.Boxes) -> tuple[Header, dict[str, Places], FedModel]:

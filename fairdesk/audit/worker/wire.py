@@ -17,6 +17,7 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.worker import frames
 from fairdesk.audit.worker.frames import Frame
+from fairdesk.certify.proof.reproof_check import SharesOf
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Dialect, Source
@@ -190,14 +191,14 @@ class Solve(msgspec.Struct, frozen=True, tag=True):
 class Reprove(msgspec.Struct, frozen=True, tag=True):
     """Prove boxes of a certificate once more, within so many seconds in all.
 
-    ``stated``, ``(B, 2)``: which shares are stated to be alike and unlike, of their points or of
-    the ``people`` in them.
+    ``stated``, ``(B, 2)``: which shares are stated, as of
+    `fairdesk.certify.proof.reproof_check.Reprove`.
     """
 
     boxes: Boxes
     stated: NDArray[np.float64]
     seconds: float
-    people: bool = False
+    of: SharesOf = "points"
 
 
 class Pause(msgspec.Struct, frozen=True, tag=True):

@@ -107,7 +107,9 @@ class NetworkExaminer:
             np.empty((0, low.shape[1]), dtype=np.int64),
             people=None if self._people is None else (np.zeros(size), np.zeros(size)),
         )
+        before = self._everyone.trial_queries
         few = (high - low + 1).astype(np.float64).prod(axis=1) <= self._few
+        found.queries = self._everyone.trial_queries - before
         if few.any():
             self._count(found, np.flatnonzero(few), group)
         if not few.all():

@@ -16,7 +16,7 @@ from fairdesk.certify.bounds.linear import LinearExaminer
 from fairdesk.certify.bounds.network import packed, room
 from fairdesk.certify.counting.exhaustive import points_of, shares_of_people
 from fairdesk.certify.domain.encoded import Encoded
-from fairdesk.certify.domain.space import People, Places, Space
+from fairdesk.certify.domain.space import DENSER, People, Places, Space
 from fairdesk.certify.rates import Rated, RateExaminer
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
@@ -31,8 +31,6 @@ _CHUNK = 16
 _ROUNDED = 2.0**-50
 #: Boxes of at most so many points are counted.
 _FEW = 64.0
-#: As of `fairdesk.certify.refine`.
-_DENSER = 0.3
 
 
 def _people_of(space: Space) -> People:
@@ -83,7 +81,7 @@ class CountedRates:
             middle = (low[each, widest] + high[each, widest]) >> 1
             bounded = Rated(np.zeros(len(many)), np.zeros(len(many)), widest, middle)
         axis, cut, gain = self._people.densest(low, high, given)
-        denser = (gain > _DENSER) & (bounded.axis >= 0)
+        denser = (gain > DENSER) & (bounded.axis >= 0)
         found.favourable[many], found.other[many] = bounded.favourable, bounded.other
         found.axis[many] = np.where(denser, axis, bounded.axis)
         found.cut[many] = np.where(denser, cut, bounded.cut)

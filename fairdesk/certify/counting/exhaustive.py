@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
@@ -64,6 +64,10 @@ class PointCounter:
         ``c < d``, are decided differently. Empty where there are more than 32.
     points : int
         How many points those are.
+    trial_queries : int
+        Rows sent to the model to try how fast it is; those of boxes are told with what was counted.
+    clock : callable
+        As of `fairdesk.certify.refine.Counter`.
     """
 
     def __init__(
@@ -72,13 +76,15 @@ class PointCounter:
         combinations = space.may_be.shape[1]
         side = combinations if combinations <= _MOST_PAIRED else 0
         self.pairs: Numbers = np.zeros((side, side), dtype=np.int64)
-        self.points = 0
+        self.points = self.trial_queries = 0
         self._seconds = 0.0
         self._space, self._fed = space, fed
         self._members = np.asarray(space.may_be.sum(axis=1))
         self._compiled = None if columns is None else _compiled(space, fed, columns)
         self._pool = ThreadPoolExecutor(threads)
         self._threads = threads
+        # a model that is asked in the ordinary way may compute in another process
+        self.clock = perf_counter if self._compiled is None else process_time
 
     @property
     def speed(self) -> float:
@@ -95,16 +101,20 @@ class PointCounter:
         if busy.size:
             # what is loaded or compiled at the first call is no part of its speed
             only = busy[:1]
-            self._count(space.low[only], space.low[only], space.groups[only])
+            self._try(space.low[only], space.low[only], space.groups[only])
         while busy.size and spent < _TRYING and points <= _MOST_TRIED:
             # a slow model is not asked about more than it takes to see that
             root = rng.choice(busy, size=2 * self._threads)
             low, high = _boxes_in_roots(space, root, points, rng)
             started = perf_counter()
-            self._count(low, high, space.groups[root])
+            self._try(low, high, space.groups[root])
             spent, done = perf_counter() - started, sum(sizes(low, high))
             points *= 4
         return done / max(spent, 1e-9) if busy.size else np.inf
+
+    def _try(self, low: Places, high: Places, group: NDArray[np.intp]) -> None:
+        """Count boxes only to see how long that takes."""
+        self.trial_queries += self._count(low, high, group)[0].queries
 
     def count(self, low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
         """Count the points of boxes that are discriminatory.

@@ -26,6 +26,18 @@ population_...``          product of the shares that each value has in the data.
 people_...``              ``population``, a tree that was fitted to the data; also of counted ones.
 ========================  =====================================================================
 
+Where rates of groups are proven, five more hold a second tree of boxes. A box of it has one
+combination of protected values. Its roots follow from the header: for one combination after the
+other the roots of the first tree, but for unclear ones, in which it may be.
+
+========================  =====================================================================
+``rate_first, rate_axis,  ``(m,)`` whole numbers; as above, ``rate_axis`` is -1 in every leaf.
+rate_cut``
+``rate_favourable,        ``(m,)`` numbers from 0 to 1; at least so large shares of a leaf's mass
+rate_other``              in the population, given its combination, get the favourable decision,
+                          and another one.
+========================  =====================================================================
+
 A point is a person whatever their protected values. It is *consistent* when all combinations of
 protected values that may be in that box get the same decision of the model, *discriminatory* when
 two do not. The totals are sums over the leaves of whole numbers, each rounded down.
@@ -75,6 +87,14 @@ ARRAYS = {
     "population_discriminatory": ("f", 1),
     "people_consistent": ("f", 1),
     "people_discriminatory": ("f", 1),
+}
+#: Those of the boxes of rates, all of them or none.
+RATE_ARRAYS = {
+    "rate_first": ("i", 1),
+    "rate_axis": ("i", 1),
+    "rate_cut": ("i", 1),
+    "rate_favourable": ("f", 1),
+    "rate_other": ("f", 1),
 }
 #: The verdicts of leaves.
 UNDECIDED, CONSISTENT, DISCRIMINATORY, COUNTED, NOBODY = range(5)
@@ -249,7 +269,8 @@ def pack(
     space : Space
         That the tree divides.
     tree : mapping
-        The arrays of its nodes; those of its roots are taken from the space.
+        The arrays of its nodes, and of the boxes of rates if there are any; those of its roots are
+        taken from the space.
     fed : FedModel
         The model.
     phase, method, options
@@ -307,7 +328,7 @@ def pack(
         people_undecided_share=of_people[2],
         rates=rates,
     )
-    arrays = {name: tree[name] for name in ARRAYS if name in tree}
+    arrays = {name: tree[name] for name in (*ARRAYS, *RATE_ARRAYS) if name in tree}
     arrays["root_low"], arrays["root_high"] = space.low, space.high
     return Certificate(phase, encoded(header), arrays)
 
@@ -421,7 +442,7 @@ def write(target: Path | BinaryIO, header: bytes, arrays: Arrays) -> None:
     header : bytes
         A `Header` as JSON.
     arrays : mapping
-        All of `ARRAYS`.
+        All of `ARRAYS`, and of `RATE_ARRAYS` if it has them.
 
     Raises
     ------
@@ -430,7 +451,7 @@ def write(target: Path | BinaryIO, header: bytes, arrays: Arrays) -> None:
     """
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         archive.writestr(zipfile.ZipInfo(HEADER, _TIME), header, zipfile.ZIP_DEFLATED)
-        for name in ARRAYS:
+        for name in (*ARRAYS, *(each for each in RATE_ARRAYS if each in arrays)):
             info = zipfile.ZipInfo(f"{name}.npy", _TIME)
             info.compress_type = zipfile.ZIP_DEFLATED
             with archive.open(info, "w", force_zip64=True) as stream:

@@ -16,6 +16,7 @@ from fairdesk.certify.proof.certificate import (
     COUNTED,
     HEADER,
     NOBODY,
+    RATE_ARRAYS,
     UNDECIDED,
     Arrays,
     CertificateError,
@@ -59,8 +60,10 @@ def unpack(source: Path | BinaryIO) -> tuple[bytes, dict[str, NDArray[Any]]]:
     """
     try:
         with zipfile.ZipFile(source) as archive:
-            names = {HEADER, *(f"{name}.npy" for name in ARRAYS)}
             infos = {info.filename: info for info in archive.infolist()}
+            rated = any(f"{name}.npy" in infos for name in RATE_ARRAYS)
+            wanted = (*ARRAYS, *(RATE_ARRAYS if rated else ()))
+            names = {HEADER, *(f"{name}.npy" for name in wanted)}
             if set(infos) != names or len(archive.infolist()) != len(names):
                 raise malformed("it contains other files than a proof certificate does")
             if infos[HEADER].file_size > MOST_HEADER_BYTES:
@@ -68,7 +71,7 @@ def unpack(source: Path | BinaryIO) -> tuple[bytes, dict[str, NDArray[Any]]]:
             if sum(info.file_size for info in infos.values()) > MOST_ARRAY_BYTES:
                 raise malformed("its arrays are too large")
             header = archive.read(infos[HEADER])
-            arrays = {name: _array(name, archive.read(f"{name}.npy")) for name in ARRAYS}
+            arrays = {name: _array(name, archive.read(f"{name}.npy")) for name in wanted}
     except OSError as error:
         raise CertificateError(
             "The proof certificate cannot be read.",
@@ -82,7 +85,7 @@ def unpack(source: Path | BinaryIO) -> tuple[bytes, dict[str, NDArray[Any]]]:
 
 def _array(name: str, data: bytes) -> NDArray[Any]:
     """Read an array from the bytes of a ``.npy`` file."""
-    kind, dimensions = ARRAYS[name]
+    kind, dimensions = {**ARRAYS, **RATE_ARRAYS}[name]
     stream = io.BytesIO(data)
     try:
         if np.lib.format.read_magic(stream) != (1, 0):
@@ -109,13 +112,16 @@ def check(header: Header, arrays: Arrays) -> None:
     CertificateError
         With what is wrong.
     """
-    for name, (kind, dimensions) in ARRAYS.items():
+    rated = any(name in arrays for name in RATE_ARRAYS)
+    for name, (kind, dimensions) in (ARRAYS | (RATE_ARRAYS if rated else {})).items():
         array = arrays.get(name)
         if array is None or array.dtype.kind != kind or array.ndim != dimensions:
             raise malformed(f"its array “{name}” is invalid")
     _check_header(header)
     _check_roots(header, arrays)
     _check_tree(header, arrays)
+    if rated:
+        _check_rates(header, arrays)
 
 
 def _check_header(header: Header) -> None:
@@ -139,6 +145,11 @@ def _check_header(header: Header) -> None:
     combinations = len(domain.combinations)
     if any(len(row) != combinations for row in header.may_be):
         raise malformed("its combinations of protected values are not those of its domain")
+    known = {domain.names[i]: domain.attributes[i].compared for i in domain.protected.tolist()}
+    for rates in header.rates:
+        codes = known.get(rates.attribute, ())
+        if not rates.groups or any(each.code not in codes for each in rates.groups):
+            raise malformed("it has rates of groups that its domain does not have")
     totals = (header.total, header.certified, header.falsified, header.undecided)
     if not all(each.isdecimal() and each.isascii() and len(each) < 4_000 for each in totals):
         raise malformed("its totals are not whole numbers")
@@ -169,18 +180,10 @@ def _check_tree(header: Header, arrays: Arrays) -> None:
     n, roots = len(first), len(header.groups)
     if n < roots or any(len(arrays[name]) != n for name in ARRAYS if not name.startswith("root")):
         raise malformed("its arrays have different lengths")
-    inner = np.flatnonzero(first != -1)
-    children = first[inner].astype(np.int64)
-    if not ((children > inner) & (children >= roots) & (children < n - 1)).all():
-        raise malformed("some of its regions have impossible subregions")
-    parents = np.bincount(children, minlength=n) + np.bincount(children + 1, minlength=n)
-    if not ((parents[:roots] == 0).all() and (parents[roots:] == 1).all()):
-        raise malformed("its regions do not form a tree")
+    _check_nodes(first, axis, roots, len(header.axes))
     is_inner = first != -1
     if not ((verdict == -1) == is_inner).all() or not ((verdict >= -1) & (verdict <= NOBODY)).all():
         raise malformed("some of its regions have an unknown verdict")
-    if not ((axis >= np.where(is_inner, 0, -1)) & (axis < len(header.axes))).all():
-        raise malformed("some of its regions are divided along an axis that does not exist")
     stated = (verdict == UNDECIDED) | (verdict == COUNTED)
     consistent, discriminatory = consistent[stated], discriminatory[stated]
     # NaN is in no range
@@ -188,6 +191,39 @@ def _check_tree(header: Header, arrays: Arrays) -> None:
     for first, second in ((consistent, discriminatory), tuple(people)):
         if not ((first >= 0) & (second >= 0) & (first + second <= 1 + 2.0**-40)).all():
             raise malformed("some of its regions have impossible shares")
+
+
+def _check_nodes(first: NDArray[Any], axis: NDArray[Any], roots: int, axes: int) -> None:
+    """Refuse nodes that make no tree with so many roots and axes."""
+    n, inner = len(first), np.flatnonzero(first != -1)
+    children = first[inner].astype(np.int64)
+    if not ((children > inner) & (children >= roots) & (children < n - 1)).all():
+        raise malformed("some of its regions have impossible subregions")
+    parents = np.bincount(children, minlength=n) + np.bincount(children + 1, minlength=n)
+    if not ((parents[:roots] == 0).all() and (parents[roots:] == 1).all()):
+        raise malformed("its regions do not form a tree")
+    if not ((axis >= np.where(first != -1, 0, -1)) & (axis < axes)).all():
+        raise malformed("some of its regions are divided along an axis that does not exist")
+
+
+def _check_rates(header: Header, arrays: Arrays) -> None:
+    """Refuse boxes of rates that make no tree, and leaves that say what cannot be."""
+    n, roots = len(arrays["rate_first"]), len(rate_roots(header)[0])
+    if n < roots or any(len(arrays[name]) != n for name in RATE_ARRAYS):
+        raise malformed("its arrays have different lengths")
+    _check_nodes(arrays["rate_first"], arrays["rate_axis"], roots, len(header.axes))
+    favourable, other = arrays["rate_favourable"], arrays["rate_other"]
+    # NaN is in no range
+    if not ((favourable >= 0) & (other >= 0) & (favourable + other <= 1 + 2.0**-40)).all():
+        raise malformed("some of its regions have impossible shares")
+
+
+def rate_roots(header: Header) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return combination and root of each root of the boxes of rates, ``(r,)`` each."""
+    may_be = np.array(header.may_be, dtype=np.bool_)[list(header.groups)]
+    may_be[list(header.unclear)] = False
+    combination, root = np.nonzero(may_be.T)
+    return combination, root
 
 
 #: Larger ones are not read.

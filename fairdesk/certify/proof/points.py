@@ -61,6 +61,20 @@ class Points:
             parts.append(most != least)
         return np.concatenate(parts)
 
+    def is_favourable(self, places: Places, combination: int) -> NDArray[np.bool_]:
+        """Ask the model which points it gives the favourable decision, with protected values.
+
+        Parameters
+        ----------
+        places : Places
+            ``(n, a)``.
+        combination : int
+            The place of the protected values among `Domain.combinations`.
+        """
+        rows = self._domain.counterparts(self.rows(places), np.full(len(places), combination))
+        decided = labels(self._predict(rows)) == self._header.mapping.favourable_class
+        return np.asarray(decided)
+
     def person(self, places: Places) -> str:
         """Write a point, ``(a,)``: its values, but for the protected ones."""
         domain, row = self._domain, self.rows(places[None])[0]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -30,10 +31,12 @@ from fairdesk.certify.proof.reproof_check import (
     ROUNDING,
     Reproof,
     Reprove,
+    SharesOf,
 )
 from fairdesk.certify.proof.reproof_counting import Measure, NetworkCounter
 from fairdesk.certify.proof.reproof_forest import ForestBounds
 from fairdesk.certify.proof.reproof_linear import LinearCounter
+from fairdesk.certify.proof.reproof_rates import IsFavourable, Masses, RateModel, RateReprover
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
@@ -51,7 +54,30 @@ _AT_ONCE, _MOST_PARTS = 512, 1_000_000
 Differ = Callable[[Places], NDArray[np.bool_]]
 
 
-def reprover(space: Space, fed: FedModel, differ: Differ, people: Measure | None = None) -> Reprove:
+class RatedPeople(NamedTuple):
+    """The people of a certificate, by the protected values that they have.
+
+    Attributes
+    ----------
+    is_favourable : callable
+        Asks the model.
+    masses, measures : list
+        Of each combination of protected values how likely boxes are, and how sums are distributed
+        over them.
+    """
+
+    is_favourable: IsFavourable
+    masses: list[Masses]
+    measures: list[Measure]
+
+
+def reprover(
+    space: Space,
+    fed: FedModel,
+    differ: Differ,
+    people: Measure | None = None,
+    rated: RatedPeople | None = None,
+) -> Reprove:
     """Make what proves boxes of a certificate once more.
 
     Parameters
@@ -64,11 +90,15 @@ def reprover(space: Space, fed: FedModel, differ: Differ, people: Measure | None
         Asks the model.
     people : Measure, optional
         Measures boxes by the people in them; without it no share of these is proven.
+    rated : RatedPeople, optional
+        Likewise, of those with each combination of protected values: for boxes of rates.
     """
     try:
         anatomy = structure_of(fed.opened)
     except OpaqueError:
-        return _Reprover(None, np.zeros((0, 0), dtype=np.bool_), differ).prove
+        own = RateModel(None, np.zeros(0, dtype=np.int64), fed.mapping.favourable_class)
+        rates = None if rated is None else RateReprover(own, rated.is_favourable, rated.masses)
+        return _Reprover(None, np.zeros((0, 0), dtype=np.bool_), differ, rates=rates).prove
     body = anatomy.body
     precision = body.precision if isinstance(body, Layers) else np.float64
     columns = columns_of(space, anatomy, fed, precision)
@@ -77,20 +107,29 @@ def reprover(space: Space, fed: FedModel, differ: Differ, people: Measure | None
     for row, may_be in zip(wanted, space.may_be, strict=True):
         row[which.ravel()[may_be]] = True
     bounds: Bounds
+    counter: LinearCounter | NetworkCounter | None = None
+    of_people: NetworkCounter | None = None
+    counters: list[NetworkCounter] = []
     if isinstance(body, Layers):
         margins = margins_of(body.decides, body.layers[-1].bias.size, anatomy.close, fed)
         bounds = LayerBounds(body, columns, margins, combinations)
         if len(margins.offset) == 1:
             kind = LinearCounter if len(body.layers) == 1 else NetworkCounter
             counter = kind(body, columns, margins, combinations)
-            of_people = None
-            if people is not None:
-                of_people = NetworkCounter(body, columns, margins, combinations, people)
-            return _Reprover(bounds, wanted, differ, counter, of_people).prove
+            counting = partial(NetworkCounter, body, columns, margins, combinations)
+            of_people = None if people is None else counting(people)
+            if rated is not None and len(np.unique(margins.decision)) > 1:
+                counters = [counting(each) for each in rated.measures]
     else:
         margins = margins_of(body.decides, body.base.size, anatomy.close, fed)
         bounds = ForestBounds(body, columns, margins, combinations)
-    return _Reprover(bounds, wanted, differ).prove
+    rates = None
+    if rated is not None:
+        favourable = fed.mapping.favourable_class
+        above = bool(margins.decision[margins.winner[0]] == favourable)
+        own = RateModel(bounds, which.ravel(), favourable, counters, above)
+        rates = RateReprover(own, rated.is_favourable, rated.masses)
+    return _Reprover(bounds, wanted, differ, counter, of_people, rates).prove
 
 
 class _Parts(NamedTuple):
@@ -111,9 +150,10 @@ class _Reprover:
         differ: Differ,
         counter: LinearCounter | NetworkCounter | None = None,
         of_people: NetworkCounter | None = None,
+        rates: RateReprover | None = None,
     ) -> None:
         self._bounds, self._wanted, self._differ, self._counter = bounds, wanted, differ, counter
-        self._of_people = of_people
+        self._of_people, self._rates = of_people, rates
 
     def prove(
         self,
@@ -123,11 +163,15 @@ class _Reprover:
         stated: Float64,
         seconds: float,
         *,
-        people: bool = False,
+        of: SharesOf = "points",
     ) -> Reproof:
         """Prove boxes; as `Reprove`."""
         until = perf_counter() + seconds
-        if people:
+        if of == "rates":
+            if self._rates is None:
+                raise SpecError("Selection rates cannot be re-proved without a population.")
+            return self._rates.prove(low, high, group, stated, until)
+        if of == "people":
             return self._prove_people(low, high, group, stated, until)
         return _Work(self, low, high, group, stated).done(until)
 

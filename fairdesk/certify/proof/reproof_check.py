@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,12 +58,17 @@ class Reproof(NamedTuple):
 
 #: ``prove(low, high, group, stated, seconds)``: prove of boxes, ``(B, a)``, of these rows of
 #: `Header.may_be` (-1: it is not known who may be there), that the stated shares, ``(B, 2)``, of
-#: them are consistent and discriminatory.
+#: them are consistent and discriminatory. Of boxes of rates ``group`` is the combination of
+#: protected values, and the shares are of those with the favourable decision, and with another.
 Prove = Callable[[Places, Places, Numbers, Float64, float], Reproof]
 
 
+#: What the shares are of: of boxes' points, of the people in them, or of boxes of rates.
+SharesOf = Literal["points", "people", "rates"]
+
+
 class Reprove(Protocol):
-    """Does it for shares of boxes' points, or of the people in them."""
+    """Does it for any of these shares."""
 
     def __call__(
         self,
@@ -73,7 +78,7 @@ class Reprove(Protocol):
         stated: Float64,
         seconds: float,
         *,
-        people: bool = False,
+        of: SharesOf = "points",
     ) -> Reproof:
         """Prove; as `Prove`."""
         ...

@@ -194,10 +194,30 @@ class NetworkCounter:
         """
         if len(members) <= 1:
             return 1.0, 0.0
+        return self._shares(low, high, members, stated, sides=False)
+
+    def sides(
+        self, low: Numbers, high: Numbers, member: int, stated: Float64
+    ) -> tuple[float, float]:
+        """Return at least which shares of a box have their margin above 0, and below it.
+
+        Parameters
+        ----------
+        low, high, stated
+            As of `shares`.
+        member : int
+            Which combination they have.
+        """
+        return self._shares(low, high, np.array([member]), stated, sides=True)
+
+    def _shares(
+        self, low: Numbers, high: Numbers, members: Numbers, stated: Float64, *, sides: bool
+    ) -> tuple[float, float]:
+        """Count a box, and its parts as long as too little is proven."""
         size = self._measure.size(low, high)
         if not size > 0.0:
             return 0.0, 0.0
-        parts = [(1.0, low, high, *self._part(low, high, members))]
+        parts = [(1.0, low, high, *self._part(low, high, members, sides=sides))]
         while True:
             shares = np.array([part[3] for part in parts])
             own = np.array([part[0] for part in parts])
@@ -214,23 +234,28 @@ class NetworkCounter:
             upper[axis], lower[axis] = cut, cut + 1
             for a, b in ((first, upper), (lower, last)):
                 share = self._measure.size(a, b) / size
-                parts.append((share, a, b, *self._part(a, b, members)))
+                parts.append((share, a, b, *self._part(a, b, members, sides=sides)))
 
-    def _part(self, low: Numbers, high: Numbers, members: Numbers) -> tuple[Float64, Float64]:
+    def _part(
+        self, low: Numbers, high: Numbers, members: Numbers, *, sides: bool
+    ) -> tuple[Float64, Float64]:
         """Count one box: its two shares, and how far its forms move along each axis."""
         plain = self._through(low, high, members, None)
         if plain is None:
             return np.zeros(2), (high - low).astype(np.float64)
-        best = self._counted(plain)
+        best = self._counted(plain, sides=sides)
         if best.sum() < 1.0 and plain.rows:
             again = self._through(low, high, members, plain)
             if again is not None:
-                best = np.maximum(best, self._counted(again))
+                best = np.maximum(best, self._counted(again, sides=sides))
         # both are true of disjoint sets: only rounding can make them more than everything
         return best / max(1.0, best.sum()), plain.spread
 
-    def _counted(self, found: _Pass) -> Float64:
-        """Return the consistent and the discriminatory share, less what is excluded."""
+    def _counted(self, found: _Pass, *, sides: bool) -> Float64:
+        """Return the consistent and the discriminatory share, less what is excluded.
+
+        Of the ``sides`` those for whom the margin is above 0 under all members, and below it.
+        """
         every, some = found.constant.min(axis=1), found.constant.max(axis=1)
         always = found.sums.above(self._limit - every)
         once = found.sums.above(self._limit - some)
@@ -240,7 +265,10 @@ class NetworkCounter:
             for p in range(2):
                 used = found.pulls[k][p] < 0.0 if k == len(found.rows) - 1 else row.excluded > 0.0
                 taken[p] += float(row.excluded[used].sum())
-        consistent = np.maximum(always - taken, 0.0).sum()
+        certain = np.maximum(always - taken, 0.0)
+        if sides:
+            return np.asarray(certain)
+        consistent = certain.sum()
         # who is for some of them above 0 and for some below: all but who is one of these for none
         discriminatory = once.sum() - 1.0 - everything
         return np.array([min(float(consistent), 1.0), max(float(discriminatory), 0.0)])

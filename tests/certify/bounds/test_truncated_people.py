@@ -81,10 +81,43 @@ def test_what_truncated_units_exclude_is_never_too_little(kind):
         share = mass / mass.sum()
         assert (share @ out <= excluded + 1e-12).all()
         every = float(share @ out.any(axis=1))
-        assert every <= taken_of.py_func(network, -1, room) + 1e-12
+        taken = taken_of.py_func(network, -1, room)
+        assert every <= taken + 1e-12
+        # units may exclude different people: each counts
+        assert taken >= room.cuts[state.EXCLUDED].sum()
         several += every > 1e-6
     # somebody is indeed excluded
     assert several > 3
+
+
+def test_nothing_of_the_box_before_is_left_out_of_a_count():
+    """A box without people is counted as it is alone, whatever was truncated in one before it."""
+    several = 0
+    for seed in range(40):
+        case, rng = wide(seed), np.random.default_rng(seed)
+        space = peopled(case.encoded.space, rows_of(case.domain, rng, 60))
+        encoded = replace(case.encoded, space=space)
+        low, high = np.repeat(space.low[:1], 2, axis=0), np.repeat(space.high[:1], 2, axis=0)
+        axis = int((high[0] - low[0]).argmax())
+        high[1, axis] = (low[0, axis] + high[0, axis]) // 2
+        masses = space.people.masses(low, high)
+
+        def told(rows, encoded=encoded, case=case, low=low, high=high, masses=masses):
+            examiner = NetworkExaminer(encoded, case.fed, threads=1, by_mass=True)
+            limits = examiner._network.limits
+            limits[state.BY_PEOPLE], limits[state.LEAST_GAIN] = 1.0, -1.0
+            # the second box does not hold enough people to count them
+            limits[state.PEOPLED] = 0.5 * masses.sum()
+            found = examiner.examine(low[rows], high[rows], np.zeros(len(rows), dtype=np.intp))
+            return examiner, found.consistent[-1], found.discriminatory[-1]
+
+        examiner, *_ = told([0])
+        excluded = examiner._rooms[0].cuts[state.EXCLUDED].any()
+        _, *alone = told([1])
+        _, *behind = told([0, 1])
+        assert behind == alone
+        several += bool(excluded) and 0.0 < sum(alone) < 1.0
+    assert several > 2
 
 
 def test_people_are_counted_so_in_shallow_networks():

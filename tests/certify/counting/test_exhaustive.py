@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from time import sleep
+from time import perf_counter, process_time, sleep
 
 import msgspec
 import numpy as np
@@ -220,8 +220,11 @@ def test_answers_that_are_no_numbers_are_told():
 def test_speed_is_tried_and_then_measured():
     case = drawn(35)
     everyone = PointCounter(case.encoded.space, case.fed, case.encoded.columns)
+    assert everyone.clock is process_time
+    assert everyone.trial_queries == 0
     assert 0.0 < everyone.speed < np.inf
     assert everyone.points == 0
+    assert everyone.trial_queries > 0
 
 
 def test_a_slow_model_is_not_asked_much_to_see_that():
@@ -238,9 +241,13 @@ def test_a_slow_model_is_not_asked_much_to_see_that():
             return case.fed.opened.matrix_scores(matrix)
 
     fed = FedModel(Slow(), case.fed.mapping, case.fed.attributes)
-    assert PointCounter(case.encoded.space, fed).speed > 0.0
-    # the first box, whose time is not measured, and one round
-    assert sum(asked) <= 3 + 4 * 16 * 3
+    everyone = PointCounter(case.encoded.space, fed)
+    assert everyone.speed > 0.0
+    # one point for what is loaded at the first call, then four boxes of sixteen
+    assert sum(asked) <= (1 + 4 * 16) * 3
+    assert everyone.trial_queries == sum(asked)
+    # it may compute in another process
+    assert everyone.clock is perf_counter
 
 
 def test_axes_of_very_many_places_are_cut():

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdesk.certify.domain.density_kernels import _divergence
 from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
@@ -88,6 +89,13 @@ def test_a_box_is_cut_where_its_people_are_concentrated_most(seed: int) -> None:
     assert gain == pytest.approx(best, abs=1e-9)
     if best > 1e-9:
         assert divergence(int(axis), int(cut)) == pytest.approx(best, abs=1e-9)
+
+
+def test_how_far_shares_are_apart_is_a_number_where_one_rounds_to_everything() -> None:
+    assert _divergence.py_func(0.5, 1.0) == pytest.approx(0.5 * math.log(0.5))
+    assert _divergence.py_func(1.0, 1.0) == 0.0
+    apart = 0.3 * math.log(0.3 / 0.6) + 0.7 * math.log(0.7 / 0.4)
+    assert _divergence.py_func(0.3, 0.6) == pytest.approx(apart)
 
 
 @given(SEEDS, st.sampled_from([60, 100_000]))

@@ -53,7 +53,7 @@ def test_never_more_people_are_counted_than_there_are(seed, kind):
     for low, high in ((first, last), (ends.min(axis=0), ends.max(axis=0))):
         group = np.array(header.groups[:1])
         # nothing has to be reached, so that no box is divided
-        told = prove(low[None], high[None], group, np.zeros((1, 2)), 60.0, people=True)
+        told = prove(low[None], high[None], group, np.zeros((1, 2)), 60.0, of="people")
         places = everybody(low, high)
         masses = people.masses(places, places)
         if not masses.sum() > 0:
@@ -137,12 +137,12 @@ def test_a_forged_share_is_contradicted_by_a_count(monkeypatch):
         prove = provers.reproving(header, arrays, case.fed)
         low, high = (arrays[each].astype(np.int64)[:1] for each in ("root_low", "root_high"))
         group = np.array(header.groups[:1])
-        told = prove(low, high, group, np.zeros((1, 2)), 60.0, people=True)
+        told = prove(low, high, group, np.zeros((1, 2)), 60.0, of="people")
         for share, column in ((told.discriminatory[0], 0), (told.consistent[0], 1)):
             stated = np.zeros((1, 2))
             stated[0, column] = 1.0 - 0.5 * share
             if share > 1e-6:
-                again = prove(low, high, group, stated, 60.0, people=True)
+                again = prove(low, high, group, stated, 60.0, of="people")
                 assert again.contradicted[0] != NOTHING
                 contradicted += 1
     assert contradicted > 1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.domain.distribution import Weights
 from fairdesk.certify.proof.certificate import Header
-from fairdesk.certify.proof.reproof_counting import CELLS, Sums, Term, span_of
+from fairdesk.certify.proof.reproof_counting import CELLS, Span, Sums, Term, span_of
 from fairdesk.certify.proof.verify.population import People
 
 Float64 = NDArray[np.float64]
@@ -21,6 +21,8 @@ Numbers = NDArray[np.int64]
 
 #: Along an axis with more places in a box people are not counted.
 _MOST_PLACES = 1 << 20
+#: So many numbers are written down at once: of places and forms; of cells, forms and the grid.
+_MOST_VALUES, _MOST_CELLS = 1 << 22, 1 << 23
 
 
 class PeopleMeasure:
@@ -30,12 +32,16 @@ class PeopleMeasure:
     ----------
     header : Header
         Of a certificate with a population.
+    combination : int, optional
+        Of protected values, by its place among the domain's: then only who has them is measured.
     """
 
-    def __init__(self, header: Header) -> None:
+    def __init__(self, header: Header, combination: int | None = None) -> None:
         if header.population is None:
             raise ValueError("no population")
-        self._people = People(header)
+        everybody = People(header)
+        self._people = everybody if combination is None else everybody.with_values(combination)
+        self._given = self._people.shares_given
         self._nodes, self._axes = header.population.nodes, header.population.axes
         self._counts = [axis.count for axis in header.axes]
         place = {axis.attribute: i for i, axis in enumerate(header.axes)}
@@ -47,21 +53,37 @@ class PeopleMeasure:
         return float(self._people.masses(low[None], high[None])[0])
 
     def summed(self, terms: list[Term], low: Numbers, high: Numbers) -> Sums | None:
-        """Add up what axes add to forms; as `reproof_counting.Measure.summed`."""
-        if (high - low >= _MOST_PLACES).any():
+        """Add up what axes add to forms; as `reproof_counting.Measure.summed`.
+
+        Some forms at a time, so that memory does not grow with their number.
+        """
+        at_once = _MOST_CELLS // (CELLS * max(len(table[0]) for table in self._tables))
+        if (high - low >= _MOST_PLACES).any() or not at_once:
             return None
+        span, shares = span_of(terms), []
+        for first in range(0, len(span.step), at_once):
+            some = slice(first, first + at_once)
+            share = self._distributed([_of_forms(term, some) for term in terms], low, high)
+            if share is None:
+                return None
+            shares.append(share)
+        return Sums(np.concatenate(shares), span.least.sum(axis=1), span.step, span.off)
+
+    def _distributed(self, terms: list[Term], low: Numbers, high: Numbers) -> Float64 | None:
+        """Return which shares of a box's people each cell of the grid has, ``(R, cells)``."""
         span = span_of(terms)
         whole = np.ones((1, CELLS // 2 + 1), dtype=np.complex128)
         said: list[Complex128] = [whole] * len(self._nodes)
         for n in range(len(self._nodes) - 1, -1, -1):
             own = np.ones((self._tables[n].shape[1], 1, CELLS // 2 + 1), dtype=np.complex128)
             if (i := self._axis[n]) >= 0:
-                values = _values(terms[i]) - span.least[:, i]
-                at = np.rint(values / span.step).astype(np.int64)
-                own = self._spectra(i, len(own), at, int(low[i]), int(high[i]))
+                own = self._spectra(i, len(own), terms[i], span, int(low[i]), int(high[i]))
+            elif n in self._given:
+                own = own * self._given[n][:, None, None]
             for child in range(n + 1, len(self._nodes)):
                 if self._nodes[child].parent == n:
                     own = own * said[child]
+                    said[child] = whole
             told = np.tensordot(self._tables[n], own, axes=1)
             # a spectrum is as precise as what there is of its cell: this only keeps them in range
             largest = float(told[..., 0].real.max())
@@ -72,32 +94,43 @@ class PeopleMeasure:
                 whole = whole * said[n][0]
         total = whole[:, :1].real
         share = np.fft.irfft(np.broadcast_to(whole, (len(span.step), whole.shape[1])), CELLS)
-        return Sums(share / total, span.least.sum(axis=1), span.step, span.off)
+        return np.asarray(share / total)
 
-    def _spectra(self, i: int, cells: int, at: Numbers, low: int, high: int) -> Complex128:
-        """Transform how the places of an axis are distributed on the grid, of each cell."""
-        own, count = self._axes[i], self._counts[i]
-        starts = np.array(own.starts)
-        cell = np.array(own.cells)[
-            np.searchsorted(starts, np.arange(low, high + 1), side="right") - 1
-        ]
+    def _spectra(
+        self, i: int, cells: int, term: Term, span: Span, low: int, high: int
+    ) -> Complex128:
+        """Transform how the places of an axis are distributed on the grid, of each cell.
+
+        Some places at a time, so that memory does not grow with their number.
+        """
+        own, forms = self._axes[i], len(span.step)
+        starts, cell_of = np.array(own.starts), np.array(own.cells)
         # what a place weighs, of all that its cell does
-        run_ends = np.append(starts[1:], count)
+        run_ends = np.append(starts[1:], self._counts[i])
         totals = np.zeros(cells)
-        np.add.at(totals, list(own.cells), _weights(own, starts, run_ends))
-        weight = _weights(own, np.arange(low, high + 1), np.arange(low, high + 1) + 1)
-        share = weight / np.where(totals > 0.0, totals, 1.0)[cell]
-        forms = at.shape[1]
+        np.add.at(totals, cell_of, _weights(own, starts, run_ends))
         spread = np.zeros((cells, forms, CELLS))
-        np.add.at(spread, (cell[:, None], np.arange(forms)[None], at), share[:, None])
+        at_once = max(_MOST_VALUES // forms, 1)
+        for first in range(low, high + 1, at_once):
+            places = np.arange(first, min(first + at_once, high + 1))
+            at = np.rint((_values(term, places, low) - span.least[:, i]) / span.step)
+            cell = cell_of[np.searchsorted(starts, places, side="right") - 1]
+            share = _weights(own, places, places + 1) / np.where(totals > 0.0, totals, 1.0)[cell]
+            which = cell[:, None], np.arange(forms)[None], at.astype(np.int64)
+            np.add.at(spread, which, share[:, None])
         return np.asarray(np.fft.rfft(spread, axis=2))
 
 
-def _values(term: Term) -> Float64:
-    """Return what an axis adds to forms at each place of the box, ``(n, R)``."""
+def _of_forms(term: Term, some: slice) -> Term:
+    """Return what an axis adds to some of the forms."""
+    return (term[0][some], *term[1:]) if isinstance(term, tuple) else term[:, some]
+
+
+def _values(term: Term, places: Numbers, low: int) -> Float64:
+    """Return what an axis adds to forms at places of a box that begins at ``low``, ``(n, R)``."""
     if isinstance(term, tuple):
-        return np.asarray(np.arange(term[1], term[2] + 1)[:, None] * term[0])
-    return term
+        return np.asarray(places[:, None] * term[0])
+    return np.asarray(term[places - low])
 
 
 def _weights(own: Weights, start: Numbers, end: Numbers) -> Float64:

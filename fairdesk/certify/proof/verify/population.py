@@ -7,7 +7,8 @@ by point.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -31,7 +32,6 @@ from fairdesk.certify.proof.verify.outcome import MOST_MESSAGES, Check
 from fairdesk.certify.proof.verify.tree import Tree
 from fairdesk.errors import SpecError
 from fairdesk.individual.shares.intervals import clopper_pearson
-from fairdesk.models.model import labels
 
 Float64 = NDArray[np.float64]
 
@@ -41,8 +41,6 @@ _ROUNDING, _LESS = 1e-9, 1e-6
 _CHANCE = 1e-4
 #: So many regions are looked at one by one, with so many points each.
 _SINGLE, _POINTS = 20, 200
-#: So many people are drawn from a group.
-_DRAWN = 2_000
 #: Undecided regions with at most so many points are counted, and so many points in all; of how many
 #: the masses are computed at once.
 _SMALL, _RECOUNTED, _AT_ONCE = 4_096, 1 << 19, 1 << 16
@@ -57,6 +55,11 @@ class People:
         With a population.
     given : dict, optional
         Of nodes without an axis, by their places: which share of each cell counts.
+
+    Attributes
+    ----------
+    shares_given : dict
+        As given.
     """
 
     def __init__(self, header: Header, given: dict[int, Float64] | None = None) -> None:
@@ -73,7 +76,7 @@ class People:
                 self._children[node.parent].append(i)
         self._roots = [i for i, node in enumerate(self._nodes) if node.parent < 0]
         self._compared = header.population.compared
-        self._header, self._given = header, given or {}
+        self._header, self.shares_given = header, given or {}
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with the tree, a sentence each."""
@@ -108,8 +111,25 @@ class People:
             ):
                 yield f"The weights along axis {i + 1} of the population are impossible."
 
-    def given(self, values: Sequence[int]) -> People:
-        """Return the same people with one value of each protected attribute, by its place."""
+        if math.prod(len(each.cells) for each in self._compared) != len(
+            self._header.domain.combinations
+        ):
+            yield "The population does not have each combination of protected values once."
+        for each in self._compared:
+            place = named.index(each.attribute) if each.attribute in named else -1
+            cells = len(self._tables[place][0])
+            if (
+                len(each.shares) != len(each.cells)
+                or place < 0
+                or not all(0 <= cell < cells for cell in each.cells)
+                or not all(0.0 < share <= 1.0 for share in each.shares)
+            ):
+                yield f"The values of “{each.attribute}” in the population are impossible."
+
+    def with_values(self, combination: int) -> People:
+        """Return those of the people with a combination of protected values, by its place."""
+        counts = [len(each.cells) for each in self._compared]
+        values = [int(each) for each in np.unravel_index(combination, counts)]
         given = {}
         names = [node.attribute for node in self._nodes]
         for each, value in zip(self._compared, values, strict=True):
@@ -135,8 +155,8 @@ class People:
         held = np.ones((len(low), self._tables[node].shape[1]))
         if axis >= 0:
             held = self._seen(axis, held.shape[1], low[:, axis], high[:, axis])
-        elif node in self._given:
-            held = held * self._given[node]
+        elif node in self.shares_given:
+            held = held * self.shares_given[node]
         for child in self._children[node]:
             held = held * self._said(child, low, high)
         return held
@@ -241,8 +261,6 @@ def population_checks(
     if sample:
         yield proof.recounted(points, rng, everything=everything)
         yield proof.shares(points, sample, rng)
-    if sample and header.rates:
-        yield rates_check(header, arrays, people, predict, sample=sample, rng=rng)
 
 
 def people_proven_again(
@@ -268,7 +286,7 @@ def people_proven_again(
     claims = proof.claims()
     if not len(claims.nodes):
         return Check(name, remarks=("There are no such regions.",))
-    again = partial(prove, people=True)
+    again = partial(prove, of="people")
     try:
         came = check_again(
             claims,
@@ -281,65 +299,6 @@ def people_proven_again(
     except SpecError as error:
         return Check(name, remarks=(str(error),))
     return Check(name, *came)
-
-
-def rates_check(
-    header: Header,
-    arrays: Arrays,
-    people: People,
-    predict: Predict,
-    *,
-    sample: int,
-    rng: np.random.Generator,
-) -> Check:
-    """Draw people of each group, ask the model, and see whether that contradicts its rate's ends.
-
-    A rate is refuted where the exact interval (Clopper and Pearson) of those drawn does not meet
-    the stated ends; by chance to one of all at most once in ten thousand times.
-    """
-    domain, points = header.domain, Points(header, predict)
-    low, high = (arrays[each].astype(np.int64) for each in ("root_low", "root_high"))
-    counts = [len(each.cells) for each in header.population.compared] if header.population else []
-    combinations = [
-        people.given([int(each) for each in np.unravel_index(v, counts)])
-        for v in range(len(domain.combinations))
-    ]
-    # of each combination the mass of every root in which it may be
-    may_be = np.array(header.may_be, dtype=np.bool_)[list(header.groups)]
-    may_be[list(header.unclear)] = True
-    weights = np.stack([own.masses(low, high) for own in combinations], axis=1) * may_be
-    groups = sum(len(rates.groups) for rates in header.rates)
-    messages, tried = [], 0
-    for rates in header.rates:
-        place = [domain.names[i] for i in domain.protected].index(rates.attribute)
-        for each in rates.groups:
-            own = weights * (domain.combinations[:, place] == each.code)
-            if not own.sum() > 0:
-                continue
-            drawn = rng.choice(own.size, size=min(sample, _DRAWN), p=(own / own.sum()).ravel())
-            root, combination = np.divmod(drawn, own.shape[1])
-            rows = []
-            for v in np.unique(combination).tolist():
-                there = root[combination == v]
-                places = combinations[v].draw(low[there], high[there], rng)
-                rows.append(domain.counterparts(points.rows(places), np.full(len(places), v)))
-            asked = np.concatenate(rows)
-            if domain.has_constraints:
-                asked = asked[domain.allowed(asked)]
-            if not len(asked):
-                continue
-            favourable = labels(predict(asked)) == header.mapping.favourable_class
-            tried += len(asked)
-            ends = clopper_pearson(int(favourable.sum()), len(asked), 1 - _CHANCE / groups)
-            if float(ends[0]) > each.high + _ROUNDING or float(ends[1]) < each.low - _ROUNDING:
-                name = domain.attributes[int(domain.protected[place])].text(each.code)
-                messages.append(
-                    f"The selection rate of “{rates.attribute}” = {name} is stated to be between "
-                    f"{each.low:.4%} and {each.high:.4%}; of {len(asked):,} drawn at random "
-                    f"{int(favourable.sum()):,} receive the favourable decision."
-                )
-    name = "Selection rates of groups, compared with random samples of the population"
-    return Check(name, tried, len(messages), 0, tuple(messages[:MOST_MESSAGES]))
 
 
 class _Proof:

@@ -115,11 +115,21 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
 def reproving(header: Header, arrays: Arrays, fed: FedModel) -> Reprove:
     """Make what proves boxes of a certificate once more; parameters and errors as `solver`."""
     # as above
-    from fairdesk.certify.proof.reproof import reprover  # noqa: PLC0415
+    from fairdesk.certify.proof.reproof import RatedPeople, reprover  # noqa: PLC0415
     from fairdesk.certify.proof.verify.people_measure import PeopleMeasure  # noqa: PLC0415
+    from fairdesk.certify.proof.verify.population import People  # noqa: PLC0415
 
-    people = None if header.population is None else PeopleMeasure(header)
-    return reprover(_space(header, arrays), fed, Points(header, fed.predict).differ, people)
+    points, people, rated = Points(header, fed.predict), None, None
+    if header.population is not None:
+        people = PeopleMeasure(header)
+    if header.rates:
+        combinations = range(len(header.domain.combinations))
+        rated = RatedPeople(
+            points.is_favourable,
+            [People(header).with_values(v) for v in combinations],
+            [PeopleMeasure(header, v) for v in combinations],
+        )
+    return reprover(_space(header, arrays), fed, points.differ, people, rated)
 
 
 def _unsolvable(why: str) -> SpecError:

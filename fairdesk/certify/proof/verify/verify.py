@@ -10,6 +10,7 @@ Nothing here bounds a network or counts inside a box: that is what is to be chec
   small ones that were counted;
 * leaves are proven once more by other bounds (`fairdesk.certify.proof.reproof`), as many as the
   time allows: the largest, and some drawn at random; or all of them;
+* the proven rates of groups follow from their regions, and are proven once more in the same way;
 * a solver (z3) looks in some leaves for somebody of whom the opposite of the verdict is true, in
   exact rational arithmetic.
 
@@ -40,6 +41,7 @@ from fairdesk.certify.proof.verify.contents import LeafContents
 from fairdesk.certify.proof.verify.outcome import KINDS, MOST_MESSAGES, Check
 from fairdesk.certify.proof.verify.population import people_proven_again, population_checks
 from fairdesk.certify.proof.verify.provers import Solve
+from fairdesk.certify.proof.verify.rates import rate_checks, rate_regions
 from fairdesk.certify.proof.verify.roots import domain_check
 from fairdesk.certify.proof.verify.tree import Tree
 from fairdesk.errors import SpecError
@@ -118,6 +120,7 @@ def verify(
     yield from population_checks(
         header, arrays, predict, sample=sample, everything=everything, rng=rng
     )
+    yield from rate_checks(header, arrays, predict, sample=sample, rng=rng)
     if sample:
         yield proof.members(sample, rng)
         yield proof.certified(CONSISTENT, sample, rng)
@@ -133,6 +136,8 @@ def verify(
             yield people_proven_again(
                 header, arrays, predict, prove, seconds=seconds, everything=everything, rng=rng
             )
+        if (rates := rate_regions(header, arrays)) is not None:
+            yield rates.proven_again(prove, seconds=seconds, everything=everything)
     if solve is not None and seconds > 0:
         yield proof.solved(solve, seconds, rng)
 
