@@ -111,16 +111,16 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
     told = [
         say(
             "{plausible} of {n} pairs compared with the data are plausible ({share}): both "
-            "instances are as near to a data row as 95 of 100 data rows held out for this check. "
-            "How typical they are was not estimated: the data have too few rows or too many "
+            "instances are nearer to a data row than the farthest 5\u00a0% of the data rows held out "
+            "for this check. How typical they are was not estimated: the data have too few rows or too many "
             "attributes.",
             **values,
         )
         if reference.by_distance
         else say(
             "{plausible} of {n} pairs compared with the data are plausible ({share}): both "
-            "instances are as usual, and as near to a data row, as 95 of 100 data rows held out "
-            "for this check.",
+            "instances are more usual than the rarest 5\u00a0% of the data rows held out for this "
+            "check, and nearer to a data row than the farthest 5\u00a0% of them.",
             **values,
         )
     ]

@@ -30,7 +30,7 @@ def test_it_is_said_beside_what_it_is_held_against():
         assert figure not in said.sentence
     for figure in ("1,240", "26,221", "4.7", "92.6", "0.2\u00a0%"):
         assert figure in said.sentence
-    assert "as usual, and as near to a data row, as 95 of 100 data rows held out" in said.sentence
+    assert "more usual than the rarest 5\u00a0% of the data rows held out" in said.sentence
     assert "can have a counterfactual that is not plausible" in said.sentence
     short = plausible_in_short(share())
     assert all(figure in short for figure in ("4.7", "92.6", "0.2"))
