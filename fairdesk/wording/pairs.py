@@ -111,9 +111,9 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
     told = [
         say(
             "{plausible} of {n} pairs compared with the data are plausible ({share}): both "
-            "instances are nearer to a data row than the farthest 5\u00a0% of the data rows held out "
-            "for this check. How typical they are was not estimated: the data have too few rows or too many "
-            "attributes.",
+            "instances are nearer to a data row than the farthest 5\u00a0% of the data rows held "
+            "out for this check. How typical they are was not estimated: the data have too few "
+            "rows or too many attributes.",
             **values,
         )
         if reference.by_distance
