@@ -64,7 +64,9 @@ def course_of_proof(proven: Proven, *, whole: bool) -> Drawing:
     return Drawing(
         title=say("Progress of the certification"),
         x_title=say("seconds"),
-        y_title=say("share of combinations"),
+        y_title=say("share of the population")
+        if proven.of == "people"
+        else say("share of combinations"),
         lines=lines if len(course) > 1 else (),
         x_digits=1,
         y_digits=2,

@@ -195,7 +195,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     ]
     blocks += _bars(proven, of_people, of_marginals, run.id)
     blocks += _rates(material, run)
-    blocks += [*_course(run, proven), *_division(run)]
+    blocks += [*_course(run), *_division(run)]
     alone, pairs = _alone(material, run, proven), _pairs(spec, run)
     blocks += [*alone, *map(appended, pairs), *_meanings([*alone, *pairs])]
     blocks += _regions(spec, run)
@@ -229,13 +229,14 @@ def _counterexamples(proven: Proven) -> str:
     )
 
 
-def _course(run: RunRecord, proven: Proven) -> list[Block]:
+def _course(run: RunRecord) -> list[Block]:
     """Draw how the proof came, where the auditor asks for it."""
-    if len(proven.course) < 2:
+    grown = proof_words.main_proof(run.figures)
+    if grown is None or len(grown.course) < 2:
         return []
     return [
         Chart(
-            *drawn(course_of_proof(proven, whole=False)),
+            *drawn(course_of_proof(grown, whole=False)),
             caption="Progress of the certification",
             key=f"course-{run.id}",
             optional=True,

@@ -365,7 +365,8 @@ class ProofPage(RunPage):
         alone = alone_of(spec, shown, sufficient_names(spec, self._session.runs))
         self.alone.draw(Spaces(alone, heading, "Effect of each attribute alone"))
         self._show_section(self.alone, there=not self.alone.drawing.empty)
-        drawing = Drawing("", "", "", ()) if proven is None else course_of_proof(proven, whole=True)
+        grown = proof_words.main_proof(shown)
+        drawing = Drawing("", "", "", ()) if grown is None else course_of_proof(grown, whole=True)
         self._show_section(self.chart, there=not drawing.empty)
         if not drawing.empty:
             self.chart.draw(drawing)

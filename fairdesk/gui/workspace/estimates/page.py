@@ -38,6 +38,8 @@ EXPLAINED = (
     "every instance was tested, the share is counted, not estimated (solid). A search for "
     "discriminatory pairs cannot give this share."
 )
+#: In which order shares are shown: people before combinations.
+_ORDER = ("data", "domain", "perturbed")
 #: Of whom all possible people are a picture.
 POSSIBLE = (
     "The input domain contains all combinations of values that this audit allows, each "
@@ -289,8 +291,12 @@ class SharePage(RunPage):
             self._banner.clear()
         main = main_shares(measured)
         self._say(main, run, figures.directed_by_value(self._session.spec, measured))
-        # the same order everywhere: what is said first, then the single attributes
-        ordered = tuple(dict.fromkeys((*main, *measured)))
+        # what is said first, then the single attributes; of each its shares in the same order
+        told = tuple(dict.fromkeys((*main, *measured)))
+        named = tuple(dict.fromkeys(each.attributes for each in told))
+        ordered = tuple(
+            sorted(told, key=lambda each: (named.index(each.attributes), _ORDER.index(each.whom)))
+        )
         self._barred = () if grouped else ordered
         self._bars.draw(ShareBars(bars_of(self._barred)))
         self._bars.setVisible(bool(self._barred))

@@ -160,6 +160,8 @@ def test_a_bar_lists_the_pairs_that_it_counts(qtbot, opened, path):
     names = [bar.name for bar in bars.drawing.bars]
     rows, sex = names.index("Data rows, when only age, sex or both change"), len(names) - 1
     assert names[sex] == "Input domain, when only sex changes"
+    # people before combinations, whichever was measured first
+    assert rows == 0
     for place, alone, within in ((rows, None, 0.0), (sex, "sex", None)):
         workspace.show_page(SHARE)
         workspace.share._take(msgspec.structs.replace(record, figures=(DOMAIN, DATA, SEX)))
