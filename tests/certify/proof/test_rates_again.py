@@ -271,6 +271,20 @@ def test_regions_of_rates_that_cannot_be_are_refused(name, place, value) -> None
         certificate_reading.check(header, bent)
 
 
+def test_a_group_without_a_rate_is_missed() -> None:
+    """Whoever leaves a group out has a ratio that follows from the others."""
+    case = case_of(5)
+    header, arrays = certified(case)
+    for place in range(len(header.rates[0].groups)):
+        groups = [each for i, each in enumerate(header.rates[0].groups) if i != place]
+        low, high = impact_ratio(groups)
+        own = msgspec.structs.replace(
+            header.rates[0], groups=tuple(groups), ratio_low=low, ratio_high=high
+        )
+        forgery = msgspec.structs.replace(header, rates=(own, *header.rates[1:]))
+        assert refuted(case, forgery, arrays) == {phrases.RATES_FOLLOW}
+
+
 @pytest.mark.parametrize("changes", [{"attribute": "x"}, {"groups": ()}, {"code": 77.0}])
 def test_rates_of_groups_that_are_not_there_are_refused(changes) -> None:
     header, arrays = certified(case_of(5))

@@ -162,7 +162,7 @@ def test_what_there_is_no_time_for_is_told_and_contradicts_nothing(proof, monkey
 def test_a_model_that_cannot_be_looked_into_is_told(proof):
     model, header, arrays = proof
 
-    def prove(*_):
+    def prove(*_, of="points"):
         raise SpecError("It cannot be looked into.")
 
     found = verify.verify(
