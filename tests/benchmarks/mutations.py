@@ -31,6 +31,10 @@ _RATES = ("tests/certify/test_rates.py",)
 _RATES_AGAIN = ("tests/certify/proof/test_rates_again.py",)
 
 
+#: How a test fails where a mutation is none: that shows nothing.
+_NOT_MADE = ("TypingError", "LoweringError", "SyntaxError", "NameError", "UnboundLocalError")
+
+
 class Mutation(NamedTuple):
     """A change of one line, and the tests that are to notice it."""
 
@@ -124,6 +128,41 @@ MUTATIONS = {
         "                network.people, low, low, network.given, form[:axes], own, room.start,",
         _TRUNCATED_PEOPLE,
     ),
+    "earlier": Mutation(
+        "what units of earlier layers exclude is not taken off what a class is counted for",
+        "fairdesk/certify/bounds/dense/truncation.py",
+        "            used = c < 0 or u < before_last",
+        "            used = c < 0",
+        _TRUNCATION,
+    ),
+    "both": Mutation(
+        "what units exclude is not taken off the discriminatory",
+        "fairdesk/certify/bounds/dense/counting.py",
+        "        taken = taken_of(network, -1, room)",
+        "        taken = 0.0",
+        _TRUNCATION,
+    ),
+    "one end": Mutation(
+        "what is beyond the upper end of a later unit's range is not excluded",
+        "fairdesk/certify/bounds/dense/truncation.py",
+        "            lost += _lost(network, low, high, above, limit, np.inf, second, room)",
+        "            lost += 0.0 * _lost(network, low, high, above, limit, np.inf, second, room)",
+        _TRUNCATION,
+    ),
+    "one end of people": Mutation(
+        "the people beyond the upper end of a range are not excluded",
+        "fairdesk/certify/bounds/dense/truncation.py",
+        "    for limit, side in ((after, -1.0), (before, 1.0)):",
+        "    for limit, side in ((after, -1.0), (-np.inf, 1.0)):",
+        _TRUNCATED_PEOPLE,
+    ),
+    "together": Mutation(
+        "places that a tail takes together count by the lesser of their ends",
+        "fairdesk/certify/bounds/tree_tails.py",
+        "exponent = max(exponent, by * _value(",
+        "exponent = min(exponent, by * _value(",
+        ("tests/certify/bounds/test_tree_tails.py",),
+    ),
     "tail": Mutation(
         "what was taken out of the exponents of a tail is not put back",
         "fairdesk/certify/bounds/tree_tails.py",
@@ -134,8 +173,8 @@ MUTATIONS = {
     "people again": Mutation(
         "the check forgets what cells of the population depend on",
         "fairdesk/certify/proof/verify/people_measure.py",
-        "            told = np.tensordot(self._tables[n], own, axes=1)",
-        "            told = np.tensordot(0 * self._tables[n] + self._tables[n][:1], own, 1)",
+        "            told = np.tensordot(people.tables[n], own, axes=1)",
+        "            told = np.tensordot(0 * people.tables[n] + people.tables[n][:1], own, 1)",
         _PEOPLE_AGAIN,
     ),
     "recounting": Mutation(
@@ -143,6 +182,27 @@ MUTATIONS = {
         "fairdesk/certify/proof/reproof_counting.py",
         "        certain = np.maximum(always - taken, 0.0)",
         "        certain = always",
+        ("tests/certify/proof/test_reproof_counting.py",),
+    ),
+    "recounting once": Mutation(
+        "the check takes off what the unit that excludes the most does, not what each does",
+        "fairdesk/certify/proof/reproof_counting.py",
+        "                taken[p] += float(row.excluded[used].sum())",
+        "                taken[p] += float(row.excluded[used].max(initial=0.0))",
+        ("tests/certify/proof/test_reproof_counting.py",),
+    ),
+    "recounting both": Mutation(
+        "the check does not take off the discriminatory what is excluded",
+        "fairdesk/certify/proof/reproof_counting.py",
+        "        discriminatory = once.sum() - 1.0 - everything",
+        "        discriminatory = once.sum() - 1.0",
+        ("tests/certify/proof/test_reproof_counting.py",),
+    ),
+    "recounting elsewhere": Mutation(
+        "the check bounds what is excluded above a range by what is below it",
+        "fairdesk/certify/proof/reproof_counting.py",
+        "float(until[row, cell])",
+        "float(until[u, cell])",
         ("tests/certify/proof/test_reproof_counting.py",),
     ),
     "carving": Mutation(
@@ -172,6 +232,34 @@ MUTATIONS = {
         "                seen[cell] += weight / tree.whole[cell]",
         "                seen[cell] = 1.0",
         _MASSES,
+    ),
+    "unclear": Mutation(
+        "the mass of where it is not clear who may be is left out of everything",
+        "fairdesk/certify/domain/population.py",
+        "space.groups] | space.unclear",
+        "space.groups] & ~space.unclear",
+        (*_MASSES, *_PEOPLE),
+    ),
+    "unclear groups": Mutation(
+        "the mass of where it is not clear who may be is left out of groups' rates",
+        "fairdesk/certify/rates.py",
+        "np.flatnonzero(own | space.unclear)",
+        "np.flatnonzero(own & ~space.unclear)",
+        _RATES,
+    ),
+    "protected": Mutation(
+        "people are counted whatever their protected values",
+        "fairdesk/certify/bounds/tree_kernels.py",
+        "            room.spread[k, g] *= room.seen[k]",
+        "            room.spread[k, g] *= min(room.seen[k], 1.0) ** 0.0",
+        (*_TREES, *_RATES),
+    ),
+    "told": Mutation(
+        "a parent is told of the sums of its first child only",
+        "fairdesk/certify/bounds/tree_kernels.py",
+        "        old[: before + support - 1] = new[: before + support - 1]",
+        "        old[before : before + support - 1] = 0.0",
+        _TREES,
     ),
     "tree grid": Mutation(
         "the grid's rounding is forgotten in counting people",
@@ -295,8 +383,8 @@ MUTATIONS = {
     "given": Mutation(
         "the check counts people in regions of rates whatever their protected values",
         "fairdesk/certify/proof/verify/people_measure.py",
-        "                own = own * self._given[n][:, None, None]",
-        "                own = own * (self._given[n][:, None, None] >= 0.0)",
+        "                own = own * people.shares_given[n][:, None, None]",
+        "                own = own * (people.shares_given[n][:, None, None] >= 0.0)",
         _RATES_AGAIN,
     ),
     "groups": Mutation(
@@ -322,11 +410,14 @@ def caught(mutation: Mutation) -> tuple[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "project")
         text = (ROOT / mutation.module).read_text()
-        # loops keep what they were compiled with of other modules
-        stale = ("__pycache__",) if "numba" in text else ()
-        shutil.copytree(
-            ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".*cache", *stale)
-        )
+        # loops keep what they were compiled with of other modules, of this part of the project
+        part = Path(ROOT, *Path(mutation.module).parts[:2]) if "numba" in text else None
+
+        def left_out(folder: str, names: list[str]) -> set[str]:
+            stale = ("__pycache__",) if part and Path(folder).is_relative_to(part) else ()
+            return shutil.ignore_patterns(".git", ".venv", ".*cache", *stale)(folder, names)
+
+        shutil.copytree(ROOT, copy, ignore=left_out)
         module = copy / mutation.module
         if text.count(mutation.before) < 1:
             raise SystemExit(f"“{mutation.what}”: the line is not there any more.")
@@ -349,6 +440,8 @@ def caught(mutation: Mutation) -> tuple[str, float]:
             check=False,
         )
     failed = [line for line in told.stdout.splitlines() if line.startswith("FAILED")]
+    if any(error in line for line in failed for error in _NOT_MADE):
+        raise SystemExit(f"“{mutation.what}” cannot be compiled: {failed[0]}")
     name = failed[0].split("::")[1].split(" ")[0] if failed else ""
     return name, perf_counter() - started
 

@@ -12,7 +12,7 @@ contradicts nothing. A contradiction is a point of which the model's own answers
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
 from typing import NamedTuple
@@ -61,14 +61,14 @@ class RatedPeople(NamedTuple):
     ----------
     is_favourable : callable
         Asks the model.
-    masses, measures : list
+    masses, measures : sequence
         Of each combination of protected values how likely boxes are, and how sums are distributed
         over them.
     """
 
     is_favourable: IsFavourable
-    masses: list[Masses]
-    measures: list[Measure]
+    masses: Sequence[Masses]
+    measures: Sequence[Measure]
 
 
 def reprover(

@@ -77,11 +77,13 @@ class RateReprover:
         The model.
     is_favourable : callable
         Asks it.
-    people : list[Masses]
+    people : sequence of Masses
         Of each combination how likely boxes are.
     """
 
-    def __init__(self, model: RateModel, is_favourable: IsFavourable, people: list[Masses]) -> None:
+    def __init__(
+        self, model: RateModel, is_favourable: IsFavourable, people: Sequence[Masses]
+    ) -> None:
         self._model, self._is_favourable, self._people = model, is_favourable, people
 
     def prove(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from types import SimpleNamespace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.bounds import network
 from fairdesk.certify.certify import search
+from fairdesk.certify.domain.distribution import Node, PopulationOf, Weights
 from fairdesk.certify.layout import lay_out
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.proof import reproof_counting
@@ -67,7 +71,8 @@ def test_never_more_people_are_counted_than_there_are(seed, kind):
 @given(SEEDS)
 def test_sums_over_people_are_never_above_the_truth(seed):
     _, header, arrays = certified(drawn, seed)
-    measure, people = PeopleMeasure(header), People(header)
+    people = People(header)
+    measure = PeopleMeasure(people)
     rng = np.random.default_rng(seed)
     first, last = (arrays[each][0].astype(np.int64) for each in ("root_low", "root_high"))
     ends = rng.integers(first, last, (2, len(first)), endpoint=True)
@@ -96,6 +101,31 @@ def test_sums_over_people_are_never_above_the_truth(seed):
     # and they are no less than what the grid leaves of them
     near = 2.0 * found.off + found.step
     assert (above >= share @ (sums > limit + near) - 1e-8).all()
+
+
+def star(axes, cells=8):
+    """Return a header with attributes that all depend on the first one, for a measure."""
+    even = (1.0 / cells,) * cells
+    nodes = [Node("a0", -1, (even,)), *(Node(f"a{i}", 0, (even,) * cells) for i in range(1, axes))]
+    each = Weights(tuple(range(cells)), tuple(range(cells)), 1, (), ())
+    return SimpleNamespace(
+        population=PopulationOf(tuple(nodes), (each,) * axes),
+        axes=[SimpleNamespace(attribute=f"a{i}", count=cells) for i in range(axes)],
+    )
+
+
+def test_memory_does_not_grow_with_the_attributes_that_depend_on_one():
+    peaks = []
+    for axes in (4, 24):
+        measure = PeopleMeasure(People(star(axes)))
+        terms = [(np.linspace(-1.0, 1.0, 20), 0, 7)] * axes
+        tracemalloc.start()
+        found = measure.summed(terms, np.zeros(axes, dtype=np.int64), np.full(axes, 7))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert found is not None
+        assert np.allclose(found.share.sum(axis=1), 1.0)
+    assert peaks[1] < 1.5 * peaks[0]
 
 
 def test_what_was_stated_of_people_is_proven_again(monkeypatch):

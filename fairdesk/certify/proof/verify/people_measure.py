@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.distribution import Weights
-from fairdesk.certify.proof.certificate import Header
 from fairdesk.certify.proof.reproof_counting import CELLS, Span, Sums, Term, span_of
 from fairdesk.certify.proof.verify.population import People
 
@@ -30,23 +28,12 @@ class PeopleMeasure:
 
     Parameters
     ----------
-    header : Header
-        Of a certificate with a population.
-    combination : int, optional
-        Of protected values, by its place among the domain's: then only who has them is measured.
+    people : People
+        Who is measured.
     """
 
-    def __init__(self, header: Header, combination: int | None = None) -> None:
-        if header.population is None:
-            raise ValueError("no population")
-        everybody = People(header)
-        self._people = everybody if combination is None else everybody.with_values(combination)
-        self._given = self._people.shares_given
-        self._nodes, self._axes = header.population.nodes, header.population.axes
-        self._counts = [axis.count for axis in header.axes]
-        place = {axis.attribute: i for i, axis in enumerate(header.axes)}
-        self._axis = [place.get(node.attribute, -1) for node in self._nodes]
-        self._tables = [np.array(node.table, dtype=np.float64) for node in self._nodes]
+    def __init__(self, people: People) -> None:
+        self._people = people
 
     def size(self, low: Numbers, high: Numbers) -> float:
         """Return the mass of a box; as `reproof_counting.Measure.size`."""
@@ -57,7 +44,7 @@ class PeopleMeasure:
 
         Some forms at a time, so that memory does not grow with their number.
         """
-        at_once = _MOST_CELLS // (CELLS * max(len(table[0]) for table in self._tables))
+        at_once = _MOST_CELLS // (CELLS * max(len(table[0]) for table in self._people.tables))
         if (high - low >= _MOST_PLACES).any() or not at_once:
             return None
         span, shares = span_of(terms), []
@@ -71,27 +58,26 @@ class PeopleMeasure:
 
     def _distributed(self, terms: list[Term], low: Numbers, high: Numbers) -> Float64 | None:
         """Return which shares of a box's people each cell of the grid has, ``(R, cells)``."""
-        span = span_of(terms)
-        whole = np.ones((1, CELLS // 2 + 1), dtype=np.complex128)
-        said: list[Complex128] = [whole] * len(self._nodes)
-        for n in range(len(self._nodes) - 1, -1, -1):
-            own = np.ones((self._tables[n].shape[1], 1, CELLS // 2 + 1), dtype=np.complex128)
-            if (i := self._axis[n]) >= 0:
-                own = self._spectra(i, len(own), terms[i], span, int(low[i]), int(high[i]))
-            elif n in self._given:
-                own = own * self._given[n][:, None, None]
-            for child in range(n + 1, len(self._nodes)):
-                if self._nodes[child].parent == n:
-                    own = own * said[child]
-                    said[child] = whole
-            told = np.tensordot(self._tables[n], own, axes=1)
+        people, span = self._people, span_of(terms)
+        # what the children of each node say together; of no node, what the roots do
+        said: dict[int, Complex128] = {}
+        for n in range(len(people.nodes) - 1, -1, -1):
+            cells, parent = people.tables[n].shape[1], people.nodes[n].parent
+            own = np.ones((cells, 1, CELLS // 2 + 1), dtype=np.complex128)
+            if (i := people.axis[n]) >= 0:
+                own = self._spectra(i, cells, terms[i], span, int(low[i]), int(high[i]))
+            elif n in people.shares_given:
+                own = own * people.shares_given[n][:, None, None]
+            if n in said:
+                own = own * said.pop(n)
+            told = np.tensordot(people.tables[n], own, axes=1)
             # a spectrum is as precise as what there is of its cell: this only keeps them in range
             largest = float(told[..., 0].real.max())
             if not largest > 0.0:
                 return None
-            said[n] = told / largest
-            if self._nodes[n].parent < 0:
-                whole = whole * said[n][0]
+            told /= largest
+            said[parent] = said[parent] * told if parent in said else told
+        whole = said[-1][0]
         total = whole[:, :1].real
         share = np.fft.irfft(np.broadcast_to(whole, (len(span.step), whole.shape[1])), CELLS)
         return np.asarray(share / total)
@@ -103,19 +89,17 @@ class PeopleMeasure:
 
         Some places at a time, so that memory does not grow with their number.
         """
-        own, forms = self._axes[i], len(span.step)
-        starts, cell_of = np.array(own.starts), np.array(own.cells)
+        own, forms = self._people.weights[i], len(span.step)
         # what a place weighs, of all that its cell does
-        run_ends = np.append(starts[1:], self._counts[i])
         totals = np.zeros(cells)
-        np.add.at(totals, cell_of, _weights(own, starts, run_ends))
+        np.add.at(totals, own.cells, own.between(own.starts, own.ends))
         spread = np.zeros((cells, forms, CELLS))
         at_once = max(_MOST_VALUES // forms, 1)
         for first in range(low, high + 1, at_once):
             places = np.arange(first, min(first + at_once, high + 1))
             at = np.rint((_values(term, places, low) - span.least[:, i]) / span.step)
-            cell = cell_of[np.searchsorted(starts, places, side="right") - 1]
-            share = _weights(own, places, places + 1) / np.where(totals > 0.0, totals, 1.0)[cell]
+            cell = own.cells[np.searchsorted(own.starts, places, side="right") - 1]
+            share = own.between(places, places + 1) / np.where(totals > 0.0, totals, 1.0)[cell]
             which = cell[:, None], np.arange(forms)[None], at.astype(np.int64)
             np.add.at(spread, which, share[:, None])
         return np.asarray(np.fft.rfft(spread, axis=2))
@@ -131,10 +115,3 @@ def _values(term: Term, places: Numbers, low: int) -> Float64:
     if isinstance(term, tuple):
         return np.asarray(places[:, None] * term[0])
     return np.asarray(term[places - low])
-
-
-def _weights(own: Weights, start: Numbers, end: Numbers) -> Float64:
-    """Return what the places from each start to before its end weigh."""
-    places, before = np.array(own.places, dtype=np.int64), np.cumsum([0, *own.more])
-    more = before[np.searchsorted(places, end)] - before[np.searchsorted(places, start)]
-    return np.asarray(own.each * (end - start) + more, dtype=np.float64)

@@ -7,9 +7,11 @@ by point.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator
-from functools import partial
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,7 @@ from fairdesk.errors import SpecError
 from fairdesk.individual.shares.intervals import clopper_pearson
 
 Float64 = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
 #: Sums of floats may differ by so much; and what was rounded down, by so much more.
 _ROUNDING, _LESS = 1e-9, 1e-6
@@ -46,6 +49,42 @@ _SINGLE, _POINTS = 20, 200
 _SMALL, _RECOUNTED, _AT_ONCE = 4_096, 1 << 19, 1 << 16
 
 
+class AxisWeights(NamedTuple):
+    """What the places of an axis weigh: as `Weights`, in arrays.
+
+    Attributes
+    ----------
+    starts, ends, cells : NDArray[np.int64]
+        Of each run of neighbouring places its first place, the one after its last, and its cell.
+    each : int
+        What every place weighs.
+    places, before : NDArray[np.int64]
+        Places that weigh more, and how much more those before each of them do; at the end all.
+    """
+
+    starts: Numbers
+    ends: Numbers
+    cells: Numbers
+    each: int
+    places: Numbers
+    before: Numbers
+
+    @classmethod
+    def of(cls, own: Weights, count: int) -> AxisWeights:
+        """Write down the weights of an axis with so many places."""
+        starts, cells, places, more = (
+            np.array(each, dtype=np.int64) for each in (own.starts, own.cells, own.places, own.more)
+        )
+        before = np.concatenate([[0], np.cumsum(more)]).astype(np.int64)
+        return cls(starts, np.append(starts[1:], count), cells, own.each, places, before)
+
+    def between(self, first: Numbers, end: Numbers) -> Float64:
+        """Return what places weigh from each first one to before its end; whole numbers."""
+        more = self.before[np.searchsorted(self.places, end)]
+        more = more - self.before[np.searchsorted(self.places, first)]
+        return np.asarray(self.each * (end - first) + more, dtype=np.float64)
+
+
 class People:
     """How likely the points of a certificate are, by the tree that it holds.
 
@@ -53,47 +92,58 @@ class People:
     ----------
     header : Header
         With a population.
-    given : dict, optional
-        Of nodes without an axis, by their places: which share of each cell counts.
 
     Attributes
     ----------
-    shares_given : dict
-        As given.
+    nodes : tuple[Node, ...]
+        The attributes of the tree.
+    tables : list[NDArray[np.float64]]
+        Of each its probabilities, a row for each of its parent's cells.
+    axis : list[int]
+        Of each node its axis; -1 where it is none.
+    shares_given : dict[int, NDArray[np.float64]]
+        Of nodes without an axis, by their places: which share of each cell counts.
     """
 
-    def __init__(self, header: Header, given: dict[int, Float64] | None = None) -> None:
+    def __init__(self, header: Header) -> None:
         if header.population is None:
             raise ValueError("no population")
-        self._nodes, self._axes = header.population.nodes, header.population.axes
+        self.nodes, self._axes = header.population.nodes, header.population.axes
         self._counts = [axis.count for axis in header.axes]
         place = {axis.attribute: i for i, axis in enumerate(header.axes)}
-        self._axis = [place.get(node.attribute, -1) for node in self._nodes]
-        self._tables = [np.array(node.table, dtype=np.float64) for node in self._nodes]
-        self._children: list[list[int]] = [[] for _ in self._nodes]
-        for i, node in enumerate(self._nodes):
+        self.axis = [place.get(node.attribute, -1) for node in self.nodes]
+        self.tables = [np.array(node.table, dtype=np.float64) for node in self.nodes]
+        self._children: list[list[int]] = [[] for _ in self.nodes]
+        for i, node in enumerate(self.nodes):
             if node.parent >= 0:
                 self._children[node.parent].append(i)
-        self._roots = [i for i, node in enumerate(self._nodes) if node.parent < 0]
+        self._roots = [i for i, node in enumerate(self.nodes) if node.parent < 0]
         self._compared = header.population.compared
-        self._header, self.shares_given = header, given or {}
+        self._header = header
+        self.shares_given: dict[int, Float64] = {}
+
+    @cached_property
+    def weights(self) -> list[AxisWeights]:
+        """What the places of each axis weigh."""
+        pairs = zip(self._axes, self._counts, strict=True)
+        return [AxisWeights.of(own, count) for own, count in pairs]
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with the tree, a sentence each."""
-        for i, (node, table) in enumerate(zip(self._nodes, self._tables, strict=True)):
-            wanted = self._tables[node.parent].shape[1] if 0 <= node.parent < i else 1
+        for i, (node, table) in enumerate(zip(self.nodes, self.tables, strict=True)):
+            wanted = self.tables[node.parent].shape[1] if 0 <= node.parent < i else 1
             if not -1 <= node.parent < i or table.ndim != 2 or len(table) != wanted:
                 yield f"“{node.attribute}” is not below another attribute of the population."
                 return
             if not ((table >= 0).all() and np.allclose(table.sum(axis=1), 1.0, rtol=0, atol=1e-9)):
                 yield f"The probabilities of “{node.attribute}” do not add up to 1."
-        named = [node.attribute for node in self._nodes]
-        if len(set(named)) != len(named) or sum(axis >= 0 for axis in self._axis) != len(
+        named = [node.attribute for node in self.nodes]
+        if len(set(named)) != len(named) or sum(axis >= 0 for axis in self.axis) != len(
             self._counts
         ):
             yield "The population does not have each attribute once."
         for i, own in enumerate(self._axes):
-            cells = self._tables[self._axis.index(i)].shape[1]
+            cells = self.tables[self.axis.index(i)].shape[1]
             starts, places = np.array(own.starts), np.array(own.places)
             if (
                 len(own.starts) != len(own.cells)
@@ -117,7 +167,7 @@ class People:
             yield "The population does not have each combination of protected values once."
         for each in self._compared:
             place = named.index(each.attribute) if each.attribute in named else -1
-            cells = len(self._tables[place][0])
+            cells = len(self.tables[place][0])
             if (
                 len(each.shares) != len(each.cells)
                 or place < 0
@@ -131,12 +181,15 @@ class People:
         counts = [len(each.cells) for each in self._compared]
         values = [int(each) for each in np.unravel_index(combination, counts)]
         given = {}
-        names = [node.attribute for node in self._nodes]
+        names = [node.attribute for node in self.nodes]
         for each, value in zip(self._compared, values, strict=True):
             node = names.index(each.attribute)
-            given[node] = np.zeros(self._tables[node].shape[1])
+            given[node] = np.zeros(self.tables[node].shape[1])
             given[node][each.cells[value]] = each.shares[value]
-        return People(self._header, given)
+        # all else is shared: there may be many combinations
+        some = copy.copy(self)
+        some.shares_given = given
+        return some
 
     def masses(self, low: Places, high: Places) -> Float64:
         """Return the masses of regions, ``(B,)``."""
@@ -147,12 +200,12 @@ class People:
 
     def _said(self, node: int, low: Places, high: Places) -> Float64:
         """Return the mass at and below a node for each of its parent's cells, ``(B, cells)``."""
-        return np.asarray(self._held(node, low, high) @ self._tables[node].T)
+        return np.asarray(self._held(node, low, high) @ self.tables[node].T)
 
     def _held(self, node: int, low: Places, high: Places) -> Float64:
         """Return the same for each of its own cells."""
-        axis = self._axis[node]
-        held = np.ones((len(low), self._tables[node].shape[1]))
+        axis = self.axis[node]
+        held = np.ones((len(low), self.tables[node].shape[1]))
         if axis >= 0:
             held = self._seen(axis, held.shape[1], low[:, axis], high[:, axis])
         elif node in self.shares_given:
@@ -165,25 +218,24 @@ class People:
         self, axis: int, cells: int, low: NDArray[np.int64], high: NDArray[np.int64]
     ) -> Float64:
         """Return which share of each cell's weight is between two places of an axis."""
-        own, count = self._axes[axis], self._counts[axis]
+        own = self.weights[axis]
         seen, whole = np.zeros((len(low), cells)), np.zeros(cells)
-        ends = [*own.starts[1:], count]
-        for start, end, cell in zip(own.starts, ends, own.cells, strict=True):
-            first, last = np.maximum(low, start), np.minimum(high, end - 1)
-            seen[:, cell] += np.where(last >= first, _weight(own, first, last), 0.0)
-            whole[cell] += float(_weight(own, np.array([start]), np.array([end - 1]))[0])
+        np.add.at(whole, own.cells, own.between(own.starts, own.ends))
+        for start, end, cell in zip(own.starts, own.ends, own.cells, strict=True):
+            first = np.clip(low, start, end)
+            seen[:, cell] += own.between(first, np.clip(high + 1, first, end))
         return np.asarray(seen / np.where(whole > 0, whole, 1.0))
 
     def draw(self, low: Places, high: Places, rng: np.random.Generator) -> Places:
         """Draw a point of each region, ``(B, a)``, as likely as the population has it there."""
-        places, cells = low.copy(), np.zeros((len(self._nodes), len(low)), dtype=np.intp)
+        places, cells = low.copy(), np.zeros((len(self.nodes), len(low)), dtype=np.intp)
         each = np.arange(len(low))
-        for i, node in enumerate(self._nodes):
-            above = self._tables[i][cells[node.parent]] if node.parent >= 0 else self._tables[i][:1]
+        for i, node in enumerate(self.nodes):
+            above = self.tables[i][cells[node.parent]] if node.parent >= 0 else self.tables[i][:1]
             share = np.cumsum(above * self._held(i, low, high), axis=1)
             cells[i] = (rng.random(len(low))[:, None] * share[:, -1:] >= share).sum(axis=1)
             cells[i] = np.minimum(cells[i], share.shape[1] - 1)
-            if (axis := self._axis[i]) >= 0:
+            if (axis := self.axis[i]) >= 0:
                 for cell in np.unique(cells[i]).tolist():
                     here = each[cells[i] == cell]
                     places[here, axis] = self._place(
@@ -200,38 +252,23 @@ class People:
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
         """Draw places of a cell between two others, by their weights."""
-        own, count = self._axes[axis], self._counts[axis]
-        runs = [
-            (start, end - 1)
-            for start, end, which in zip(
-                own.starts, [*own.starts[1:], count], own.cells, strict=True
-            )
-            if which == cell
-        ]
-        ends = [(np.maximum(low, start), np.minimum(high, end)) for start, end in runs]
-        weights = np.stack(
-            [np.where(last >= first, _weight(own, first, last), 0.0) for first, last in ends]
-        )
+        own = self.weights[axis]
+        runs = np.flatnonzero(own.cells == cell)
+        firsts = np.clip(low, own.starts[runs, None], own.ends[runs, None])
+        ends = np.clip(high + 1, firsts, own.ends[runs, None])
+        weights = own.between(firsts, ends)
         sums = np.cumsum(weights, axis=0)
         target = rng.random(len(low)) * sums[-1]
         run = np.minimum((target >= sums).sum(axis=0), len(runs) - 1)
-        first = np.stack([each[0] for each in ends])[run, np.arange(len(low))]
-        last = np.stack([each[1] for each in ends])[run, np.arange(len(low))]
+        first, last = firsts[run, np.arange(len(low))], ends[run, np.arange(len(low))] - 1
         target = target - np.where(run > 0, sums[run - 1, np.arange(len(low))], 0.0)
         begin = first.copy()
         while (first < last).any():
             middle = (first + last) // 2
-            beyond = _weight(own, begin, middle) <= target
+            beyond = own.between(begin, middle + 1) <= target
             first, last = np.where(beyond, middle + 1, first), np.where(beyond, last, middle)
             first = np.minimum(first, last)
         return np.asarray(first)
-
-
-def _weight(own: Weights, first: NDArray[np.int64], last: NDArray[np.int64]) -> Float64:
-    """Return the weight of all places between two, both included; a whole number."""
-    places, before = np.array(own.places, dtype=np.int64), np.cumsum([0, *own.more])
-    more = before[np.searchsorted(places, last, "right")] - before[np.searchsorted(places, first)]
-    return np.asarray(own.each * (last - first + 1) + more, dtype=np.float64)
 
 
 def population_checks(

@@ -119,17 +119,15 @@ def reproving(header: Header, arrays: Arrays, fed: FedModel) -> Reprove:
     from fairdesk.certify.proof.verify.people_measure import PeopleMeasure  # noqa: PLC0415
     from fairdesk.certify.proof.verify.population import People  # noqa: PLC0415
 
-    points, people, rated = Points(header, fed.predict), None, None
+    points, measure, rated = Points(header, fed.predict), None, None
     if header.population is not None:
-        people = PeopleMeasure(header)
-    if header.rates:
-        combinations = range(len(header.domain.combinations))
-        rated = RatedPeople(
-            points.is_favourable,
-            [People(header).with_values(v) for v in combinations],
-            [PeopleMeasure(header, v) for v in combinations],
-        )
-    return reprover(_space(header, arrays), fed, points.differ, people, rated)
+        people = People(header)
+        measure = PeopleMeasure(people)
+        if header.rates:
+            combinations = range(len(header.domain.combinations))
+            each = [people.with_values(v) for v in combinations]
+            rated = RatedPeople(points.is_favourable, each, [PeopleMeasure(own) for own in each])
+    return reprover(_space(header, arrays), fed, points.differ, measure, rated)
 
 
 def _unsolvable(why: str) -> SpecError:
