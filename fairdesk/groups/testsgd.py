@@ -24,9 +24,9 @@ from fairdesk.groups.tabular.outcomes import Outcomes
 from fairdesk.groups.tabular.sampling import Neighbours, starting
 from fairdesk.groups.text import search as text_rules
 from fairdesk.individual.engine.division import (
-    Adding,
     Counting,
     Merging,
+    Stepping,
     counted_here,
     stream,
 )
@@ -72,12 +72,16 @@ def search(
 def counting(
     context: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
 ) -> Counting:
-    """Return the half that queries the model about people; parameters as of `search`."""
+    """Return the half that queries the model; parameters as of `search`."""
+    if context.text:
+        return text_rules.counting(context)
     return _Samples(context, people, options, rng).count
 
 
-def merging(context: GroupContext, options: TestSgdOptions) -> Merging:
-    """Return the half that mines the rules and adds up the samples."""
+def merging(context: GroupContext, options: TestSgdOptions, rng: np.random.Generator) -> Merging:
+    """Return the half that makes the rules and adds up what the model said."""
+    if context.text:
+        return text_rules.merging(context, options, rng)
     return _Merging(context, context.rows[context.inside], options)
 
 
@@ -135,25 +139,27 @@ class _Samples:
                 )
 
 
-class _Merging(Adding):
+class _Merging(Stepping[Asked, Answer]):
     """Adds up samples as the mining asks for them: the half without the model."""
 
     def __init__(self, context: GroupContext, people: Rows, options: TestSgdOptions) -> None:
         self._context = context
         self._rules = Mining(context, people, options)
-        self._steps = self._rules.run()
+        super().__init__(self._rules.run())
         self._asked: Asked | None = None
-        self._stage = ""
         self._parts: list[Answer] = []
-        self._first = self._next = self._done = 0
-        self._waits, self._due = False, 0.0
+        self._done, self._due = 0, 0.0
 
-    @property
-    def wanted(self) -> ShardRange | None:
-        """The blocks that are asked for and not counted yet."""
-        if self._asked is None:
-            return None
-        return ShardRange(self._next, self._first + -(-self._asked.size // BLOCK), self._stage)
+    def _begin(self, asked: Asked) -> int:
+        self._asked, self._parts, self._done = asked, [], 0
+        return -(-asked.size // BLOCK)
+
+    def _answer(self) -> Answer | None:
+        self._asked = None
+        names = ("seeds", "values", "decisions")
+        return {
+            name: np.concatenate([each[name] for each in self._parts], axis=-1) for name in names
+        }
 
     def told(self, progress: Progress) -> Progress:
         """Return a progress with how far the rows or the rule sets are."""
@@ -172,36 +178,7 @@ class _Merging(Adding):
         self._done += len(arrays["seeds"])
         if self._asked is not None and self._asked.drawn:
             self._rules.note(arrays["decisions"], *arrays["aside"].tolist())
-        if tallied.last:
-            self._next = tallied.unit + 1
-        return True
-
-    def proceed(self) -> Iterator[Event]:
-        """Mine on once what was asked for is there."""
-        wanted = self.wanted
-        if self._waits and (wanted is None or wanted.start < wanted.stop):
-            return
-        answer: Answer | None = None
-        if self._parts:
-            names = ("seeds", "values", "decisions")
-            answer = {
-                name: np.concatenate([each[name] for each in self._parts], axis=-1)
-                for name in names
-            }
-        self._asked, self._parts, self._done = None, [], 0
-        while True:
-            try:
-                event = next(self._steps) if answer is None else self._steps.send(answer)
-            except StopIteration:
-                self._waits = True
-                return
-            answer = None
-            if isinstance(event, Asked):
-                self._first = self._next
-                self._asked, self._waits = event, True
-                self._stage = event.stage(self._first)
-                return
-            yield event
+        return super().add(tallied)
 
     def measured(self) -> Measured | None:
         """Return what is known of the rule sets, once there are samples."""

@@ -62,9 +62,7 @@ METHODS = (
             "minimum rows, are not tested."
         ),
         options=TestSgdOptions,
-        division=Division(
-            Divides.DRAWS, why="identity terms in a text are compared by one process"
-        ),
+        division=Division(Divides.DRAWS, why="in texts, into blocks of sentences"),
         cost="queries, up to the precision wanted",
         repeats=Repeats.INDEPENDENT,
         unfit=_unfit,

@@ -144,13 +144,16 @@ def load_part(method: str, part: ShardRange) -> Search:
     return search
 
 
-def load_merging(method: str, setting: Setting, options: msgspec.Struct) -> Merging:
+def load_merging(
+    method: str, setting: Setting, options: msgspec.Struct, rng: np.random.Generator
+) -> Merging:
     """Import a method that counts units, and return what adds up what was counted.
 
-    ``setting`` is what the search is given as its context, without the model.
+    ``setting`` is what the search is given as its context, without the model; ``rng`` begins as the
+    search's does.
     """
     module = import_module(IMPLEMENTATIONS[method].module)
-    return cast(Merging, module.merging(setting, options))
+    return cast(Merging, module.merging(setting, options, rng))
 
 
 def load(method: str) -> Search:

@@ -40,10 +40,11 @@ def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1)
     division = method_named(run.method).division
     # a table that is larger than memory is read where it lies
     lies_here = not isinstance(inputs, MitigationInputs) and inputs.all_rows is not None
-    if division.counts and workers > 1 and audit.mapping.inputs and not (run.text or lies_here):
-        setting = _setting(audit, run, inputs)
+    if division.counts and workers > 1 and audit.mapping.inputs and not lies_here:
         options = parse_options(run.method, run.options)
-        counts = Counts(audit.domain, run, inputs, load_merging(run.method, setting, options))
+        setting = _setting(audit, run, inputs)
+        merging = load_merging(run.method, setting, options, run.rng())
+        counts = Counts(audit.domain, run, inputs, merging)
         if counts.wanted:
             return counts
     by = division.by

@@ -55,7 +55,7 @@ def search(
         When the model is given no protected attribute, or nearly nobody may be asked about.
     """
     half = counting(context, people, options, rng)
-    scores = merging(context, options)
+    scores = merging(context, options, rng)
     return timed(counted_here(scores, half, Pace(1, context=context)))
 
 
@@ -164,7 +164,7 @@ def counting(
     return count
 
 
-def merging(setting: Setting, options: ThemisGroupsOptions) -> _Scores:
+def merging(setting: Setting, options: ThemisGroupsOptions, _rng: np.random.Generator) -> _Scores:
     """Return the half that adds up."""
     return _Scores(_sets(setting.domain, options.together), options)
 

@@ -72,7 +72,7 @@ def search(
     if context.blocks is not None:
         return timed(_measure_blocks(context, context.blocks(), options))
     half = counting(context, people, options, rng)
-    return timed(counted_here(merging(context, options), half, Pace(1, context=context)))
+    return timed(counted_here(merging(context, options, rng), half, Pace(1, context=context)))
 
 
 def counting(
@@ -99,7 +99,7 @@ def counting(
     return count
 
 
-def merging(context: GroupContext, options: MeasureOptions) -> Merging:
+def merging(context: GroupContext, options: MeasureOptions, _rng: np.random.Generator) -> Merging:
     """Return the half that makes the tables of the model's answers."""
     return _Measuring(context, options)
 

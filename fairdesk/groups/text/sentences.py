@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import cast
 
 import msgspec
@@ -100,6 +101,10 @@ class Lexicon:
         if not terms:
             return None
         return Named((*pieces, text[end:]), tuple(found), tuple(terms))
+
+    def choices(self, categories: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return all choices of one term of each category, by their places."""
+        return list(product(*(range(len(self.terms[c])) for c in categories)))
 
     def rewritten(
         self, named: Named, categories: Sequence[int], choices: Iterable[Sequence[int]]

@@ -22,8 +22,6 @@ class Texts:
     ----------
     named : list[Named]
         ``t`` of them, cut at their terms.
-    written : list[str]
-        The same as they stand in the data.
     rows : Rows
         ``(t, d)``; their codes.
     places : NDArray[np.intp]
@@ -34,7 +32,6 @@ class Texts:
     """
 
     named: list[Named]
-    written: list[str]
     rows: Rows
     places: NDArray[np.intp]
     decided: Decided = field(default_factory=lambda: np.empty(0, np.int16))
@@ -95,6 +92,11 @@ class Table:
     def scores(self) -> Favour:
         """``(n, k)``; the scores of the favourable one."""
         return self._scores[: self.asked]
+
+    @property
+    def share(self) -> float:
+        """Which share of the seeds that there is room for is asked about."""
+        return self.asked / len(self._decided) if self.asked else 0.0
 
     def make_room(self, seeds: int) -> None:
         """Make room for the answers to so many seeds."""

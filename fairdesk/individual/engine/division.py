@@ -7,8 +7,9 @@ is not divided does both halves in turn, and comes to the same figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 import numpy as np
@@ -72,6 +73,74 @@ class Adding:
     def proceed(self) -> Iterator[Event]:
         """Do nothing: all is done by adding."""
         yield from ()
+
+
+class Asks(Protocol):
+    """What steps ask for: a stage of units."""
+
+    def stage(self, first: int) -> str:
+        """Write it down, with the number of its first unit."""
+
+
+A = TypeVar("A", bound=Asks)
+R = TypeVar("R")
+
+
+class Stepping(Adding, Generic[A, R]):
+    """A `Merging` of steps that ask for one stage of units after the other.
+
+    Parameters
+    ----------
+    steps : generator
+        Yields events and, now and then, what it asks for; it is then sent what came of it.
+    """
+
+    def __init__(self, steps: Generator[Event | A, Any, None]) -> None:
+        self._steps = steps
+        self._stage = ""
+        self._first = self._next = self._stop = 0
+        self._asks = self._waits = False
+
+    @abstractmethod
+    def _begin(self, asked: A) -> int:
+        """Note what is asked for; returns how many units it is."""
+
+    @abstractmethod
+    def _answer(self) -> R | None:
+        """Return what came of what was asked for last."""
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The units that are asked for and not counted yet."""
+        return ShardRange(self._next, self._stop, self._stage) if self._asks else None
+
+    def add(self, tallied: Tallied) -> bool:
+        """Note that a unit is counted."""
+        if tallied.last:
+            self._next = tallied.unit + 1
+        return True
+
+    def proceed(self) -> Iterator[Event]:
+        """Go on once what was asked for is there."""
+        if self._waits and (not self._asks or self._next < self._stop):
+            return
+        answer = self._answer() if self._asks else None
+        self._asks = False
+        while True:
+            try:
+                event = self._steps.send(answer)
+            except StopIteration:
+                self._waits = True
+                return
+            answer = None
+            if isinstance(event, Event):
+                yield event
+                continue
+            self._first = self._next
+            self._stop = self._first + self._begin(event)
+            self._stage = event.stage(self._first)
+            self._asks = self._waits = True
+            return
 
 
 class Due(Protocol):

@@ -170,7 +170,7 @@ def search(
     SpecError
         When the domain, with the fixed values of the data, is too large.
     """
-    numbers = merging(context, options)
+    numbers = merging(context, options, rng)
     pace = _pace(context)
     return timed(counted_here(numbers, counting(context, people, options, rng, pace), pace))
 
@@ -211,7 +211,7 @@ def counting(
     return count
 
 
-def merging(setting: Setting, options: EnumerateOptions) -> _Numbers:
+def merging(setting: Setting, options: EnumerateOptions, _rng: np.random.Generator) -> _Numbers:
     """Return the half that adds up."""
     return _Numbers(tuple(setting.domain.names[i] for i in setting.domain.protected), options.keep)
 

@@ -214,7 +214,7 @@ def search(
         When nearly nobody may be asked about.
     """
     sample = _sample(context, people, options, rng)
-    shares = merging(context, options)
+    shares = merging(context, options, rng)
     drawn = counted_here(shares, sample.count, sample.pace)
     if context.all_rows is None:
         return timed(drawn)
@@ -229,7 +229,7 @@ def counting(
     return _sample(context, people, options, rng).count
 
 
-def merging(setting: Setting, options: EstimateOptions) -> Shares:
+def merging(setting: Setting, options: EstimateOptions, _rng: np.random.Generator) -> Shares:
     """Return the half of the estimate that adds up."""
     domain, sets = setting.domain, _sets(setting.domain)
     return Shares(

@@ -52,7 +52,7 @@ def search(
         When nearly nobody may be asked about.
     """
     sample = _Sample(context, people, options, rng)
-    return timed(counted_here(merging(context, options), sample.count, sample.pace))
+    return timed(counted_here(merging(context, options, rng), sample.count, sample.pace))
 
 
 def counting(
@@ -62,7 +62,7 @@ def counting(
     return _Sample(context, people, options, rng).count
 
 
-def merging(setting: Setting, options: RepeatsOptions) -> _Excess:
+def merging(setting: Setting, options: RepeatsOptions, _rng: np.random.Generator) -> _Excess:
     """Return the half that adds up."""
     return _Excess(setting.domain, options)
 

@@ -253,7 +253,7 @@ def search(
         When nearly nobody may be asked about.
     """
     sample = _Sample(context, people, options, rng)
-    return timed(counted_here(merging(context, options), sample.count, sample.pace))
+    return timed(counted_here(merging(context, options, rng), sample.count, sample.pace))
 
 
 def counting(
@@ -263,7 +263,7 @@ def counting(
     return _Sample(context, people, options, rng).count
 
 
-def merging(setting: Setting, options: ThemisOptions) -> Scores:
+def merging(setting: Setting, options: ThemisOptions, _rng: np.random.Generator) -> Scores:
     """Return the half that adds up."""
     return Scores(setting.domain, options)
 

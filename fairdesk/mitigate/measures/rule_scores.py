@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -265,7 +264,7 @@ class Rewritten:
             (lexicon.categories.index(each.attribute), each.term) for each in mitigation.rule
         )
         categories = [category for category, _ in wanted]
-        choices = list(product(*(range(len(lexicon.terms[c])) for c in categories)))
+        choices = lexicon.choices(categories)
         chosen = choices.index(tuple(lexicon.terms[c].index(term) for c, term in wanted))
         place = mitigation.domain.names.index(mitigation.text)
         values = mitigation.domain.attributes[place].values
