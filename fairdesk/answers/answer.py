@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.charts.shapes import Laid, Paper
+from fairdesk.charts.shapes import Laid, Marked, Paper
+from fairdesk.results.conditions import Conditions
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Evidence, Statement
 
@@ -73,8 +74,39 @@ class Drawable(Protocol):
     def alt(self) -> str:
         """Return it in words."""
 
-    def lay_out(self, paper: Paper) -> Laid:
+    def lay_out(self, paper: Paper, marked: Marked = ..., /) -> Laid:
         """Put everything in its place."""
+
+
+@dataclass(frozen=True)
+class PairsOf:
+    """Pairs of a run: of one attribute alone, or this near to the data, unless ``None``."""
+
+    run: int
+    alone: str | None = None
+    within: float | None = None
+
+
+@dataclass(frozen=True)
+class GroupOf:
+    """A group that a run measured, by its values of these attributes."""
+
+    run: int
+    attributes: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SubgroupOf:
+    """A subgroup that a run found, by the outcome and its rule."""
+
+    run: int
+    outcome: str
+    conditions: Conditions
+
+
+#: What a part of a chart stands for.
+Part: TypeAlias = PairsOf | GroupOf | SubgroupOf
 
 
 @dataclass(frozen=True)
@@ -96,6 +128,8 @@ class Answer:
         Further runs that answer the same question.
     chart : Drawable, optional
         One small chart.
+    parts : tuple[Part | None, ...]
+        What each part of it stands for, by its key; ``None``, and beyond them: the whole answer.
     """
 
     question: Question
@@ -104,6 +138,7 @@ class Answer:
     run: int | None = None
     others: tuple[int, ...] = ()
     chart: Drawable | None = None
+    parts: tuple[Part | None, ...] = ()
 
     @property
     def known(self) -> bool:

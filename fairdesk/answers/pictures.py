@@ -1,10 +1,11 @@
-"""One small chart for each answer, of the chart kit."""
+"""One small chart for each answer, of the chart kit, and what its parts stand for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from fairdesk.answers.answer import Drawable
+from fairdesk.answers.answer import Drawable, GroupOf, PairsOf, Part, SubgroupOf
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.kinds.counts import Counts
@@ -31,16 +32,36 @@ from fairdesk.wording.rules import rule_phrase
 _GROUPS, _SUBGROUPS = 5, 3
 
 
-def ratios(table: GroupTable) -> Drawable:
-    """Draw the lowest impact ratios, and the reference, with the four-fifths threshold."""
+class Pictured(NamedTuple):
+    """A small chart, and what each part of it stands for, see `Answer.parts`."""
+
+    chart: Drawable | None = None
+    parts: tuple[Part | None, ...] = ()
+
+
+def ratios(table: GroupTable, run: RunRecord | RunState | None = None) -> Pictured:
+    """Draw the lowest impact ratios, and the reference, with the four-fifths threshold.
+
+    ``run`` measured them; it is not given for outcomes that were counted without one.
+    """
     compared = [line for line in table.lines if line.impact_ratio is not None]
     compared.sort(key=lambda line: line.impact_ratio or 0.0)
     shown = compared if len(compared) <= _GROUPS else [*compared[: _GROUPS - 1], compared[-1]]
-    return Ratios([Ratio(line, ratio_interval(table, line)) for line in shown])
+    parts = () if run is None else (GroupOf(run.id, table.attributes, at.values) for at in shown)
+    chart = Ratios([Ratio(line, ratio_interval(table, line)) for line in shown])
+    return Pictured(chart, tuple(parts))
 
 
-def shares(spec: AuditSpec, measured: Sequence[Share]) -> Drawable:
-    """Draw shares on one scale, with their intervals."""
+def pairs_of(run: RunRecord | RunState, share: Share) -> PairsOf | None:
+    """Return which pairs a share counts, if its run found any."""
+    if not run.found:
+        return None
+    alone = share.attributes[0] if len(share.attributes) == 1 else None
+    return PairsOf(run.id, alone, 0.0 if share.whom == "data" else None)
+
+
+def shares(spec: AuditSpec, measured: Sequence[tuple[RunRecord | RunState, Share]]) -> Pictured:
+    """Draw shares on one scale, with their intervals; each with the run that measured it."""
     bars = tuple(
         ShareBar(
             figure_words.instances(spec, each.whom),
@@ -52,37 +73,40 @@ def shares(spec: AuditSpec, measured: Sequence[Share]) -> Drawable:
             each.anytime_low,
             each.anytime_high,
         )
-        for each in measured
+        for _, each in measured
     )
-    return ShareBars(bars)
+    return Pictured(ShareBars(bars), tuple(pairs_of(run, each) for run, each in measured))
 
 
-def sufficient_alone(names: Sequence[str], run: RunRecord | RunState) -> Drawable:
+def sufficient_alone(names: Sequence[str], run: RunRecord | RunState) -> Pictured:
     """Draw for how many of the pairs found each protected attribute alone is enough."""
     counts = sorted(zip(names, run.sufficient_alone, strict=True), key=lambda each: -each[1])[
         :_GROUPS
     ]
-    return Counts(say("Changing one attribute alone"), say("pairs"), tuple(counts), run.found)
+    chart = Counts(say("Changing one attribute alone"), say("pairs"), tuple(counts), run.found)
+    return Pictured(chart, tuple(PairsOf(run.id, name) for name, _ in counts))
 
 
-def proof(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable:
+def proof(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
     """Draw what is certified, falsified and undecided: of the population, else of the domain."""
-    proven = [each for each in figures if isinstance(each, Proven)]
+    proven = [each for each in run.figures if isinstance(each, Proven)]
     of_people = [each for each in proven if each.of == "people"]
     of_domain = [each for each in proven if each.of == "domain"]
-    return Spaces(spaces_of(spec, of_people or of_domain or figures))
+    chart = Spaces(spaces_of(spec, of_people or of_domain or run.figures))
+    pairs = PairsOf(run.id) if run.found else None
+    return Pictured(chart, tuple(pairs if each else None for each in chart.falsified))
 
 
-def gaps(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable | None:
+def gaps(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
     """Draw the rates in the subgroups with the largest gaps against those outside of them.
 
     Gaps that may be chance are drawn only where there are no others.
     """
-    for mined, sets in mined_with(figures):
+    for mined, sets in mined_with(run.figures):
         found = [each for each in leaders(sets) if each.score]
         shown = ([each for each in found if each.p <= CHANCE] or found)[:_SUBGROUPS]
         if shown and mined.outcome:
-            return Gaps(
+            chart = Gaps(
                 [
                     Gap(
                         rule_phrase(spec, each.conditions),
@@ -94,20 +118,22 @@ def gaps(spec: AuditSpec, figures: Sequence[Metric]) -> Drawable | None:
                 ],
                 x_title=say("share with “{outcome}”", outcome=outcome_text(spec, mined.outcome)),
             )
-    return None
+            parts = (SubgroupOf(run.id, each.outcome, each.conditions) for each in shown)
+            return Pictured(chart, tuple(parts))
+    return Pictured()
 
 
-def before_and_after(figures: Sequence[Metric]) -> Drawable | None:
+def before_and_after(figures: Sequence[Metric]) -> Pictured:
     """Draw what was to fall, of the original model, the baseline and the chosen model."""
     repair, best = repair_of(figures), chosen_of(figures)
     if repair is None or best is None or best.number < 2:
-        return None
+        return Pictured()
     bars = []
     for trial in (trial_of(figures, 0), trial_of(figures, 1), best):
         measure = None if trial is None else result_of(trial, repair.target)
         if trial is not None and measure is not None and measure.estimate is not None:
             bars.append(_bar(trial_words.trial_name(trial), measure, measure.estimate))
-    return ShareBars(tuple(bars)) if len(bars) > 1 else None
+    return Pictured(ShareBars(tuple(bars))) if len(bars) > 1 else Pictured()
 
 
 def _bar(name: str, measure: Measure, estimate: float) -> ShareBar:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from fairdesk.answers import pictures
-from fairdesk.answers.answer import ANSWERING, Answer, Drawable, Question
+from fairdesk.answers.answer import ANSWERING, Answer, Question
 from fairdesk.answers.observed import Observed
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable, why_off
@@ -234,10 +234,10 @@ def _answer(
     details: Sequence[str],
     run: Run,
     runs: Sequence[Run],
-    chart: Drawable | None,
+    drawn: pictures.Pictured = pictures.Pictured(),  # noqa: B008 - immutable
 ) -> Answer:
     others = tuple(each.id for each in runs if each.id != run.id)
-    return Answer(question, said, tuple(filter(None, details)), run.id, others, chart)
+    return Answer(question, said, tuple(filter(None, details)), run.id, others, *drawn)
 
 
 def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> Answer:
@@ -257,8 +257,8 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
                 by = words.listed(table.attributes)
                 label = say("Lowest impact ratio of a single attribute: {by}", by=by)
                 said = msgspec.structs.replace(said, label=label)
-            chart = pictures.ratios(table)
-            return _answer(Question.GROUPS, said, details, rated[-1], rated, chart)
+            drawn = pictures.ratios(table, rated[-1])
+            return _answer(Question.GROUPS, said, details, rated[-1], rated, drawn)
     if not of_data:
         grouped = seen and spec.domain.grouping
         none = say("No two groups can be compared.") if grouped else ""
@@ -269,7 +269,7 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
         more.append(say("The model’s own decisions are not measured yet."))
     said = worst_statement(spec, first)
     more.insert(0, say(words.FOUR_FIFTHS))
-    return Answer(Question.GROUPS, said, tuple(more), chart=pictures.ratios(first))
+    return Answer(Question.GROUPS, said, tuple(more), chart=pictures.ratios(first).chart)
 
 
 def _of_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
@@ -335,14 +335,14 @@ def _share(spec: AuditSpec, runs: Sequence[Run], reference: Reference | None) ->
             details.append(figures.uniform_sentence(reference))
         telling = [each for each in runs if _of_kind(each, Share)]
         said = figures.share_statement(spec, share)
-        chart = pictures.shares(spec, measured)
-        return _answer(Question.SHARE, said, details, run, telling, chart)
+        drawn = pictures.shares(spec, best)
+        return _answer(Question.SHARE, said, details, run, telling, drawn)
     repeated = [(run, one) for run in runs for one in run.figures if isinstance(one, ExcessChange)]
     if not repeated:
         return Answer(Question.SHARE, unmeasured(""))
     run, excess = repeated[-1]
     said = figures.excess_statement(spec, excess)
-    return _answer(Question.SHARE, said, (), run, [each for each, _ in repeated], None)
+    return _answer(Question.SHARE, said, (), run, [each for each, _ in repeated])
 
 
 def _example(
@@ -357,13 +357,13 @@ def _example(
         return Answer(Question.EXAMPLE, unmeasured(""))
     most = best_run(Question.EXAMPLE, searched) or searched[-1]
     if pair is None:
-        return _answer(Question.EXAMPLE, words.headline(spec, most), (), most, searched, None)
+        return _answer(Question.EXAMPLE, words.headline(spec, most), (), most, searched)
     # a run that estimates or certifies finds pairs too
     of = next((run for run in runs if run.id == pair.run), most)
     names = words.protected_names(spec.domain)
     # the bars are of the run that the pair is of: an estimate's pairs have none
     charted = of in searched and of.found > 0 and len(names) > 1
-    chart = pictures.sufficient_alone(names, of) if charted else None
+    drawn = pictures.sufficient_alone(names, of) if charted else pictures.Pictured()
     said = pair_statement(spec, pair, value)
     bars = (
         say(
@@ -374,7 +374,7 @@ def _example(
         else ""
     )
     said = msgspec.structs.replace(said, brief=f"{said.brief} {bars}".rstrip())
-    return _answer(Question.EXAMPLE, said, (_counted(of, runs), bars), of, searched, chart)
+    return _answer(Question.EXAMPLE, said, (_counted(of, runs), bars), of, searched, drawn)
 
 
 def _counted(of: Run, runs: Sequence[Run]) -> str:
@@ -459,14 +459,14 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
                     shares=standing_of(weighted),
                 )
                 details.insert(0, further)
-        chart = pictures.proof(spec, run.figures)
-        return _answer(Question.CERTAIN, proven_statement(lead), details, run, tried, chart)
+        drawn = pictures.proof(spec, run)
+        return _answer(Question.CERTAIN, proven_statement(lead), details, run, tried, drawn)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
     if not exact:
         return Answer(Question.CERTAIN, unmeasured(""))
     run, share = exact[0]
-    said, chart = figures.share_statement(spec, share), pictures.proof(spec, run.figures)
-    return _answer(Question.CERTAIN, said, (), run, tried, chart)
+    said = figures.share_statement(spec, share)
+    return _answer(Question.CERTAIN, said, (), run, tried, pictures.proof(spec, run))
 
 
 def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
@@ -477,8 +477,7 @@ def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         return Answer(Question.SUBGROUPS, unmeasured(""))
     run = (ruled or tried)[-1]
     said = group_words.headline(spec, run.figures) or unmeasured(figures.no_result(run))
-    chart = pictures.gaps(spec, run.figures)
-    return _answer(Question.SUBGROUPS, said, (), run, tried, chart)
+    return _answer(Question.SUBGROUPS, said, (), run, tried, pictures.gaps(spec, run))
 
 
 def _mitigation(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
@@ -488,7 +487,7 @@ def _mitigation(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         return Answer(Question.MITIGATION, unmeasured(""))
     run = tried[-1]
     said = mitigation_words.headline(spec, run.figures)
-    chart = pictures.before_and_after(run.figures)
+    drawn = pictures.before_and_after(run.figures)
     # the baseline was retrained: only this says whether the imported model was the better one
     original = mitigation_words.original_sentence(run.figures)
-    return _answer(Question.MITIGATION, said, (original,), run, tried, chart)
+    return _answer(Question.MITIGATION, said, (original,), run, tried, drawn)

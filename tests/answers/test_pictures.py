@@ -1,21 +1,54 @@
-"""The small charts beside the answers."""
+"""The small charts beside the answers, and what their parts stand for."""
 
 import msgspec
 import pytest
 
 from fairdesk.answers import pictures
+from fairdesk.answers.answer import PairsOf
+from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
 from fairdesk.results.conditions import Condition
 from tests.report.building import spec_of, write_people
 from tests.wording.test_about_groups import MINED, RULE
+from tests.wording.test_figures import PROVEN, SHARE
 
 CHANCE = msgspec.structs.replace(RULE, conditions=(Condition("sex", codes=(0.0,)),), p=0.4)
 
 
+@pytest.fixture
+def spec(tmp_path):
+    return spec_of(read_table(write_people(tmp_path / "people.csv")), "credit", "yes", ("sex",))
+
+
+def run(*figures, found=0):
+    return RunState(7, "estimate", "done", found=found, figures=figures)
+
+
 @pytest.mark.parametrize(("found", "drawn"), [((CHANCE, RULE), (RULE,)), ((CHANCE,), (CHANCE,))])
-def test_gaps_that_may_be_chance_are_drawn_only_where_there_are_no_others(tmp_path, found, drawn):
-    spec = spec_of(read_table(write_people(tmp_path / "people.csv")), "credit", "yes", ("sex",))
-    chart = pictures.gaps(spec, (MINED, *found))
-    alone = pictures.gaps(spec, (MINED, *drawn))
-    assert [gap.name for gap in chart.gaps] == [gap.name for gap in alone.gaps]
-    assert len(chart.gaps) == 1
+def test_gaps_that_may_be_chance_are_drawn_only_where_there_are_no_others(spec, found, drawn):
+    shown = pictures.gaps(spec, run(MINED, *found))
+    assert shown == pictures.gaps(spec, run(MINED, *drawn))
+    assert [part.conditions for part in shown.parts] == [each.conditions for each in drawn]
+
+
+@pytest.mark.parametrize(
+    ("share", "pairs"),
+    [
+        ({"whom": "data", "attributes": ("sex",)}, PairsOf(7, "sex", 0.0)),
+        ({"whom": "domain", "attributes": ("sex", "race")}, PairsOf(7)),
+    ],
+)
+def test_a_share_stands_for_its_pairs_where_its_run_found_some(spec, share, pairs):
+    measured = msgspec.structs.replace(SHARE, **share)
+    for found, parts in ((3, (pairs,)), (0, (None,))):
+        assert pictures.shares(spec, [(run(measured, found=found), measured)]).parts == parts
+
+
+def test_only_a_falsified_share_stands_for_pairs(spec):
+    shown = pictures.proof(spec, run(PROVEN, found=3))
+    assert shown.parts == tuple(
+        PairsOf(7) if "falsified" in spot else None
+        for spot in (bar.tip(*part) for bar in shown.chart.bars for part in bar.parts())
+    )
+    assert set(shown.parts) == {PairsOf(7), None}
+    assert set(pictures.proof(spec, run(PROVEN)).parts) == {None}

@@ -288,12 +288,13 @@ class Ratios:
     def plot(self) -> Plot:
         """Return what is drawn."""
         rows = []
-        for each in self.ratios:
+        for key, each in enumerate(self.ratios):
             low, high = each.ends or (each.value, each.value)
             kind: Kind = "below" if each.line.below else ""
             if each.ends is None and each.value == 1:
                 kind = "reference"
-            rows.append(Row(groups.name(each.line), each.text, (low, each.value, high), kind))
+            name, ends = groups.name(each.line), (low, each.value, high)
+            rows.append(Row(name, each.text, ends, kind, key, f"{name}: {each.text}"))
         # an interval of few people may reach far; what matters is below 1
         highest = min(max(1.0, *(row.ends[2] for row in rows if row.ends)), 1.6)
         fifths = float(FOUR_FIFTHS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairdesk.charts.scales import Frame, percent_ticks, ticks
-from fairdesk.charts.shapes import Laid, Marked, Paper, Path, Shape, Words, mark
+from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Path, Shape, Spot, Tint, Words, mark
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 
@@ -64,7 +64,7 @@ class Gaps:
             said=said,
         )
 
-    def lay_out(self, paper: Paper, _marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+    def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put each group's marks below its name, and the difference at the right."""
         lead = paper.lead
         right = paper.width - 1.3 * lead - max(paper.extent(each.value) for each in self.gaps)
@@ -75,8 +75,11 @@ class Gaps:
         top = 1.8 * lead
         frame = Frame(1.1 * lead, right, top, top + sum(heights), axis[-1][0], 1.0)
         shapes = [*self._key(paper)]
-        y = top
-        for each, lines, height in zip(self.gaps, names, heights, strict=True):
+        y, spots = top, list[Spot]()
+        for key, (each, lines, height) in enumerate(zip(self.gaps, names, heights, strict=True)):
+            spots.append(Spot(key, f"{each.name}: {each.value}", 0.0, y, paper.width, height))
+            if key in marked:
+                shapes.append(Box(0.0, y, paper.width, height, Tint("tint", 0.5)))
             # the axis' lines end where words are
             below = y + (len(lines) + 0.2) * lead
             for value, _text in axis:
@@ -97,7 +100,7 @@ class Gaps:
         half = paper.extent(self.x_title) / 2
         middle = max(min((frame.left + right) / 2, paper.width - half), half)
         shapes.append(Words(middle, y + 2.2 * lead, self.x_title, "quiet", "middle"))
-        return Laid(y + 3.2 * lead, shapes)
+        return Laid(y + 3.2 * lead, shapes, spots, down=(tuple(range(len(spots))),))
 
     def _key(self, paper: Paper) -> Iterator[Shape]:
         """Say what the marks mean."""

@@ -204,6 +204,15 @@ class Spaces:
         """Whether there is nothing to draw."""
         return not self.bars
 
+    @property
+    def falsified(self) -> tuple[bool, ...]:
+        """Whether each part, by its key, is a falsified share: not one that rows only show."""
+        return tuple(
+            verdict == "discriminatory" and not bar.counted
+            for bar in self.bars
+            for verdict, _share in bar.parts()
+        )
+
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""
         if self.empty:

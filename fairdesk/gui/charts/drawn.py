@@ -52,16 +52,19 @@ class DrawnChart(ChartFrame, Generic[Shown]):
     -------
     chosen : int
         A part is chosen, by its key; not those that only tell something.
+    opened : int
+        A part is clicked, or Enter pressed on the one that is chosen.
     """
 
     chosen = Signal(int)
+    opened = Signal(int)
 
     def __init__(self, drawing: Shown, size: float = 1.0, *, fills: bool = False) -> None:
         super().__init__()
         self._drawing = drawing
         self.canvas = Canvas(fills=fills)
         self.canvas.pointed.connect(self._point_at)
-        self.canvas.pressed.connect(self._press)
+        self.canvas.pressed.connect(self._click)
         self._heading = parts.Words(drawing.heading, size=size, strong=True, wrap=False)
         self.tools.addWidget(self._heading)
         self._stack.addWidget(self.canvas)
@@ -106,8 +109,12 @@ class DrawnChart(ChartFrame, Generic[Shown]):
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
-        """Walk from part to part with the arrow keys; + and − zoom, Escape shows all again."""
+        """Walk the parts with the arrow keys, open one by Enter; + and − zoom, Escape ends that."""
         if not self._as_table.isChecked() and self.canvas.zoom_by_key(event):
+            return
+        chosen = self.chosen_key
+        if chosen is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.opened.emit(chosen)
             return
         way, step = _STEPS.get(Qt.Key(event.key()), ("", 0))
         if not way or self.drawing.empty or self._as_table.isChecked():
@@ -157,6 +164,10 @@ class DrawnChart(ChartFrame, Generic[Shown]):
         head = max(self._heading.sizeHint().height(), self._more.sizeHint().height())
         needed = round(self.canvas.laid_on(self.width()).height)
         self.setFixedHeight(head + theme.TIGHT + max(needed, _LEAST))
+
+    def _click(self, key: int) -> None:
+        self._press(key)
+        self.opened.emit(key)
 
     def _press(self, key: int) -> None:
         self.setFocus(Qt.FocusReason.OtherFocusReason)

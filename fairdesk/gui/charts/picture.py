@@ -31,16 +31,15 @@ class Picture(Canvas):
     ----------
     drawing : Telling
         What is shown at first.
-    presses : bool
-        Whether its parts can be pressed, with the mouse, or with the arrow keys and Enter.
+    presses : str
+        As of `offer`.
     """
 
-    def __init__(self, drawing: Telling, *, presses: bool = False) -> None:
+    def __init__(self, drawing: Telling, presses: str = "") -> None:
         super().__init__()
-        self.setMouseTracking(presses)
-        if presses:
-            self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            self.pointed.connect(self._tell)
+        self._summary = ""
+        self.offer(presses)
+        self.pointed.connect(self._tell)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.draw(drawing)
 
@@ -50,15 +49,29 @@ class Picture(Canvas):
             return
         self.setAccessibleName(drawing.title)
         self._summary = drawing.summary()
-        self.setAccessibleDescription(self._summary)
         self.show_drawing(drawing)
+        self._tell(self.marked.pointed)
         self._fit()
+
+    def offer(self, presses: str) -> None:
+        """Let its parts be pressed, with the mouse, or with the arrow keys and Enter.
+
+        Parameters
+        ----------
+        presses : str
+            Says what that does; empty where they cannot be pressed.
+        """
+        self._presses = presses
+        self.setMouseTracking(bool(presses))
+        policy = Qt.FocusPolicy.StrongFocus if presses else Qt.FocusPolicy.NoFocus
+        self.setFocusPolicy(policy)
+        self._tell(self.marked.pointed)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         """Walk its parts with the arrow keys, and press the one that is marked by Enter."""
         if self.zoom_by_key(event):
             return
-        keys = [key for way in self.laid.down for key in way] if self.hasMouseTracking() else []
+        keys = [key for way in self.laid.down for key in way] if self._presses else []
         step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
         now = keys.index(self.marked.pointed) if self.marked.pointed in keys else None
         if keys and step:
@@ -74,10 +87,10 @@ class Picture(Canvas):
         self.mark(Marked(key, self.marked.pointed))
 
     def _tell(self, key: int | None) -> None:
-        """Say what is pointed at."""
+        """Say what is pointed at, and what pressing it does."""
         tip = self.tip(key) if key is not None else ""
-        self.setToolTip(tips.plain(tip) if tip else "")
-        self.setAccessibleDescription(tip or self._summary)
+        self.setToolTip(tips.plain(f"{tip}\n{self._presses}") if tip else "")
+        self.setAccessibleDescription(f"{tip or self._summary}\n{self._presses}".strip())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         """Draw it, and the focus."""

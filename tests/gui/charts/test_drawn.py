@@ -259,7 +259,7 @@ def test_bars_of_shares_are_zoomed_and_still_begin_at_nothing(qtbot, themed):
         ShareBar("all", "4 %", True, 0.04, 0.04, 0.04, 0.04, 0.04),
         ShareBar("sex", "40 %", False, 0.4, 0.38, 0.42, 0.36, 0.44),
     )
-    picture = Picture(ShareBars(bars), presses=True)
+    picture = Picture(ShareBars(bars), "Press it")
     qtbot.addWidget(picture)
     picture.resize(400, 200)
     whole = picture.laid.axis

@@ -53,6 +53,11 @@ EXPLAINED = (
     "samples show of the undecided share is an estimate (hatched), never added to what is proven."
 )
 
+#: Below bars with a falsified share whose pairs are known.
+FALSIFIED_PAIRS = (
+    "Click the falsified share, or choose it with the arrow keys and press Enter, to list pairs."
+)
+
 #: How to read the icicle, and how to walk in it.
 _WHERE = (
     "The input domain is at the left and is divided towards the right. The height of a "
@@ -196,7 +201,8 @@ class ProofPage(RunPage):
             each.said.connect(session.said)
             each.failed.connect(session.failed)
         for bars in (self.bars, self.shares):
-            bars.canvas.pressed.connect(partial(self._show_falsified, bars))
+            bars.opened.connect(partial(self._show_falsified, bars))
+        self._pairs_words = parts.quiet(FALSIFIED_PAIRS)
         self.refinement = RefinementView(session)
         self.refinement.show_examples.connect(self.show_examples)
         regions = ("Region", "Share of the input domain", "Data-weighted share")
@@ -255,6 +261,7 @@ class ProofPage(RunPage):
             self._standing,
             self._of_people,
             self.bars,
+            self._pairs_words,
             self._combinations,
             self._notes,
             layouts.at(link, Qt.AlignmentFlag.AlignLeft),
@@ -334,10 +341,8 @@ class ProofPage(RunPage):
 
     def _show_falsified(self, bars: DrawnChart[Spaces], place: int) -> None:
         """Show the pairs of the run for a falsified share; what is counted of rows has no pairs."""
-        parted = [(bar, verdict) for bar in bars.drawing.bars for verdict, _share in bar.parts()]
-        bar, verdict = parted[place]
         run = self._told
-        if verdict == "discriminatory" and not bar.counted and run is not None and run.found:
+        if run is not None and run.found and bars.drawing.falsified[place]:
             self.show_examples.emit(run.id, ())
 
     def _ask_more(self, seconds: float) -> None:
@@ -403,6 +408,7 @@ class ProofPage(RunPage):
         front = [each for each in shown if each not in rest] if folds else shown
         self.bars.draw(Spaces(spaces_of(spec, front)))
         self.bars.setVisible(not self.bars.drawing.empty)
+        self._pairs_words.setVisible(bool(run.found) and any(self.bars.drawing.falsified))
         self.shares.draw(Spaces(spaces_of(spec, rest) if folds else ()))
         self.shares.setVisible(folds)
         if folds == self._combinations.button.isHidden():

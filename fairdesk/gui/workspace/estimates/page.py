@@ -9,6 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.answers.answer import Question
+from fairdesk.answers.pictures import pairs_of
 from fairdesk.answers.selection import all_off, main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
@@ -46,7 +47,12 @@ POSSIBLE = (
     "equally likely; most do not resemble the {many} in the data."
 )
 #: What a bar opens.
-PAIRS = "Click a bar to list the discriminatory pairs of this run for that change."
+PAIRS = (
+    "Click a bar, or choose it with the arrow keys and press Enter, to list the discriminatory "
+    "pairs of this run for that change."
+)
+#: What a press on one of them does.
+_PRESS = "Click or press Enter to list the pairs"
 #: The kinds of people, in the order in which they are told.
 _WHOM: dict[str, str] = {
     "domain": "Input domain",
@@ -175,20 +181,19 @@ class SharePage(RunPage):
     -------
     estimate
         A run that estimates it is wanted.
-    show_pairs : int, object, object
-        The pairs of this run are to be shown: those of an attribute alone, and those this near to
-        the data, unless ``None``.
+    show_pairs : PairsOf
+        These pairs are to be shown.
     """
 
     estimate = Signal()
-    show_pairs = Signal(int, object, object)
+    show_pairs = Signal(object)
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, measured, "Run whose estimates are shown", Question.SHARE)
         self._statements: list[Statement] = []
         self._reference: Reference | None = None
         self._drawn: list[Share] = []
-        self._bars = Picture(ShareBars(), presses=True)
+        self._bars = Picture(ShareBars())
         self._bars.pressed.connect(self._show_pairs)
         self._barred: tuple[Share, ...] = ()
         self._pairs_words = parts.quiet(PAIRS)
@@ -300,21 +305,16 @@ class SharePage(RunPage):
         self._barred = () if grouped else ordered
         self._bars.draw(ShareBars(bars_of(self._barred)))
         self._bars.setVisible(bool(self._barred))
+        self._bars.offer(_PRESS if run.found else "")
         self._pairs_words.setVisible(bool(self._barred) and bool(run.found))
         self._list_courses(ordered)
         self._show_sets(measured, grouped)
 
     def _show_pairs(self, place: int) -> None:
         """Show the pairs that the share of a bar counts."""
-        if self._told is None or not self._told.found:
-            return
-        share = self._barred[place]
-        single = len(share.attributes) == 1
-        self.show_pairs.emit(
-            self._told.id,
-            share.attributes[0] if single else None,
-            0.0 if share.whom == "data" else None,
-        )
+        pairs = None if self._told is None else pairs_of(self._told, self._barred[place])
+        if pairs is not None:
+            self.show_pairs.emit(pairs)
 
     def _say(self, measured: Sequence[Share], run: Run, by_value: Sequence[str]) -> None:
         """Say each share in a sentence, and how sure it is; then what repeated queries came to."""

@@ -121,7 +121,7 @@ class ExamplesPage(QWidget):
         self.chart = LineChart()
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
-        self._bars = Picture(Counts(), presses=True)
+        self._bars = Picture(Counts(), "Click or press Enter to list only these pairs")
         self._bars.pressed.connect(self._filter_alone)
         self.pairs = PairsView(session)
         self.detail = PairDetail(session)

@@ -18,6 +18,8 @@ from fairdesk.wording.statements import Statement, unmeasured
 
 #: Cards in a row, and the least width of one.
 _MOST_ACROSS, _LEAST_WIDTH = 3, 290
+#: What a press on a part of a chart does; arrow keys walk the parts.
+PRESS = "Click or press Enter to see it in detail"
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,9 @@ class _Shown:
         """Return it in words."""
         return self.drawing.alt() if self.drawing is not None else ""
 
-    def lay_out(self, paper: Paper, _marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+    def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put everything in its place."""
-        return self.drawing.lay_out(paper) if self.drawing is not None else Laid(0.0, ())
+        return self.drawing.lay_out(paper, marked) if self.drawing is not None else Laid(0.0, ())
 
 
 class Headline(parts.Card):
@@ -122,9 +124,12 @@ class AnswerCard(parts.Card):
     -------
     opened : str
         The page is to be shown.
+    part_opened : Part
+        What a part of the chart stands for is to be shown.
     """
 
     opened = Signal(str)
+    part_opened = Signal(object)
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -136,7 +141,9 @@ class AnswerCard(parts.Card):
         self._sentence = parts.Words()
         for words in (self._number, self._sentence):
             words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._chart = Picture(_Shown(""))
+        self.chart = Picture(_Shown(""), PRESS)
+        self.chart.pressed.connect(self._press)
+        self._page = page
         self._link = QPushButton(f"{page} →")
         self._link.setFlat(True)
         self._link.setAccessibleName(f"Open the page {page}")
@@ -147,7 +154,7 @@ class AnswerCard(parts.Card):
             self._number,
             self._label,
             self._sentence,
-            self._chart,
+            self.chart,
         ):
             self.body.addWidget(widget)
         self.body.addStretch(1)
@@ -165,9 +172,18 @@ class AnswerCard(parts.Card):
         ):
             words.setText(text)
             words.setVisible(bool(text))
-        self._chart.draw(_Shown(answer.question.title, answer.chart))
-        self._chart.setVisible(answer.chart is not None)
+        self.chart.draw(_Shown(answer.question.title, answer.chart))
+        self.chart.setVisible(answer.chart is not None)
         self.setAccessibleName(f"{answer.question.title} {said.label} {said.value}".strip())
         whole = "\n".join((said.sentence, *answer.details))
         self.setToolTip(tips.plain(whole))
         self.setAccessibleDescription(whole)
+
+    def _press(self, key: int) -> None:
+        """Ask for what a part of the chart stands for; for the page where that is the answer."""
+        parts = () if self.answer is None else self.answer.parts
+        part = parts[key] if key < len(parts) else None
+        if part is None:
+            self.opened.emit(self._page)
+        else:
+            self.part_opened.emit(part)

@@ -82,6 +82,8 @@ class OverviewPage(QWidget):
         A page is to be shown.
     open_run : int
         What a run answered is to be shown.
+    open_part : Part
+        What a part of a chart stands for is to be shown.
     start, estimate, prove, find_groups
         A run, one that estimates, one that certifies, or one about subgroups, is wanted.
     repeat, go_on, compare : int
@@ -90,6 +92,7 @@ class OverviewPage(QWidget):
 
     go = Signal(str)
     open_run = Signal(int)
+    open_part = Signal(object)
     start = Signal()
     estimate = Signal()
     prove = Signal()
@@ -106,6 +109,7 @@ class OverviewPage(QWidget):
         self.cards = {each: AnswerCard(page) for each, page in _PAGES.items()}
         for asked, card in self.cards.items():
             card.opened.connect(partial(self._open, asked))
+            card.part_opened.connect(self.open_part)
         self.headline = Headline()
         self._tiles = Tiles()
         self._next_words, self._next_button = parts.Words(), QPushButton()

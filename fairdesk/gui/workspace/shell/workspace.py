@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QUndoStack
 from PySide6.QtWidgets import QWidget
 
+from fairdesk.answers.answer import GroupOf, PairsOf, Part, SubgroupOf
 from fairdesk.answers.selection import all_off
 from fairdesk.app.run_queue import QueuedRun
 from fairdesk.app.time_limits import timed_run
@@ -155,7 +156,8 @@ class Workspace(QWidget):
         self.proof.go_on.connect(self.prove_more)
         self.proof.stop.connect(self.runner.stop)
         self.proof.show_examples.connect(self._show_examples)
-        self.share.show_pairs.connect(self._show_pairs_of)
+        for showing in (self.overview.open_part, self.share.show_pairs):
+            showing.connect(self.show_part)
         self.overview.find_groups.connect(self.find_groups)
         self.groups.find_groups.connect(self.find_groups)
         self.groups.compare_words.connect(self.compare_words)
@@ -285,6 +287,19 @@ class Workspace(QWidget):
         """Show a subgroup that was discovered."""
         self.show_page(GROUPS)
         self.groups.show_subgroup(key)
+
+    def show_part(self, part: Part) -> None:
+        """Show what a part of a chart stands for."""
+        match part:
+            case PairsOf():
+                self._show_examples(part.run, ())
+                self.examples.pairs.filters.show_only(part.alone, part.within)
+            case GroupOf():
+                self.show_run(part.run)
+                self.show_group(part.attributes, part.values)
+            case SubgroupOf():
+                self.show_run(part.run)
+                self.show_subgroup((part.outcome, part.conditions))
 
     def show_pair(self, number: int) -> None:
         """Show a pair by its number, once it is found in the file."""
@@ -561,11 +576,6 @@ class Workspace(QWidget):
         self.show_page(EXAMPLES)
         if pairs:
             self.examples.pairs.filters.show_chosen(pairs)
-
-    def _show_pairs_of(self, number: int, alone: str | None, within: float | None) -> None:
-        """Show a run's pairs of an attribute alone, or this near to the data."""
-        self._show_examples(number, ())
-        self.examples.pairs.filters.show_only(alone, within)
 
     def _record(self, number: int) -> RunRecord | None:
         return next((run for run in self._session.runs if run.id == number), None)

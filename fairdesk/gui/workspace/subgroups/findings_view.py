@@ -108,7 +108,7 @@ class FindingsView(RunPage):
         self.list.chosen.connect(self._show_detail)
         self.list.touched.connect(self._touch)
         self.list.opened.connect(self.detail.people.table.setFocus)
-        self.detail.chart.canvas.pressed.connect(self._show_inside)
+        self.detail.chart.opened.connect(self._show_inside)
         self.detail.left.connect(self.list.setFocus)
         self.detail.wanted.connect(self._show_rule)
         shortcut(self.list, "T", self.detail.chart.toggle_table, "Show the chart as a table")

@@ -209,6 +209,16 @@ def test_a_falsified_share_opens_the_pairs_of_its_run(qtbot, opened, path):
         qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=middle)
         shows = "falsified" in spot.tip and not of_rows
         assert seen == ([(record.id, ())] if shows else []), spot.tip
+    # by keyboard too, and said on the page
+    assert proof._pairs_words.isVisibleTo(proof)
+    seen.clear()
+    first = next(key for key, each in enumerate(proof.bars.drawing.falsified) if each)
+    proof.bars.choose(None)
+    for _ in range(first + 1):
+        qtbot.keyClick(proof.bars, Qt.Key.Key_Right)
+    assert seen == []
+    qtbot.keyClick(proof.bars, Qt.Key.Key_Return)
+    assert seen == [(record.id, ())]
 
 
 # -- the page ---------------------------------------------------------------------------------
