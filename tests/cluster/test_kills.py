@@ -3,16 +3,29 @@
 import signal
 
 import msgspec
+import numpy as np
 import pytest
 from distributed.core import Status
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
+from fairdesk.audit.shards import regions
 from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
+from fairdesk.certify.proof import certificate_reading
+from fairdesk.certify.proof.certificate import decoded
+from fairdesk.certify.proof.verify.verify import verify
 from fairdesk.cluster.connection import Connection
 from fairdesk.cluster.place import Place
+from fairdesk.data.domain.domain import Domain
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.open import open_model
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Proven
+from tests.audit import making
 from tests.cluster import standing_in
 from tests.cluster.standing_in import pids, signalled, until
+from tests.models.keras.test_file import dense, sequential, write_h5
 
 #: A run of each kind of method that is divided, how long the model takes for each call, in seconds,
 #: and how many shards are taken when a worker is killed.
@@ -78,3 +91,70 @@ def test_a_kill_changes_no_result(kind, here, there, connection, kept):
         assert figures(last) or last.found
         assert pairs(other) == pairs(one)
         assert last.found == wanted.found
+
+
+def network(path):
+    """Write a network whose decision depends on sex for some, and is not bounded at once."""
+    rng = np.random.default_rng(3)
+    layers = [
+        dense("a", 32, "relu", batch_input_shape=[None, 3]),
+        dense("b", 32, "relu"),
+        dense("c", 1, "sigmoid"),
+    ]
+    arrays = {
+        "a": [rng.normal(size=(3, 32)) * [[1 / 200], [1.0], [1 / 200]], rng.normal(size=32) / 3],
+        "b": [rng.normal(size=(32, 32)) / 3, rng.normal(size=32) / 3],
+        "c": [rng.normal(size=(32, 1)) / 3, rng.normal(size=1) / 3],
+    }
+    return write_h5(path, sequential(*layers), arrays)
+
+
+def of_kind(record, kind):
+    return next(each for each in record.figures if isinstance(each, kind))
+
+
+def test_a_kill_while_regions_are_divided_loses_and_repeats_none(
+    here, there, connection, table, tmp_path, monkeypatch
+):
+    # the first look decides nothing, and the parts go on until all is decided
+    monkeypatch.setattr(regions, "_SECONDS", {"look": 1e-3, "parts": 60.0, "book": 60.0})
+    taken, take = [], regions.Regions.take
+
+    def note(dealing, index, events):
+        yield from take(dealing, index, events)
+        taken.append(index)
+
+    monkeypatch.setattr(regions.Regions, "take", note)
+    path = network(tmp_path / "network.h5")
+
+    def audit(worker, name):
+        spec = making.spec_of(table, worker.open_model(path))
+        wide = [
+            each if each.name == "sex" else msgspec.structs.replace(each, high=each.high + 600)
+            for each in spec.domain.attributes
+        ]
+        spec = msgspec.structs.replace(spec, domain=Domain(tuple(wide)), trusted=False)
+        return Store.create(tmp_path / name, spec, table)
+
+    with audit(here, "a.fairdesk") as one, audit(there, "b.fairdesk") as other:
+        *_, counted = run(here, one, RunSpec("enumerate"))
+        share = of_kind(counted, Share)
+        last = run_and_kill(
+            there, connection, other, RunSpec("certify", {"seconds": 0.0, "keep": 0}), 1
+        )
+        assert last.state == "done", last.message
+        # a look, a part each, and the whole: each once, whoever ran it
+        assert taken == [0, 1, 2, 3]
+        proven = of_kind(last, Proven)
+        certified, falsified = int(proven.certified_people), int(proven.falsified_people)
+        assert (certified + falsified, falsified) == (share.n_samples // 2, share.hits // 2)
+        assert falsified > 0
+        assert proven.certified + proven.falsified == pytest.approx(1.0)
+        kept, arrays = other.certificate(1)
+        header = decoded(kept)
+        certificate_reading.check(header, arrays)
+        fed = FedModel(open_model(path), other.spec.mapping, other.spec.domain.attributes)
+        rng = np.random.default_rng(0)
+        checks = list(verify(header, arrays, fed.predict, sample=500, seconds=0.0, rng=rng))
+    assert checks
+    assert not [each for each in checks if each.failed]
