@@ -15,6 +15,33 @@ if TYPE_CHECKING:
     from fairdesk.individual.engine.kernels import Keys, Numbers
 
 
+#: Walkers who share the steps around an instance make so many each, at least.
+FEWEST_STEPS = 50
+
+
+def shared(starts: int, walkers: int, steps: int) -> tuple[int, int]:
+    """Share the steps around instances among several walkers each.
+
+    A step of few walkers costs as much as one of many.
+
+    Parameters
+    ----------
+    starts : int
+        Instances that are walked around together, at least one.
+    walkers : int
+        So many at most in all.
+    steps : int
+        Around each of them.
+
+    Returns
+    -------
+    int, int
+        Walkers around each, and how many steps they make.
+    """
+    each = max(1, min(walkers // starts, steps // FEWEST_STEPS))
+    return each, -(-steps // each)
+
+
 class Steps:
     """Steps of one size.
 

@@ -1,7 +1,7 @@
 """Aequitas: random, semi-directed and fully-directed search around uniformly drawn people.
 
 Udeshi, Arora, Chattopadhyay, "Automated Directed Fairness Testing", ASE 2018. Algorithm numbers are
-that paper's. The search is its; four things are not as it writes them:
+that paper's. The search is its; five things are not as it writes them:
 
 *Lockstep.* The paper walks around one person after the other and learns from every trial. Here up
 to `WALKERS` people are walked around together: one trial of each is a step, and one batch for the
@@ -22,6 +22,9 @@ finds hardly more than a uniform draw does. Its authors' program goes back, with
 optimiser that it calls). That chance is the option ``acceptance``: 1 is the paper's text, 0.37
 the program, and the default, 0, never leaves those who are discriminated against.
 
+*Shared.* Of plausible instances there are few to walk around: their trials are shared among
+several walkers each, so that a batch is not a handful of rows.
+
 *Ends.* A walker stops after so many trials; a time limit is the run's budget.
 """
 
@@ -33,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.steps import shared
 from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.individual.searches.options import (
     FullyDirectedOptions,
@@ -201,7 +205,11 @@ class _Search:
         ``before`` of ``everybody`` were walked around before them.
         """
         context, options, sigma, rng = self.context, self.options, self.sigma, self.rng
-        limit = options.local_iteration_limit
+        limit = trials = options.local_iteration_limit
+        done, more = before * trials, len(rows) * trials
+        if self.domain.resembles_data:
+            each, limit = shared(len(rows), self.batch, limit)
+            rows, combination = np.repeat(rows, each, axis=0), np.repeat(combination, each)
         discriminated = np.ones(len(rows), dtype=np.bool_)
         for trial in range(limit):
             drawn, down = sigma.draw(rng, len(rows))
@@ -218,8 +226,8 @@ class _Search:
             last = trial + 1 == limit
             if (last or (trial + 1) % STEPS_PER_BATCH == 0) and (found := context.take("local")):
                 yield found
-            done = before * limit + len(rows) * (trial + 1)
-            yield context.progress("local", done, everybody * limit)
+            so_far = done + more * (trial + 1) // limit
+            yield context.progress("local", so_far, everybody * trials)
 
     def _step(
         self, rows: Rows, drawn: NDArray[np.intp], down: NDArray[np.bool_]

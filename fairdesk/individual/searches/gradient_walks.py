@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.seeds import starting_rows
-from fairdesk.individual.engine.steps import Steps
+from fairdesk.individual.engine.steps import Steps, shared
 from fairdesk.individual.searches.options import WalkOptions
 from fairdesk.results.events import Event, Rows
 
@@ -26,10 +26,8 @@ EPSILON = 1e-6
 #: Findings are re-checked and given out once so many steps of the local search.
 STEPS_PER_BATCH = 5
 
-#: Where few can be walked around, each is by several walkers at once, up to so many in all, ...
+#: Where few can be walked around, each is by several walkers at once, up to so many in all.
 WALKERS = 2_000
-#: ... of whom each makes as many steps at least.
-FEWEST_STEPS = 50
 
 #: Tells of ``(n, d)`` rows how what is to become less changes along one step of each varying
 #: attribute: ``(n, v)``.
@@ -115,8 +113,7 @@ class GradientWalks:
     def _local(self, starts: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
         """Walk around each global instance while the decision keeps hanging on P.
 
-        What is plausible are few, and a step of few walkers costs as much as one of many. So there
-        the steps around an instance are shared among several walkers.
+        What is plausible are few: there the steps around each are shared among several walkers.
         """
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.individual.engine import kernels  # noqa: PLC0415
@@ -124,13 +121,12 @@ class GradientWalks:
         context, rng, local_num = self._context, self._rng, self._options.local_num
         first_odds = self._odds(starts, combination)
         if self._domain.resembles_data:
-            each = max(1, min(WALKERS // len(starts), local_num // FEWEST_STEPS))
+            each, local_num = shared(len(starts), WALKERS, local_num)
             starts, first_odds = (
                 np.repeat(starts, each, axis=0),
                 np.repeat(first_odds, each, axis=0),
             )
             combination = np.repeat(combination, each)
-            local_num = -(-local_num // each)
         rows, odds = starts.copy(), first_odds.copy()
         successes = np.zeros(len(starts), dtype=np.int64)
         for iteration in range(local_num):

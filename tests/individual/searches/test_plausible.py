@@ -15,8 +15,7 @@ from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.individual.engine.seeds import starting_rows
-from fairdesk.individual.engine.steps import Steps
-from fairdesk.individual.searches.gradient_walks import FEWEST_STEPS
+from fairdesk.individual.engine.steps import FEWEST_STEPS, Steps
 from fairdesk.models.model import labels
 from fairdesk.population.criterion import Criterion
 from fairdesk.results.events import Found, Progress
@@ -168,6 +167,24 @@ def test_steps_around_few_instances_are_shared_among_many_walkers(method, criter
         calls.append((steps[0], len(model.asked) / context.found))
     assert calls[0][0] <= 100 < calls[1][0] == 1_000
     assert calls[0][1] < calls[1][1]
+
+
+@pytest.mark.parametrize("method", ["aequitas-random", "aequitas-semi", "aequitas-full"])
+def test_trials_around_few_instances_are_shared_too(method, criterion):
+    given = {"global_iteration_limit": 40, "local_iteration_limit": 500}
+    options = parse_options(method, given)
+    batches, found = [], []
+    for only in (criterion, None):
+        model = Network(DOMAIN, np.random.default_rng(5), bias=0.4)
+        context = SearchContext(model, DOMAIN, criterion=only)
+        events = list(load(method)(context, people(), options, np.random.default_rng(0)))
+        local = [e for e in events if isinstance(e, Progress) and e.phase == "local"]
+        assert local[-1].done == local[-1].total
+        assert local[-1].total % 500 == 0
+        batches.append(len(local))
+        found.append(context.found)
+    assert FEWEST_STEPS <= batches[0] <= 100 < batches[1] == 500
+    assert found[0] > 20
 
 
 def test_what_is_drawn_comes_from_the_tree_and_keeps_what_is_fixed(criterion):
