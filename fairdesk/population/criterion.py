@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,23 @@ MOST_ATTRIBUTES = 200
 MOST_HELD_OUT = 5_000
 #: Instances drawn uniformly, for comparison.
 UNIFORM = 1_000
+
+
+class Assessed(NamedTuple):
+    """What a criterion tells of ``n`` rows.
+
+    Attributes
+    ----------
+    distance, nearest
+        As of `Nearest.find`.
+    typicality, plausible
+        As of the criterion's methods of these names.
+    """
+
+    distance: Rows
+    nearest: NDArray[np.intp]
+    typicality: Rows
+    plausible: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -104,9 +122,7 @@ class Criterion:
 
     def usual(self, rows: Rows) -> NDArray[np.bool_]:
         """Return which of ``(n, d)`` rows are as usual as rows of the data: ``(n,)``."""
-        if self.tree is None:
-            return np.ones(len(rows), dtype=np.bool_)
-        return np.asarray(self.tree.log_density(rows) >= self.floor)
+        return np.asarray(self._log_density(rows) >= self.floor)
 
     @cached_property
     def near(self) -> Callable[[Rows], NDArray[np.bool_]]:
@@ -124,9 +140,23 @@ class Criterion:
 
         Exactly the usual ones have more than 5 %. NaN where there is no tree.
         """
+        return self._typicality(self._log_density(rows))
+
+    def assess(self, rows: Rows) -> Assessed:
+        """Return all that there is to tell of ``(n, d)`` rows, each looked up once."""
+        distance, nearest = self.nearest.find(rows)
+        density = self._log_density(rows)
+        plausible = (density >= self.floor) & self.nearest.is_within(distance, self.limit)
+        return Assessed(distance, nearest, self._typicality(density), plausible)
+
+    def _log_density(self, rows: Rows) -> Rows:
+        """Return how usual rows are, ``(n,)``; 0 where there is no tree."""
+        return np.zeros(len(rows)) if self.tree is None else self.tree.log_density(rows)
+
+    def _typicality(self, density: Rows) -> Rows:
         if self.tree is None:
-            return np.full(len(rows), np.nan)
-        place = np.searchsorted(self.densities, self.tree.log_density(rows), side="right")
+            return np.full(len(density), np.nan)
+        place = np.searchsorted(self.densities, density, side="right")
         return np.asarray(place / len(self.densities))
 
     @cached_property

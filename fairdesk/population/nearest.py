@@ -21,6 +21,8 @@ from fairdesk.results.events import Rows
 _MISSING = -3.0
 #: So little more than a limit is rounding: sums of shares are exact to a few last bits.
 _ROUNDING = 1e-9
+#: Twice the rounding of one operation with numbers of half the length.
+_HALF_UNIT = 2.0**-23
 
 
 class Nearest:
@@ -68,6 +70,11 @@ class Nearest:
         places = _blocks(codes, row_kernels.BLOCK)
         blocks = codes[places]
         self._blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1))
+        self._coarse = self._blocks.astype(np.float32)
+        # of two rounded codes and their difference, in every sum; twice as much, to be sure
+        width = codes.shape[1]
+        farthest = float(np.abs(codes).max(initial=0.0))
+        self._margin = width * _HALF_UNIT * (2.0 * farthest + width + 4.0)
         low, high = blocks.min(axis=1), blocks.max(axis=1)
         begins = np.arange(0, len(blocks), row_kernels.GROUP)
         around = np.minimum.reduceat(low, begins), np.maximum.reduceat(high, begins)
@@ -112,11 +119,19 @@ class Nearest:
         enough = (limit + _ROUNDING) * max(1, len(self._columns))
         return lambda rows: self._search(rows, 1, enough)[0][:, 0] <= enough
 
+    @staticmethod
+    def is_within(distance: Rows, limit: float) -> NDArray[np.bool_]:
+        """Return which distances, as of `find`, are no greater than a limit, as `within` tells."""
+        return np.asarray(distance <= limit + _ROUNDING)
+
     def _search(self, rows: Rows, wanted: int, enough: float) -> tuple[Rows, NDArray[np.int64]]:
         total: Rows
         index: NDArray[np.int64]
         total, index = self._kernels.nearest_people(
-            self._scaled(rows), self._blocks, *self._boxes, self._index, wanted, enough
+            self._scaled(rows),
+            *(self._blocks, self._coarse, self._margin),
+            *self._boxes,
+            *(self._index, wanted, enough),
         )
         return total, index
 

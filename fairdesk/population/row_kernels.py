@@ -16,6 +16,8 @@ GROUP = 16
 
 Sums = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+#: Numbers of half the length.
+Halves = NDArray[np.float32]
 #: Rows of any layout, also those that may not be written to.
 _ANY = Array(float64, 2, "A", readonly=True)
 
@@ -133,28 +135,35 @@ def _bounds(row: Sums, low: Rows, high: Rows, begin: int, end: int, bound: Sums)
     return begin + int(bound[begin:end].argmin())
 
 
-@njit("int64(float64[::1], float64)", cache=True, nogil=True)
-def _near(total: Sums, farthest: float) -> int:
-    """Count those who are near enough: unlike a minimum, many at a time."""
-    count = 0
-    for k in range(BLOCK):
-        count += total[k] <= farthest
-    return count
-
-
 @njit("boolean(float64[::1], float64[:, ::1], float64, float64[::1])", cache=True, nogil=True)
 def _distances(row: Sums, block: Rows, farthest: float, total: Sums) -> bool:
-    """Fill in how far each person of a block is; return whether anybody is near enough.
-
-    The rest is left out where half of it shows that nobody is.
-    """
+    """Fill in how far each person of a block is; return whether anybody is near enough."""
     total[:] = 0.0
     for j in range(len(row)):
         for k in range(BLOCK):
             total[k] += min(abs(row[j] - block[j, k]), 1.0)
-        if 2 * (j + 1) == len(row) - len(row) % 2 and _near(total, farthest) == 0:
-            return False
-    return bool(_near(total, farthest))
+    # unlike a minimum, a count is taken of many at a time
+    count = 0
+    for k in range(BLOCK):
+        count += total[k] <= farthest
+    return count > 0
+
+
+@njit("boolean(float32[::1], float32[:, ::1], float32, float32[::1])", cache=True, nogil=True)
+def _may_be_near(row: Halves, block: Halves, farthest: float, total: Halves) -> bool:
+    """Return whether anybody of a block may be near enough, by numbers of half the length."""
+    total[:] = 0.0
+    one = np.float32(1.0)
+    for j in range(len(row)):
+        for k in range(BLOCK):
+            total[k] += min(abs(row[j] - block[j, k]), one)
+        if 2 * (j + 1) == len(row) - len(row) % 2 or j + 1 == len(row):
+            count = 0
+            for k in range(BLOCK):
+                count += total[k] <= farthest
+            if count == 0:
+                return False
+    return True
 
 
 @njit("void(float64[::1], int64[::1], float64, int64)", cache=True, nogil=True)
@@ -172,14 +181,17 @@ def _insert(distance: Sums, number: Numbers, new: float, who: int) -> None:
 
 
 @njit(
-    "Tuple((float64[:, ::1], int64[:, ::1]))(float64[:, ::1], float64[:, :, ::1], float64[:, ::1],"
-    "float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64, float64)",
+    "Tuple((float64[:, ::1], int64[:, ::1]))(float64[:, ::1], float64[:, :, ::1],"
+    "float32[:, :, ::1], float64, float64[:, ::1], float64[:, ::1], float64[:, ::1],"
+    "float64[:, ::1], int64[::1], int64, float64)",
     cache=True,
     nogil=True,
 )
 def nearest_people(
     rows: Rows,
     blocks: Rows,
+    coarse: Halves,
+    margin: float,
     low: Rows,
     high: Rows,
     group_low: Rows,
@@ -192,7 +204,8 @@ def nearest_people(
 
     The distance is the sum over the attributes of the differences, each at most 1. A block of
     people, or a group of blocks, is left out when even the nearest corner of the box around them is
-    farther than those already met; a block is abandoned when all its partial sums are.
+    farther than those already met; a block is abandoned when all its partial sums are. Most are
+    abandoned by sums of half the length, which are computed in half the time.
 
     Parameters
     ----------
@@ -200,6 +213,10 @@ def nearest_people(
         ``(n, m)``.
     blocks : Rows
         ``(b, m, BLOCK)``; the people, alike ones in one block, attribute by attribute.
+    coarse : Halves
+        The same, rounded.
+    margin : float
+        By so much distances of these can be off.
     low, high : Rows
         ``(m, b)``; the box around each block.
     group_low, group_high : Rows
@@ -222,7 +239,9 @@ def nearest_people(
     number = np.full((len(rows), wanted), -1, np.int64)
     groups = group_low.shape[1]
     bound, total, group_bound = np.empty(len(blocks)), np.empty(BLOCK), np.empty(groups)
+    row, about = np.empty(rows.shape[1], np.float32), np.empty(BLOCK, np.float32)
     for i in range(len(rows)):
+        row[:] = rows[i]
         farthest = np.inf if enough < 0.0 else enough
         first_group = _bounds(rows[i], group_low, group_high, 0, groups, group_bound)
         for group_turn in range(-1, groups):
@@ -234,6 +253,8 @@ def nearest_people(
             for turn in range(begin - 1, end):
                 b = first if turn < begin else turn
                 if bound[b] > farthest or turn == first:
+                    continue
+                if not _may_be_near(row, coarse[b], np.float32(farthest + margin), about):
                     continue
                 if not _distances(rows[i], blocks[b], farthest, total):
                     continue

@@ -73,6 +73,18 @@ def test_several_are_the_nearest_of_those_who_differ(domain, seed, wanted):
     assert all(len(set(row)) == k for row in index.tolist())
 
 
+def test_nobody_is_missed_who_is_nearer_by_less_than_numbers_of_half_the_length_tell():
+    domain = Domain((*(Attribute(f"a{i}", Kind.REAL, low=0.0, high=1.0) for i in range(5)), SEX))
+    rng = np.random.default_rng(0)
+    rows = np.pad(rng.random((20, 5)), ((0, 0), (0, 1)))
+    apart = rng.choice([-1.0, 1.0], (20, 400, 5)) * rng.uniform(0.1, 0.1 + 1e-9, (20, 400, 5))
+    people = (rows[:, None] + np.pad(apart, ((0, 0), (0, 0), (0, 1)))).reshape(-1, 6)
+    distances = brute(domain, people, rows)
+    distance, index = Nearest(domain, people).find(rows)
+    assert (index == distances.argmin(axis=1)).all()
+    np.testing.assert_allclose(distance, distances.min(axis=1), rtol=0, atol=1e-15)
+
+
 def test_what_follows_from_a_protected_attribute_does_not_count(small_domain):
     people = small_domain.sample(np.random.default_rng(0), 50)
     others = people.copy()

@@ -7,7 +7,8 @@ from scipy.stats import ks_2samp
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.population.similarity import atn
+from fairdesk.population import similarity
+from fairdesk.population.similarity import Similarity, atn
 from tests.individual.conftest import integer
 
 SEX = Attribute("sex", Kind.NOMINAL, ("f", "m"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0))
@@ -42,6 +43,15 @@ def by_hand(ours, theirs):
 def test_it_is_the_formula():
     ours, theirs = rows(800), rows(500, 1, shift=20)
     assert atn(DOMAIN, ours, theirs) == pytest.approx(by_hand(ours, theirs))
+
+
+def test_values_that_do_not_occur_need_not_be_counted(monkeypatch):
+    ours, others = rows(800), [rows(500, 1, shift=20), rows(40, 2)]
+    alike = Similarity(DOMAIN, ours)
+    counted = [alike.atn(each) for each in others]
+    monkeypatch.setattr(similarity, "MOST_CELLS", 0)
+    assert counted == pytest.approx([by_hand(ours, each) for each in others])
+    assert [alike.atn(each) for each in others] == pytest.approx(counted)
 
 
 def test_the_same_rows_others_of_theirs_and_invented_ones():

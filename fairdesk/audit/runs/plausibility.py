@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
@@ -18,7 +17,7 @@ from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.individual.realism.plausibility import Reference
-from fairdesk.population.similarity import atn
+from fairdesk.population.similarity import Similarity
 from fairdesk.results.events import Rows
 
 #: Findings that are compared at once: there is no word from the worker in between.
@@ -220,7 +219,7 @@ def plausible_share(store: Store, people: Rows, run: int | None = None) -> Plaus
     first = store.pairs(query, 0, SHOWN_FIRST)
     changing = store.pairs(msgspec.structs.replace(query, within=0.0), 0, SHOWN_FIRST)
     drawn = np.random.default_rng(0).permutation(len(people))[: len(first)]
-    alike = partial(atn, store.spec.domain, people)
+    alike = Similarity(store.spec.domain, people).atn
     return PlausibleShare(
         store.count(msgspec.structs.replace(query, plausible=True)),
         compared,

@@ -89,14 +89,10 @@ def score_plausibility(domain: Domain, people: Rows, rows: Rows, partners: Rows)
     criterion = _criterion(domain, people.tobytes())
     both = np.concatenate((rows, partners))
 
-    def score(part: Rows) -> tuple[Rows, NDArray[np.intp], Rows, NDArray[np.bool_]]:
-        distance, nearest = criterion.nearest.find(part)
-        return distance, nearest, criterion.typicality(part), criterion.plausible(part)
-
     # compiled loops hold no interpreter: there is a thread for each processor
     parts = np.array_split(both, max(1, min(os.cpu_count() or 1, len(both) // LEAST_ROWS)))
     with ThreadPoolExecutor(len(parts)) as pool:
-        scored = zip(*pool.map(score, parts), strict=True)
+        scored = zip(*pool.map(criterion.assess, parts), strict=True)
     distance, nearest, typicality, plausible = map(np.concatenate, scored)
     n = len(rows)
     return Plausibility(
