@@ -467,10 +467,14 @@ def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
     assert worst.sentence.startswith(phrases.NO_TWO_GROUPS.format(attribute="sex"))
     assert not worst.value
     told = table_words.table_sentences(spec, table)
-    assert any("1 small group is counted but excluded" in each for each in told)
+    assert any("1 small group is tested but has no impact ratio." in each for each in told)
     two = msgspec.structs.replace(table, lines=(WHITE, small, small))
     told = table_words.table_sentences(spec, two)
-    assert any("2 small groups are counted but excluded" in each for each in told)
+    assert any("2 small groups are tested but have no impact ratio." in each for each in told)
+    # without a test, none is told of
+    untested = msgspec.structs.replace(small, p=None)
+    alone = msgspec.structs.replace(TABLE, lines=(WHITE, untested))
+    assert "1 small group has no impact ratio." in table_words.table_sentences(spec, alone)
 
 
 def test_each_figure_shows_its_formula_with_its_numbers(spec):
@@ -511,63 +515,68 @@ JUDGED = msgspec.structs.replace(
 )
 
 
-def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives():
+def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives(spec):
     gap = table_words.error_gap(JUDGED)
     assert (gap.what, gap.counts, gap.reference) == ("false", (8, 40), (28, 50))
-    said = table_words.errors_statement(JUDGED)
+    said = table_words.errors_statement(spec, JUDGED)
     assert plain(said.value) == "−36.0"
     assert plain(said.sentence) == (
-        "Of individuals with another recorded outcome, the model still decides favourably for "
-        "20.0 % with sex = female and for 56.0 % with sex = male, the reference (false positive "
-        "rates): 36.0 percentage points lower (95 % CI 15.9 to 52.0), to the disadvantage of "
-        "sex = female."
+        f"Of those not recorded “{spec.favourable}”, the model still decides favourably for 20.0 % "
+        "(sex = female) and for 56.0 % (sex = male, the reference): −36.0 percentage points (95 % "
+        "CI −52.0 to −15.9)."
     )
     white, black = JUDGED.lines
     equal = msgspec.structs.replace(black, negatives=100, false_positives=56)
     other = msgspec.structs.replace(JUDGED, lines=(white, equal))
     assert table_words.error_gap(other).what == "true"
-    assert "favourably for 95.0 % with" in plain(table_words.errors_statement(other).sentence)
+    assert "favourably for 95.0 % (" in plain(table_words.errors_statement(spec, other).sentence)
     # of a group that is too small nothing is said, and its cells say why
     few = msgspec.structs.replace(black, values=("few",), excluded=True)
     small = msgspec.structs.replace(JUDGED, lines=(white, black, few))
-    assert table_words.errors_statement(small) == said
+    assert table_words.errors_statement(spec, small) == said
     cells = dict(zip(group_columns.heads(small), group_columns.cells(few, small), strict=True))
     for head in (phrases.TRUE_POSITIVE_RATE, "Accuracy", "Average odds, percentage points"):
         assert cells[head] == "too few"
-    assert said.label == "Difference in false positive rates by sex, in percentage points"
+    assert said.label == (
+        "Largest difference in error rates by sex: false positive rates, in percentage points"
+    )
     lines = tuple(
         msgspec.structs.replace(line, positives=None, negatives=None) for line in TABLE.lines
     )
     unlabelled = msgspec.structs.replace(TABLE, lines=lines)
-    assert table_words.errors_statement(unlabelled) is None
+    assert table_words.errors_statement(spec, unlabelled) is None
 
 
-def test_a_difference_whose_interval_includes_zero_is_not_told_as_one():
+def test_a_difference_whose_interval_includes_zero_is_not_told_as_one(spec):
     white, black = JUDGED.lines
     equal = msgspec.structs.replace(black, negatives=100, false_positives=56)
-    unsure = table_words.errors_statement(msgspec.structs.replace(JUDGED, lines=(white, equal)))
+    unsure = table_words.errors_statement(
+        spec, msgspec.structs.replace(JUDGED, lines=(white, equal))
+    )
     assert "includes zero: no difference is shown" in unsure.sentence
-    assert "disadvantage" not in unsure.sentence
     # a few individuals differ more, and that shows less
     few = msgspec.structs.replace(
         equal, values=("few",), positives=5, true_positives=2, excluded=True
     )
     lines = (white, black, few)
     said = plain(
-        table_words.errors_statement(msgspec.structs.replace(JUDGED, lines=lines)).sentence
+        table_words.errors_statement(spec, msgspec.structs.replace(JUDGED, lines=lines)).sentence
     )
-    assert "larger difference" not in said
+    assert "Larger" not in said
     # one that is shown goes before a larger one that is not
     some = msgspec.structs.replace(few, negatives=2, false_positives=0, true_positives=5)
     wide = msgspec.structs.replace(some, excluded=False)
     both = msgspec.structs.replace(JUDGED, lines=(white, black, wide))
     assert table_words.error_gap(both).line == black
-    told = plain(table_words.errors_statement(both).sentence)
-    assert "a larger difference in false positive rates: −56.0" in told
-    assert told.endswith("includes zero.")
+    told = table_words.errors_statement(spec, both)
+    assert "includes zero: false positive rates for sex = few, −56.0" in plain(told.sentence)
+    # of two differences the smaller one is not called the largest
+    assert told.label == "Difference in false positive rates by sex, in percentage points"
     higher = msgspec.structs.replace(black, false_positives=38)
-    up = table_words.errors_statement(msgspec.structs.replace(JUDGED, lines=(white, higher)))
-    assert "to the disadvantage of sex = male" in up.sentence
+    up = table_words.errors_statement(spec, msgspec.structs.replace(JUDGED, lines=(white, higher)))
+    # value and interval have one sign
+    assert plain(up.value) == "+39.0"
+    assert "+39.0 percentage points (95 % CI +" in plain(up.sentence)
 
 
 @pytest.mark.parametrize(

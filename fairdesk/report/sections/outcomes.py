@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+import msgspec
 import numpy as np
 
+from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.kinds.heat import Heat
@@ -66,16 +68,10 @@ _MOST_TABLES = 60
 #: What the columns are whose names do not say it.
 _MEANINGS = fixed(
     {
-        "shortfall": (
-            "shortfall: how many more of the group would have the favourable outcome at the rate "
-            "of all groups together (–: none)"
-        ),
-        "equal": (
-            "equal opportunity: the group’s true positive rate minus that of the reference group"
-        ),
-        "odds": (
-            "average odds: the mean of the differences of both rates, true and false positive, "
-            "from those of the reference group"
+        "shortfall": "shortfall: favourable outcomes missing to the average rate, {rate} (–: none)",
+        "smd": (
+            "SMD: difference in mean scores from the reference group, in standard deviations of "
+            "all scores"
         ),
     }
 )
@@ -153,6 +149,7 @@ def _main(material: Material) -> str:
 
 def errors(material: Material) -> Section:
     """Show how often each group is decided about otherwise than its labels say."""
+    spec = material.spec
     tables = [
         table
         for table in material.group_tables
@@ -160,20 +157,8 @@ def errors(material: Material) -> Section:
     ]
     if not tables:
         return Section("Error rates by group", (not_run(_NOT_JUDGED),))
-    blocks: list[Block] = []
-    for table in _shown(tables, _TOGETHER["scores"]):
-        title = table_words.table_title(material.spec, table)
-        if said := errors_statement(table):
-            blocks.append(stated(said, tuple(_uncertain(table))))
-        keys = ("n_samples", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
-        grid = _grid(
-            table,
-            keys,
-            say("{title}, compared with the recorded outcomes", title=title),
-            (_named(table), 0.7, 0.8, 0.8, 0.85, 0.85, 1.1, 1.1),
-            _key("errors", table),
-        )
-        blocks.append(grid if len(table.attributes) == 1 else appended(grid))
+    shown = _shown(tables, _TOGETHER["scores"])
+    blocks = [block for each in shown if len(each.attributes) == 1 for block in _judged(spec, each)]
     blocks.append(
         Text(
             say(
@@ -182,15 +167,37 @@ def errors(material: Material) -> Section:
                 "where past decisions were unjust, so is what counts as an error here. "
                 "Differences are to the reference group, which has the highest rate of "
                 "favourable decisions among the groups that are compared. Precision is the share "
-                "of favourable decisions whose recorded outcome is favourable.",
+                "of favourable decisions whose recorded outcome is favourable. Equal opportunity "
+                "is the difference in true positive rates, average odds the mean of the "
+                "differences in both rates, in percentage points.",
                 people=material.people,
-                label=words.quoted(material.spec.label),
+                label=words.quoted(spec.label),
             ),
             lead="How they were obtained.",
         )
     )
+    if crossed := [table for table in shown if len(table.attributes) > 1]:
+        blocks.append(Heading("Several attributes together", appended=True))
+        blocks += [block for table in crossed for block in _judged(spec, table)]
     blocks += map(appended, _calibration(material))
     return Section("Error rates by group", tuple(blocks))
+
+
+def _judged(spec: AuditSpec, table: GroupTable) -> Iterator[Block]:
+    """Yield what one table says of errors, and its lists."""
+    if said := errors_statement(spec, table):
+        yield stated(said, tuple(_uncertain(table)))
+    title = table_words.table_title(spec, table)
+    grid = _grid(
+        table,
+        ("n_samples", "tpr", "fpr", "precision", "accuracy", "equal", "odds"),
+        say("{title}, compared with the recorded outcomes", title=title),
+        (_named(table), 0.7, 1.0, 1.0, 0.85, 0.85, 1.05, 0.85),
+        _key("errors", table),
+    )
+    group, *heads = grid.header
+    # the unit is told once, below the tables
+    yield msgspec.structs.replace(grid, header=(group, *(each.split(", ")[0] for each in heads)))
 
 
 def _uncertain(table: GroupTable) -> Iterator[str]:
@@ -246,8 +253,7 @@ def _what(material: Material, table: GroupTable) -> str:
         case "scores":
             return say(
                 "How often the model’s score for “{outcome}” is above the median of all: the "
-                "scoring rate. SMD is the difference in mean scores, in "
-                "standard deviations of all scores.",
+                "scoring rate.",
                 outcome=outcome,
             )
 
@@ -407,7 +413,10 @@ def _grid(
             caption += "; * below the four-fifths threshold"
         if any(line.flips for line in lines):
             caption += "; † one individual more or fewer would change this"
-    caption += "".join(f"; {say(said)}" for key, said in _MEANINGS.items() if key in keys)
+    average = words.percent(table.favourable, table.n_samples)
+    caption += "".join(
+        f"; {say(said, rate=average)}" for key, said in _MEANINGS.items() if key in keys
+    )
     return Grid(
         header=(words.listed(table.attributes), *(column.head for column in chosen)),
         rows=tuple(

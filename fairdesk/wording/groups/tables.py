@@ -37,14 +37,12 @@ _ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive ra
 _ERRORS_SAID = fixed(
     {
         "true": (
-            "Of individuals with the favourable recorded outcome, the model decides favourably for "
-            "{rate} with {group} and for {best_rate} with {best}, the reference (true positive "
-            "rates): {shown}."
+            "Of those recorded “{outcome}”, the model decides favourably for {rate} ({group}) and "
+            "for {best_rate} ({best}, the reference): {shown}."
         ),
         "false": (
-            "Of individuals with another recorded outcome, the model still decides favourably for "
-            "{rate} with {group} and for {best_rate} with {best}, the reference (false positive "
-            "rates): {shown}."
+            "Of those not recorded “{outcome}”, the model still decides favourably for {rate} "
+            "({group}) and for {best_rate} ({best}, the reference): {shown}."
         ),
     }
 )
@@ -76,7 +74,7 @@ def table_sentences(spec: AuditSpec, table: GroupTable, *, errors: bool = True) 
 
     Of error rates only where ``errors`` is true.
     """
-    widest = errors_statement(table) if errors else None
+    widest = errors_statement(spec, table) if errors else None
     out = [
         _below_line(table),
         _median(table),
@@ -331,7 +329,7 @@ def _positives(line: GroupLine, what: Literal["true", "false"]) -> tuple[int, in
     return line.false_positives or 0, line.negatives or 0
 
 
-def errors_statement(table: GroupTable) -> Statement | None:
+def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
     """Say which positive rate is farthest from the reference's, and of which group.
 
     That is the true or the false positive rate: the one that differs more. With labels only.
@@ -339,59 +337,36 @@ def errors_statement(table: GroupTable) -> Statement | None:
     gap, best = error_gap(table), reference_of(table)
     if gap is None or best is None:
         return None
-    group, reference = group_text(table, gap.line), group_text(table, best)
-    lower = gap.difference < 0
-    low, high = (100 * end for end in gap.ends)
-    told = {
-        "n": words.number(abs(100 * gap.difference), 1),
-        "percent": words.percent_of("95"),
-        # a difference that is shown has both ends on one side of zero
-        "ends": words.ends(*(words.number(each, 1) for each in sorted((abs(low), abs(high)))))
-        if gap.shown
-        else _points_between(gap),
-        "worse": group if lower else reference,
-    }
-    if not gap.shown and lower:
-        shown = say(
-            "{n} percentage points lower ({percent} CI {ends}). The interval includes zero: no "
-            "difference is shown",
-            **told,
-        )
-    elif not gap.shown:
-        shown = say(
-            "{n} percentage points higher ({percent} CI {ends}). The interval includes zero: no "
-            "difference is shown",
-            **told,
-        )
-    elif lower:
-        shown = say(
-            "{n} percentage points lower ({percent} CI {ends}), to the disadvantage of {worse}",
-            **told,
-        )
-    else:
-        shown = say(
-            "{n} percentage points higher ({percent} CI {ends}), to the disadvantage of {worse}",
-            **told,
-        )
+    shown = _apart(gap)
+    if not gap.shown:
+        shown = say("{shown}. The interval includes zero: no difference is shown", shown=shown)
     said = say(
         _ERRORS_SAID[gap.what],
+        outcome=spec.favourable,
         rate=words.percent(*gap.counts),
-        group=group,
+        group=group_text(table, gap.line),
         best_rate=words.percent(*gap.reference),
-        best=reference,
+        best=group_text(table, best),
         shown=shown,
     )
-    said = f"{said} {_larger(table, gap)}".rstrip()
+    values = {"rates": say(_ERROR_RATES[gap.what]), "by": words.listed(table.attributes)}
+    if larger := _larger(table, gap):
+        label = say("Difference in {rates} by {by}, in percentage points", **values)
+        return Statement("observed", label, signed(100 * gap.difference, 1), f"{said} {larger}")
     label = say(
-        "Difference in {rates} by {by}, in percentage points",
-        rates=say(_ERROR_RATES[gap.what]),
-        by=words.listed(table.attributes),
+        "Largest difference in error rates by {by}: {rates}, in percentage points", **values
     )
     return Statement("observed", label, signed(100 * gap.difference, 1), said)
 
 
-def _points_between(gap: ErrorGap) -> str:
-    return words.ends(*(signed(100 * end, 1) for end in gap.ends))
+def _apart(gap: ErrorGap) -> str:
+    """Write a difference with its interval."""
+    return say(
+        "{points} ({percent} CI {ends})",
+        points=points_of(gap.difference),
+        percent=words.percent_of("95"),
+        ends=words.ends(*(signed(100 * end, 1) for end in gap.ends)),
+    )
 
 
 def _larger(table: GroupTable, told: ErrorGap) -> str:
@@ -402,13 +377,10 @@ def _larger(table: GroupTable, told: ErrorGap) -> str:
     widest = max(wider, key=lambda gap: abs(gap.difference))
     # one that is shown comes first: the interval of a larger one includes zero
     return say(
-        "The table has a larger difference in {rates}: {points} for {group}, but its interval "
-        "({percent} CI {ends}) includes zero.",
+        "Larger, but with an interval that includes zero: {rates} for {group}, {apart}.",
         rates=say(_ERROR_RATES[widest.what]),
         group=group_text(table, widest.line),
-        points=points_of(widest.difference),
-        percent=words.percent_of("95"),
-        ends=_points_between(widest),
+        apart=_apart(widest),
     )
 
 
@@ -449,13 +421,19 @@ def why_without(spec: AuditSpec, table: GroupTable) -> str:
 
 
 def _small(table: GroupTable) -> str:
-    small = sum(line.excluded for line in table.lines)
-    if not small:
+    few = [line for line in table.lines if line.excluded]
+    if not few:
         return ""
+    if any(line.p is not None for line in few):
+        return say_many(
+            len(few),
+            "{n} small group is tested but has no impact ratio.",
+            "{n} small groups are tested but have no impact ratio.",
+        )
     return say_many(
-        small,
-        "{n} small group is counted but excluded from the impact ratios.",
-        "{n} small groups are counted but excluded from the impact ratios.",
+        len(few),
+        "{n} small group has no impact ratio.",
+        "{n} small groups have no impact ratio.",
     )
 
 

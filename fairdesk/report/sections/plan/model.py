@@ -198,15 +198,17 @@ def _checked(material: Material) -> str:
     ]
     if tables:
         lines = tables[0].lines
-        labelled = sum((line.positives or 0) + (line.negatives or 0) for line in lines)
+        positives = sum(line.positives or 0 for line in lines)
+        labelled = positives + sum(line.negatives or 0 for line in lines)
         right = sum(
             (line.true_positives or 0) + (line.negatives or 0) - (line.false_positives or 0)
             for line in lines
         )
         return say(
             "With this input mapping, the model’s decision matches the recorded outcome in "
-            "{right} of the {labelled} rows with both a decision and a recorded outcome ({share}). "
-            "A wrong order of inputs, or classes taken for each other, would lower this share.",
+            "{right} of the {labelled} rows with both a decision and a recorded outcome ({share}); "
+            "always guessing the more frequent outcome would match in {guessing}.",
+            guessing=words.percent(max(positives, labelled - positives), labelled),
             share=words.percent(right, labelled),
             labelled=words.number(labelled),
             right=words.number(right),
