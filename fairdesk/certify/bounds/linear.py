@@ -45,8 +45,9 @@ _MOST_ASKED = 20_000
 _MOST_VALUES = 1 << 17
 #: So many halves are kept of the first box, and so many of the last.
 _KEPT = 2
-#: Steps of the grid on which shares of people are counted.
-_GRID = 2_048
+#: The most and the fewest steps of the grid on which shares of people are counted, and so many
+#: numbers for all cells of the population together.
+_MOST_STEPS, _LEAST_STEPS, _ROOM = 32_768, 2_048, 1 << 24
 #: What shares of the population can be off by, beside the rounding of sums of them.
 _ROUNDING = 1e-9
 
@@ -135,6 +136,9 @@ class LinearExaminer:
         self._steps = np.where(self._matters, steps, 0.0)
         self._kept: dict[bytes, Half] = {} if kept is None else kept
         self._room: TreeRoom | None = None
+        self._grid = _LEAST_STEPS
+        if (people := encoded.space.people) is not None:
+            self._grid = max(_LEAST_STEPS, min(_MOST_STEPS, _ROOM // people.tree.whole.size))
 
     def comparing(self, encoded: Encoded) -> LinearExaminer:
         """Return one for the same boxes, in which other combinations are compared."""
@@ -224,7 +228,7 @@ class LinearExaminer:
         if people is None:
             return 0.0, 0.0, 0.0
         if self._room is None:
-            self._room = tree_room(people.tree, _GRID)
+            self._room = tree_room(people.tree, self._grid)
         tables, start = [np.empty(0)], np.full(len(self._terms), -1, dtype=np.int64)
         for i, terms in enumerate(self._terms):
             if terms is not None:
@@ -232,7 +236,7 @@ class LinearExaminer:
                 tables.append(terms[low[i] : high[i] + 1])
         over, under, between = tree_shares(
             *(people.tree, low.astype(np.int64), high.astype(np.int64), given),
-            *(self._slopes, np.concatenate(tables), start, *limits, _GRID, self._room),
+            *(self._slopes, np.concatenate(tables), start, *limits, self._grid, self._room),
         )
         return over, under, between
 
