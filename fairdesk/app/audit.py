@@ -11,6 +11,7 @@ from time import monotonic
 import msgspec
 
 from fairdesk.app.outputs import AUDIT_FILE, make_folder, make_room, write_outputs
+from fairdesk.app.pair_files import PairFiles
 from fairdesk.app.plan import TEXT, AuditPlan
 from fairdesk.app.standard import StandardPlan, StandardRuns, standard_runs
 from fairdesk.app.time_limits import LEAST_SECONDS, out_of_time, with_time
@@ -154,13 +155,15 @@ def audit(
     """
     with concerning("out"):
         make_folder(folder)
-    with closing(WeighingBeside()) if _finds_pairs(question) else nullcontext() as beside:
-        return _audit(worker, beside, question, folder, watch, stopped)
+    weighing = closing(WeighingBeside()) if _finds_pairs(question) else nullcontext()
+    with weighing as beside, closing(PairFiles()) as pair_files:
+        return _audit(worker, beside, pair_files, question, folder, watch, stopped)
 
 
 def _audit(
     worker: Worker,
     beside: WeighingBeside | None,
+    pair_files: PairFiles,
     question: Question,
     folder: Path,
     watch: Callable[[RunState], None],
@@ -201,6 +204,8 @@ def _audit(
                     watch(state)
                     if beside is not None:
                         beside.take(state)
+                    if not question.files:
+                        pair_files.expect(state.found)
             except SpecError as error:
                 # a repair may turn out to have nothing to work with; what was found is written
                 log.warning("%s was not begun: %s", run.method, error)
@@ -211,7 +216,7 @@ def _audit(
 
         unweighed = _weigh(beside, store, doing, stopped)
         files, trouble, unwritten = write_outputs(
-            store, folder, lambda name: doing(f"writing {name}"), question.files
+            store, folder, lambda name: doing(f"writing {name}"), question.files, pair_files
         )
         unseen = (each.name for each in spec.domain.unseen)
         names = (*spec.domain.names, *unseen, spec.label)

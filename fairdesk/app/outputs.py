@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
+from fairdesk.app.pair_files import PAIR_FILES, PairFiles
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.schema import release
@@ -22,7 +23,6 @@ from fairdesk.report.export.exports import (
     write_certificate,
     write_retraining_csv,
 )
-from fairdesk.report.export.findings import write_findings_csv, write_findings_json
 from fairdesk.report.provenance.manifest import sidecar
 from fairdesk.report.writing import replacing
 
@@ -30,8 +30,7 @@ log = logging.getLogger(__name__)
 AUDIT_FILE, REPORT, MANIFEST = "audit.fairdesk", "report.pdf", "manifest.json"
 #: What an audit leaves in its folder, and who writes it.
 OUTPUTS = {
-    "findings.csv": write_findings_csv,
-    "findings.json": write_findings_json,
+    **PAIR_FILES,
     "retraining.csv": write_retraining_csv,
     REPORT: write_pdf,
 }
@@ -40,11 +39,16 @@ CERTIFICATE = f"certificate{SUFFIX}"
 
 
 def write_outputs(
-    store: Store, folder: Path, begin: Callable[[str], None], wanted: Collection[str] = ()
+    store: Store,
+    folder: Path,
+    begin: Callable[[str], None],
+    wanted: Collection[str] = (),
+    pair_files: PairFiles | None = None,
 ) -> tuple[dict[str, str], str, tuple[str, ...]]:
     """Write what an audit leaves, whatever of it can be; ``begin`` is told each file's name.
 
-    ``wanted`` are the names of the files that are written; empty for all.
+    ``wanted`` are the names of the files that are written; empty for all. ``pair_files`` may write
+    some of them beside.
 
     Returns
     -------
@@ -62,15 +66,23 @@ def write_outputs(
     )
     troubles = {}
     left_out = []
-    for name, write in (OUTPUTS | group_files(store) | _certificates(store)).items():
+    writers = {
+        name: write
+        for name, write in (OUTPUTS | group_files(store) | _certificates(store)).items()
         # groups are no pairs of people, nor is there anybody to compare without a model
-        if not about_people and name in OUTPUTS and name != REPORT:
-            continue
-        if wanted and name not in wanted:
-            continue
+        if (about_people or name not in OUTPUTS or name == REPORT)
+        and (not wanted or name in wanted)
+    }
+    beside: tuple[str, ...] = ()
+    if pair_files is not None:
+        pair_files.begin(store.path, folder, writers)
+        beside = pair_files.names
+    # what is written meanwhile is waited for in the end
+    for name in sorted(writers, key=lambda name: name in beside):
         begin(name)
         try:
-            write(store, folder / name)
+            if pair_files is None or name not in beside or not pair_files.finish(name):
+                writers[name](store, folder / name)
         except UnlabelledError as error:
             left_out.append(str(error))
         except FairDeskError as error:
@@ -78,6 +90,7 @@ def write_outputs(
             troubles[name] = str(error)
         else:
             files[name] = str((folder / name).absolute())
+    files = {name: files[name] for name in (AUDIT_FILE, *writers) if name in files}
     if not wanted or MANIFEST in wanted:
         begin(MANIFEST)
         try:

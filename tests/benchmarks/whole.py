@@ -4,10 +4,11 @@
 
 ``fairdesk audit`` runs in a process of its own, which notes when each stage begins; the quickest of
 several runs counts. A stage that goes on beside another one (pairs are compared with the data while
-the search runs) is told only as long as the command waits for nothing but it. What is printed of a
-stage is its share of the whole, and how often the time of the search alone, in the same run, goes
-into it: that depends little on how fast or how busy the machine is. The processor's time is that of
-the command and of the process with the model together (on Linux).
+the search runs, their files are written while the report is made) is told only as long as the
+command waits for nothing but it. What is printed of a stage is its share of the whole, and how
+often the time of the search alone, in the same run, goes into it: that depends little on how fast
+or how busy the machine is. The processor's time is that of the command and of its other processes
+together (on Linux).
 """
 
 from __future__ import annotations

@@ -190,7 +190,8 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def others(self) -> NDArray[np.intp]:
         """Positions of all attributes in which members of a similar set are equal."""
-        return np.setdiff1d(np.arange(len(self.attributes)), self.differing)
+        # NumPy's difference of sets would load what only masked arrays need
+        return np.delete(np.arange(len(self.attributes)), self.differing)
 
     @cached_property
     def low(self) -> Rows:
