@@ -34,8 +34,9 @@ _STRUCTURES = {Capability.LAYERS, Capability.TREES}
 LIMITS = {PlanKind.QUICK: 60.0, PlanKind.FULL: 600.0}
 #: How narrow an interval is at which an estimate ends.
 _MARGINS = {PlanKind.QUICK: 0.01, PlanKind.FULL: 0.005}
-#: Certification ends when the last third of its time decided less than this share of the domain.
-_GAIN = 0.02
+#: Certification ends when the last third of its time decided less than this share of the population
+#: (of the domain where no population is known).
+_GAIN = 0.025
 
 
 class StandardPlan(msgspec.Struct, frozen=True):

@@ -70,8 +70,11 @@ _RATES, _LEAST_RATES = 0.1, 10.0
 _MOST_ASKED = 2_000_000
 #: In so many boxes examples are looked for at the end, among so many points of each.
 _LOOKED_AT, _DRAWN = 128, 32
-#: Before so many seconds nothing is said about how little is gained.
-_FIRST_GAIN = 6.0
+#: Before so many seconds nothing is said about how little is gained, nor of rates before so many.
+_FIRST_GAIN, _FIRST_OF_RATES = 6.0, 3.0
+#: Rates go on until as little as this part of the gain: what follows from them, a ratio, is known
+#: only once both of its rates are.
+_GAIN_OF_RATES = 0.7
 #: Steps of progress.
 _WHOLE = 1_000
 
@@ -216,6 +219,8 @@ class _Proof:
         self._attributes = tuple(names[i] for i in context.domain.protected)
         self._counter = everyone_for(layout)
         self._reported = self._measured = 0.0
+        #: How long the main question took.
+        self._divided = 0.0
         self._kept = 0
         self._course, self._aside = Course(), list(beside)
         self._of_people = Course()
@@ -241,6 +246,7 @@ class _Proof:
         yield from self._look()
         yield from self._tell(force=True)
         yield from self._divide()
+        self._divided = self._seconds
         yield from self._rate()
         yield from self._look_aside()
         yield from self._finish()
@@ -271,7 +277,7 @@ class _Proof:
             yield from self._count()
             return
         pace = _Pace(until, _FIRST_LOOK * refinery.undecided / self._counter.speed)
-        gain = _Gain(self._options.gain)
+        gain = _Gain(self._options.gain, _FIRST_GAIN)
         while not refinery.over and not self._over(until):
             if gain.is_small(self._seconds, self._left):
                 return
@@ -326,7 +332,10 @@ class _Proof:
         begun = self._seconds
         most = self._options.seconds * _RATES or max(_LEAST_RATES, _RATES * begun)
         prover = RateProver(self._layout.space, examiner)
+        gain = _Gain(_GAIN_OF_RATES * self._options.gain, _FIRST_OF_RATES)
         while not prover.over and not self._over(begun + most):
+            if gain.is_small(self._seconds - begun, prover.undecided):
+                break
             prover.step()
             self._rate_queries = prover.queries
             yield from self._tell()
@@ -347,7 +356,7 @@ class _Proof:
         most = most if np.isfinite(most) else _ASIDE * self._seconds
         if self._options.gain:
             # one that ended early takes no longer for this than one with a limit of that length
-            most = min(most, max(1.0, 2 * _ASIDE * self._seconds))
+            most = min(most, max(1.0, 2 * _ASIDE * self._divided))
 
         def over(part: float) -> bool:
             return self._over(begun + part * most)
@@ -531,10 +540,12 @@ class _Gain:
     ----------
     least : float
         So much has to be decided in the last third of the time; 0 for any amount.
+    first : float
+        Before so many seconds it is enough.
     """
 
-    def __init__(self, least: float) -> None:
-        self._least = least
+    def __init__(self, least: float, first: float) -> None:
+        self._least, self._first = least, first
         self._course: list[tuple[float, float]] = []
 
     def is_small(self, seconds: float, undecided: float) -> bool:
@@ -544,7 +555,7 @@ class _Gain:
         self._course.append((seconds, undecided))
         while self._course[1:] and self._course[1][0] <= 2 / 3 * seconds:
             del self._course[0]
-        return seconds >= _FIRST_GAIN and self._course[0][1] - undecided < self._least
+        return seconds >= self._first and self._course[0][1] - undecided < self._least
 
 
 class _Pace:

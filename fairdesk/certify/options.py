@@ -49,7 +49,7 @@ class CertifyOptions(msgspec.Struct, frozen=True):
             title="Minimum gain",
             description=(
                 "The run ends early when the last third of its time decided less than this share "
-                "of what is decided first; 0: never."
+                "of what is decided first; proven selection rates likewise; 0: never."
             ),
         ),
     ] = 0.0

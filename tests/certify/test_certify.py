@@ -26,7 +26,7 @@ from fairdesk.models.model import labels
 from fairdesk.models.structure.types import structure_of
 from fairdesk.results.events import Certificate, Event, Found, Measured, Progress
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven, Refinement, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from tests.certify.networks import RELU, Small, everywhere, names, number, small
 from tests.certify.scikits import behind_one_hot, domain_of, fed, people
 
@@ -239,17 +239,19 @@ def test_of_a_model_that_cannot_be_looked_into_the_estimate_says_why(monkeypatch
 
 
 def test_a_gain_too_small_is_noticed_after_a_while():
-    gain, moments = _Gain(10.0), [float(moment) for moment in range(1, 31)]
+    gain, moments = _Gain(10.0, 6.0), [float(moment) for moment in range(1, 31)]
     fast = [gain.is_small(moment, 1_000 - 20 * int(moment)) for moment in moments]
     assert not any(fast)
-    slow = _Gain(10.0)
+    slow = _Gain(10.0, 6.0)
     # it decides twenty people a second for ten seconds, and then nobody
     first = next(
         moment for moment in moments if slow.is_small(moment, 1_000 - 20 * int(min(moment, 10)))
     )
     # then the last third lies behind the end of that
     assert first == 15.0
-    assert not any(_Gain(0.0).is_small(moment, 1_000) for moment in moments)
+    assert not any(_Gain(0.0, 0.0).is_small(moment, 1_000) for moment in moments)
+    assert not _Gain(10.0, 6.0).is_small(5.0, 1_000)
+    assert _Gain(10.0, 4.0).is_small(5.0, 1_000)
 
 
 def test_certification_ends_when_it_learns_too_little(monkeypatch):
@@ -261,3 +263,17 @@ def test_certification_ends_when_it_learns_too_little(monkeypatch):
     events = list(search(made.context, made.people, options, np.random.default_rng(0)))
     assert measured(events)[0].undecided > 0
     assert told(events, Certificate)
+
+
+def test_rates_end_when_too_little_of_them_is_learned(monkeypatch):
+    monkeypatch.setattr(certify, "_FIRST_OF_RATES", 0.0)
+    monkeypatch.setattr(certify, "_FEW", 0)
+    made = question(3)
+
+    def boxes(gain: float) -> int:
+        options = CertifyOptions(seconds=1_000.0, gain=gain)
+        events = list(search(made.context, made.people, options, np.random.default_rng(0)))
+        (rates,) = (each for each in measured(events) if isinstance(each, ProvenRates))
+        return rates.boxes
+
+    assert boxes(1.0) < boxes(0.0)
