@@ -9,6 +9,7 @@ import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
+from typing import ClassVar
 
 import msgspec
 import pytest
@@ -26,6 +27,8 @@ from fairdesk.cli import main as cli
 from fairdesk.cli import terminal
 from fairdesk.cli.portfolio import command
 from fairdesk.cli.portfolio.plan import read_plan
+from fairdesk.cluster import link
+from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.report.document import summarised
 from tests.audit import fake_guest, making
@@ -135,6 +138,59 @@ def test_one_that_failed_is_tried_again(plan, tmp_path):
     fake_guest.write_source(tmp_path / "later.txt")
     assert run(path) == 0
     assert standings(path.with_name("plan-audits"))["later"].state == "done"
+
+
+class Idle:
+    """A connection to a cluster that has no workers: runs are made here."""
+
+    made: ClassVar[list] = []
+    lost = False
+
+    def __init__(self, place):
+        self.place, self.ended = place, 0
+        self.made.append(self)
+
+    def members(self):
+        return {}
+
+    def close(self):
+        self.ended += 1
+
+
+def test_one_cluster_serves_all_audits_and_is_ended_after_them(plan, monkeypatch):
+    monkeypatch.setattr(Idle, "made", [])
+    monkeypatch.setattr(link, "Connection", Idle)
+
+    def faked(cluster):
+        worker = worker_for(cluster)
+        worker._default = (sys.executable, fake_guest.__file__)
+        return worker
+
+    monkeypatch.setattr(terminal, "worker_for", faked)
+    path, ended = plan('model = "one.txt"', 'model = "gone.txt"', 'model = "two.txt"'), []
+    real = running.audit
+
+    def audit(worker, *more):
+        ended.append([each.ended for each in Idle.made])
+        assert isinstance(worker, ClusterWorker)
+        return real(worker, *more)
+
+    monkeypatch.setattr(running, "audit", audit)
+    assert run(path, "--cluster", "local:2") == 1
+    folder = path.with_name("plan-audits")
+    assert [each.state for each in standings(folder).values()] == ["done", "failed", "done"]
+    (connection,) = Idle.made
+    assert str(connection.place) == "local:2"
+    # in none of the audits it was ended already
+    assert ended == [[0]] * 3
+    until = monotonic() + 60
+    while not connection.ended and monotonic() < until:
+        sleep(0.01)
+    assert connection.ended == 1
+    # where nothing is due no cluster is started
+    path = plan('model = "one.txt"', 'model = "two.txt"')
+    assert run(path, "--cluster", "local:2") == 0
+    assert len(Idle.made) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -307,7 +363,7 @@ def test_the_audits_run_on_the_cluster_that_is_named(plan, monkeypatch):
     monkeypatch.setattr(command, "stoppable_worker", worker)
     path = plan('model = "one.txt"', 'model = "two.txt"')
     assert run(path, "--cluster", "local:2") == 0
-    assert asked == ["local:2", "local:2"]
+    assert [str(each.place) for each in asked] == ["local:2", "local:2"]
 
 
 _BY_ITSELF = """

@@ -13,6 +13,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker
+from fairdesk.cluster.link import Link
 from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import ReportError, WorkerError, system_errors
 from fairdesk.wording import figures, words
@@ -21,10 +22,10 @@ FAILED, INTERRUPTED = 1, 130
 
 
 @contextmanager
-def stoppable_worker(cluster: str = "") -> Iterator[tuple[Worker, Callable[[], bool]]]:
+def stoppable_worker(cluster: str | Link = "") -> Iterator[tuple[Worker, Callable[[], bool]]]:
     """Return a process for a model that the first Ctrl-C or SIGTERM stops, and whether one came.
 
-    Its runs are spread over a cluster where one is named, as `read_place` reads it.
+    Its runs are spread over a cluster where one is named, as `read_place` reads it, or linked to.
 
     Raises
     ------

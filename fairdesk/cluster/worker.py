@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.cluster.connection import Connection
 from fairdesk.cluster.hearing import AtWork
+from fairdesk.cluster.link import Link
 from fairdesk.cluster.messages import Contents, opening_of
 from fairdesk.cluster.patience import ClusterPatience
 from fairdesk.cluster.place import Place, read_place
@@ -39,18 +39,18 @@ class ClusterWorker(Worker):
 
     Parameters
     ----------
-    place : Place
-        The cluster. It is connected to by `connect`, or when the first run needs it.
+    cluster : Place or Link
+        The cluster. It is connected to by `connect`, or when the first run needs it. A link serves
+        several workers, one after the other, and is not ended with this one.
     patience : ClusterPatience
         How long to wait for what there.
     """
 
-    def __init__(self, place: Place, patience: ClusterPatience | None = None) -> None:
+    def __init__(self, cluster: Place | Link, patience: ClusterPatience | None = None) -> None:
         super().__init__()
-        self._place = place
+        self._shared = isinstance(cluster, Link)
+        self._link = cluster if isinstance(cluster, Link) else Link(cluster)
         self._cluster_patience = patience or ClusterPatience()
-        self._connection: Connection | None = None
-        self._connecting = threading.Lock()
         self._spreading: Spreading | None = None
 
     def connect(self) -> Connection:
@@ -61,18 +61,7 @@ class ClusterWorker(Worker):
         ClusterError
             As `Connection`.
         """
-        with self._connecting:
-            if self._connection is not None and self._connection.lost:
-                self._end_connection()
-            if self._connection is None:
-                self._connection = Connection(self._place)
-            return self._connection
-
-    def _end_connection(self) -> None:
-        """Let go of the connection; to end processes takes seconds, and nobody waits for it."""
-        if self._connection is not None:
-            threading.Thread(target=self._connection.close).start()
-            self._connection = None
+        return self._link.connect()
 
     @property
     def threads(self) -> int:
@@ -171,15 +160,19 @@ class ClusterWorker(Worker):
             spreading.stop()
 
     def close(self) -> None:
-        """End the connection and the process of this computer for good. May be repeated."""
+        """End the process of this computer for good, and a connection of its own.
+
+        May be repeated.
+        """
         spreading = self._spreading
         if spreading is not None:
             spreading.stop()
-        self._end_connection()
+        if not self._shared:
+            self._link.close()
         super().close()
 
 
-def worker_for(cluster: str) -> Worker:
+def worker_for(cluster: str | Link) -> Worker:
     """Return a worker of this computer, or for a cluster as `read_place` reads it.
 
     Raises
@@ -187,7 +180,9 @@ def worker_for(cluster: str) -> Worker:
     ClusterError
         When the cluster is no place.
     """
-    return ClusterWorker(read_place(cluster)) if cluster else Worker()
+    if not cluster:
+        return Worker()
+    return ClusterWorker(cluster if isinstance(cluster, Link) else read_place(cluster))
 
 
 def in_parts(run: RunSpec, worker: Worker) -> RunSpec:

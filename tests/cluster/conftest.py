@@ -8,6 +8,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster.connection import Connection
+from fairdesk.cluster.link import Link
 from fairdesk.cluster.place import Place
 from fairdesk.cluster.worker import ClusterWorker
 from fairdesk.data.formats.reading import read_table
@@ -33,14 +34,14 @@ def here():
 
 
 @pytest.fixture
-def there(connection, monkeypatch):
+def there(connection):
     """Return a worker whose runs are spread over these two."""
     # it looks often, so that a test sees what is under way
     patience = dataclasses.replace(standing_in.QUICK, silence=60.0)
-    worker = ClusterWorker(connection.place, patience)
-    worker._connection, worker._default = connection, standing_in.FAKE
-    # the connection is not this test's to end
-    monkeypatch.setattr(worker, "_end_connection", lambda: None)
+    link = Link(connection.place)
+    link._connection = connection
+    worker = ClusterWorker(link, patience)
+    worker._default = standing_in.FAKE
     yield worker
     worker.close()
 

@@ -12,6 +12,7 @@ from fairdesk.cli import commands
 from fairdesk.cluster import connection as connecting
 from fairdesk.cluster.connection import Connection
 from fairdesk.cluster.examining import examine
+from fairdesk.cluster.link import Link
 from fairdesk.cluster.place import Place, read_place
 from fairdesk.cluster.worker import ClusterWorker, in_parts
 from fairdesk.errors import ClusterError
@@ -126,9 +127,9 @@ def test_local_workers_listen_to_this_computer_only_and_at_any_free_port(connect
 
 
 def test_a_search_is_divided_by_the_workers_unless_it_says_how(connection):
-    there, here = ClusterWorker(connection.place), Worker()
-    lost = ClusterWorker(Place("file", at="/nowhere/scheduler.json"))
-    there._connection = connection
+    link, here = Link(connection.place), Worker()
+    link._connection = connection
+    there, lost = ClusterWorker(link), ClusterWorker(Place("file", at="/nowhere/scheduler.json"))
     try:
         search = RunSpec("uniform")
         assert in_parts(search, here) == search
@@ -138,7 +139,6 @@ def test_a_search_is_divided_by_the_workers_unless_it_says_how(connection):
         # then the run says what is wrong
         assert in_parts(search, lost) == search
     finally:
-        there._connection = None
         there.close()
         here.close()
         lost.close()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +33,8 @@ from fairdesk.cli.terminal import (
     stoppable_worker,
     table_lines,
 )
+from fairdesk.cluster.link import Link
+from fairdesk.cluster.place import read_place
 from fairdesk.wording import words
 
 _EPILOG = f"""\
@@ -76,8 +79,9 @@ def _audit_many(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
     folder = arguments.out or arguments.plan.with_name(f"{arguments.plan.stem}-audits")
     make_folder(folder)
-    with audits_bar(len(plan.entries)) as (reading, show, end):
-        workers = partial(stoppable_worker, arguments.cluster)
+    with _linked(arguments.cluster) as cluster, audits_bar(len(plan.entries)) as bar:
+        reading, show, end = bar
+        workers = partial(stoppable_worker, cluster)
         finished = arguments.overview or _run(
             plan, folder, workers, show, end, silent=arguments.json
         )
@@ -95,6 +99,16 @@ def _audit_many(arguments: argparse.Namespace) -> int:
     if not finished:
         return INTERRUPTED
     return FAILED if failed else 0
+
+
+@contextmanager
+def _linked(cluster: str) -> Iterator[str | Link]:
+    """Return a link to a cluster for all audits, which is ended after them; empty without one."""
+    if not cluster:
+        yield ""
+        return
+    with closing(Link(read_place(cluster))) as link:
+        yield link
 
 
 def _run(
