@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute
@@ -17,13 +17,21 @@ _LISTED = 8
 
 def rule_text(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     """Write a box of people with signs: ``“duration” ≥ 25 and “savings” = none``."""
-    parts = _each(spec, conditions, signs=True)
-    if not parts:
-        return say("all combinations")
-    first, *rest = parts
-    for each in rest:
-        first = say("{first} and {last}", first=first, last=each)
-    return first
+    return next(rule_texts(spec, [conditions]))
+
+
+def rule_texts(spec: AuditSpec, boxes: Iterable[Sequence[Condition]]) -> Iterator[str]:
+    """Write many boxes as `rule_text`: what some of them have in common is written once."""
+    attributes = _attributes(spec)
+    written: dict[Condition, str] = {}
+    for conditions in boxes:
+        for each in conditions:
+            if each not in written:
+                written[each] = _written(attributes, each, signs=True)
+        first, *rest = [written[each] for each in conditions] or [say("all combinations")]
+        for text in rest:
+            first = say("{first} and {last}", first=first, last=text)
+        yield first
 
 
 def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
@@ -32,7 +40,9 @@ def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     Of a rule about texts the terms by their categories: ``gender: gay, religion: taoist``.
     ``all individuals`` where there is no condition.
     """
-    return ", ".join(_each(spec, conditions, signs=False)) or say("all individuals")
+    attributes = _attributes(spec)
+    parts = (_written(attributes, each, signs=False) for each in conditions)
+    return ", ".join(parts) or say("all individuals")
 
 
 def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[float]) -> str:
@@ -46,14 +56,10 @@ def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[floa
     return ", ".join(values)
 
 
-def _each(spec: AuditSpec, conditions: Sequence[Condition], *, signs: bool) -> list[str]:
-    attributes = _attributes(spec)
-    return [
-        f"{each.attribute}: {each.term}"
-        if each.term
-        else _condition(attributes[each.attribute], each, signs=signs)
-        for each in conditions
-    ]
+def _written(attributes: Mapping[str, Attribute], condition: Condition, *, signs: bool) -> str:
+    if condition.term:
+        return f"{condition.attribute}: {condition.term}"
+    return _condition(attributes[condition.attribute], condition, signs=signs)
 
 
 def _attributes(spec: AuditSpec) -> dict[str, Attribute]:

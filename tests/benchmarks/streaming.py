@@ -1,10 +1,13 @@
 """What the window's process takes of a processor while a run streams into it.
 
     python -m tests.benchmarks.streaming [--seconds 6] [--page "Discriminatory pairs"] [--profile]
+                                         [--finished]
 
 The built-in sample is searched in a process of its own; told is what this one takes, by thread: the
 window's own, the run's (which writes what is found to the audit file), and those that read the file
-for pages. The longest time for which the window stood still is told too.
+for pages. The longest times for which the window stood still are told too, by the clock, and of
+processors: on a busy machine only those are its own. With ``--finished`` it is the sample's
+finished audit (made by the window's start page), and its pages are turned meanwhile, two a second.
 """
 
 from __future__ import annotations
@@ -13,8 +16,10 @@ import argparse
 import cProfile
 import os
 import pstats
+import shutil
 import tempfile
 import threading
+from itertools import cycle
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
 
@@ -24,8 +29,10 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.workspace.shell.workspace import Workspace
+from fairdesk.samples import samples
 from tests.gui.test_responsiveness import Gaps, sample_audit
 
 
@@ -48,11 +55,40 @@ def wait(milliseconds: int) -> None:
     loop.exec()
 
 
+def finished_audit(worker: Worker, path: Path) -> Store:
+    """Open a copy of the sample's finished audit, and its model."""
+    sample = samples()[0]
+    if not sample.finished.exists():
+        raise SystemExit("There is no finished audit yet: open it on the window's start page.")
+    shutil.copy(sample.finished, path)
+    worker.open_model(sample.model_path(sample.models[0]))
+    return Store.open(path)
+
+
+class Turning:
+    """Turns the pages of a workspace, two a second; tells what showing each took."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.taken: dict[str, float] = {}
+        self._workspace = workspace
+        self._pages = cycle(workspace.page_names)
+        self._timer = QTimer(interval=500)
+        self._timer.timeout.connect(self._turn)
+        self.start, self.stop = self._timer.start, self._timer.stop
+
+    def _turn(self) -> None:
+        page, before = next(self._pages), thread_time()
+        self._workspace.show_page(page)
+        taken = 1000 * (thread_time() - before)
+        self.taken[page] = max(taken, self.taken.get(page, 0.0))
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=6.0)
     parser.add_argument("--page", default="Discriminatory pairs")
+    parser.add_argument("--finished", action="store_true", help="turn the finished audit's pages")
     parser.add_argument("--profile", action="store_true", help="print what the window's thread did")
     arguments = parser.parse_args()
 
@@ -60,7 +96,9 @@ def main() -> None:
     assert application is not None
     worker = Worker()
     with tempfile.TemporaryDirectory() as folder:
-        workspace = Workspace(sample_audit(worker, Path(folder) / "adult.fairdesk"))
+        path = Path(folder) / "adult.fairdesk"
+        store = finished_audit(worker, path) if arguments.finished else sample_audit(worker, path)
+        workspace = Workspace(store)
         workspace.resize(1280, 800)
         workspace.show()
         workspace.show_page(arguments.page)
@@ -68,22 +106,34 @@ def main() -> None:
         ended = QEventLoop()
         workspace.run_finished.connect(ended.quit)
         profile = cProfile.Profile(thread_time)
+        turning = Turning(workspace)
         gaps = Gaps()
         before, busy, begun = threads(), process_time(), perf_counter()
         gaps.start()
         budget = Budget(seconds=arguments.seconds)
         workspace.start_run(worker, RunSpec("maft", seed=1, budget=budget))
+        if arguments.finished:
+            turning.start()
         if arguments.profile:
             profile.enable()
         ended.exec()
+        turning.stop()
         profile.disable()
         seconds, busy = perf_counter() - begun, process_time() - busy
-        longest = gaps.stop()[-1]
+        gaps.stop()
         found = workspace.examples.pairs.model.rowCount()
         print(
             f"{arguments.page}: {found:,} pairs in {seconds:.1f} s; {busy / seconds:.0%} of a "
-            f"processor, {1e6 * busy / max(found, 1):.1f} us a pair; longest gap {longest:.0f} ms"
+            f"processor, {1e6 * busy / max(found, 1):.1f} us a pair"
         )
+        for what, each in (
+            ("by the clock", sorted(gaps.gaps)),
+            ("of processors", sorted(gaps.own)),
+        ):
+            late = each[int(0.99 * len(each))]
+            print(f"gaps {what}: longest {each[-1]:.0f} ms, 99 % within {late:.0f} ms")
+        for page, taken in turning.taken.items():
+            print(f"  turning to {page:<28}{taken:>6.0f} ms")
         for name, taken in sorted(threads().items(), key=lambda each: -each[1]):
             if share := (taken - before.get(name, 0.0)) / seconds:
                 print(f"{name:<28}{share:>8.0%}")

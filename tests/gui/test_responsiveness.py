@@ -20,22 +20,33 @@ SECONDS = 6.0
 
 
 class Gaps:
-    """Notes how late a timer comes."""
+    """Notes how late a timer comes.
+
+    Attributes
+    ----------
+    gaps : list[float]
+        Milliseconds by the clock between one time and the next.
+    own : list[float]
+        Milliseconds of a processor that this process took in between: on a busy machine what is
+        more than these is others' work.
+    """
 
     def __init__(self):
-        self.gaps = []
+        self.gaps, self.own = [], []
         self.timer = QTimer()
         self.timer.setInterval(TICK)
         self.timer.timeout.connect(self._tick)
 
     def start(self):
         self.gaps.clear()
-        self._last = time.perf_counter()
+        self.own.clear()
+        self._last = time.perf_counter(), time.process_time()
         self.timer.start()
 
     def _tick(self):
-        now = time.perf_counter()
-        self.gaps.append((now - self._last) * 1000)
+        now = time.perf_counter(), time.process_time()
+        self.gaps.append((now[0] - self._last[0]) * 1000)
+        self.own.append((now[1] - self._last[1]) * 1000)
         self._last = now
 
     def stop(self):

@@ -169,6 +169,23 @@ def test_bins_of_fractions_leave_out_their_upper_edge_with_signs_too(spec):
     )
 
 
+def test_what_boxes_have_in_common_is_written_once(spec, monkeypatch):
+    half = Condition("income", high=0.2, below=True)
+    job = spec.domain.attributes[spec.domain.names.index("job")]
+    boxes = [(half,), (half, Condition("job", codes=(job.low,))), (), (half,)]
+    apart = [rule_words.rule_text(spec, box) for box in boxes]
+    written, write = [], rule_words._condition
+    monkeypatch.setattr(
+        rule_words,
+        "_condition",
+        lambda attribute, condition, **how: (
+            written.append(condition) or write(attribute, condition, **how)
+        ),
+    )
+    assert list(rule_words.rule_texts(spec, boxes)) == apart
+    assert written == [half, boxes[1][1]]
+
+
 def test_a_rule_set_is_told_with_its_evidence(spec):
     assert plain(subgroup_words.rule_set_sentence(spec, RULE)) == (
         "age 40 and over, sex = male, job = cook or none: 20.7 % against 83.1 %"

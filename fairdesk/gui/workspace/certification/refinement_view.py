@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
@@ -32,16 +33,16 @@ _MOST_STEPS = 4
 def tree_of(spec: AuditSpec, refinement: Refinement) -> Tree:
     """Make an icicle of a refinement, its conditions in words."""
     parts = refinement.parts
-    rules, steps = [], []
+    steps = []
     for part in parts:
         above = parts[part.parent].conditions if part.parent >= 0 else ()
-        new = [each for each in part.conditions if each not in above]
-        rules.append(_capital(rule_words.rule_text(spec, part.conditions)))
-        steps.append(_capital(rule_words.rule_text(spec, new)))
+        steps.append([each for each in part.conditions if each not in above])
+    boxes = chain((part.conditions for part in parts), steps)
+    texts = tuple(map(_capital, rule_words.rule_texts(spec, boxes)))
     return Tree(
         parts,
-        tuple(rules),
-        tuple(steps),
+        texts[: len(parts)],
+        texts[len(parts) :],
         "the input domain",
         title="How the input domain was divided",
     )
