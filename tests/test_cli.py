@@ -733,7 +733,13 @@ def test_the_window_opens(monkeypatch, line, given):
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
-        ("cli.commands", ("pandas", "scipy", "sklearn", "onnxruntime", "h5py", "numba", "PySide6")),
+        (
+            "cli.commands",
+            (
+                *("pandas", "scipy", "sklearn", "onnxruntime", "h5py", "numba", "PySide6"),
+                *("asyncio", "ssl", "numpy.ma"),
+            ),
+        ),
         (
             "cli.main",
             ("argparse", "numpy", "msgspec", "fairdesk.audit", "fairdesk.report", "PySide6"),

@@ -8,7 +8,6 @@ The time in a signature is the signer's own clock's.
 
 from __future__ import annotations
 
-import asyncio
 import io
 import logging
 from collections.abc import Iterator, Sequence
@@ -133,6 +132,8 @@ class Key:
 
     def sign_file(self, content: bytes) -> bytes:
         """Return the signature of a file, to stand beside it: CMS, detached, DER."""
+        import asyncio  # noqa: PLC0415 - needed seldom
+
         signed = asyncio.run(
             self._signer.async_sign_general_data(
                 content, _DIGEST, detached=True, signed_attr_settings=_timed()
@@ -267,6 +268,8 @@ def check_file(content: bytes, signature: bytes, roots: Sequence[bytes] = ()) ->
     ReportError
         When it is no signature.
     """
+    import asyncio  # noqa: PLC0415 - needed seldom
+
     from asn1crypto import cms  # noqa: PLC0415
     from pyhanko.sign.validation import async_validate_detached_cms  # noqa: PLC0415
     from pyhanko.sign.validation.errors import SignatureValidationError  # noqa: PLC0415
