@@ -6,7 +6,19 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+import msgspec
+
 import fairdesk
+from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.runs.plausibility import PlausibleShare
+from fairdesk.audit.store.details import Details
+from fairdesk.audit.store.pair import FIELDS
+from fairdesk.audit.store.records import RunRecord
+from fairdesk.certify.proof.certificate import Header
+from fairdesk.manual.reference import files
+from fairdesk.report.blocks import Report
+from fairdesk.report.provenance.manifest import Manifest
 
 ROOT = Path(fairdesk.__file__).parent
 TESTS = Path(__file__).parent
@@ -209,6 +221,49 @@ def test_no_text_uses_a_banned_pattern():
                 found.append(f"{where}: “{each[0]}”, better: {better}: {shown.strip()[:100]}")
     assert found == []
     assert read > 10_000
+
+
+#: Names in files of an audit, which those made before have too: a new name needs a new version of
+#: the format. Whoever reads them finds their meaning in `docs/reference/json.md.in`.
+STORED = {"whom", "rule_sets"}
+#: Where members of JSON and heads of CSV files are written that no struct declares.
+WRITING = ("cli", "report/export", "audit/store", "wording/groups", "app")
+
+
+def names_in_files():
+    """Yield the names that people and programs meet in files and in `--json`, with their places.
+
+    Members of structs that are written as JSON, keys of dictionaries, heads of columns.
+    """
+    seen = set()
+    for kind in (Manifest, Report, AuditSpec, RunRecord, Limits, Details, Header, PlausibleShare):
+        for struct in files.reached(kind, seen):
+            for field in msgspec.structs.fields(struct):
+                yield struct.__name__, field.encode_name
+    for folder in WRITING:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                keys = node.keys if isinstance(node, ast.Dict) else ()
+                heads = node.elts if isinstance(node, ast.Tuple | ast.List) else ()
+                for each in (*keys, *heads):
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                        yield path.relative_to(ROOT).as_posix(), each.value
+    for name, field in FIELDS.items():
+        yield name, field.export
+        yield name, field.member
+
+
+def test_no_name_in_a_file_uses_a_banned_pattern():
+    patterns, found, read = banned(), set(), 0
+    for place, name in names_in_files():
+        read += 1
+        words_of_it = name.replace("_", " ")
+        if any(pattern.search(words_of_it) for pattern, _ in patterns):
+            found.add((place, name))
+    assert {each for each in found if each[1] not in STORED} == set()
+    # what is no longer written is not excused either
+    assert {name for _, name in found} == STORED
+    assert read > 1_000
 
 
 def test_a_banned_pattern_is_found():

@@ -61,13 +61,13 @@ def members() -> dict[str, str]:
     seen: set[type[msgspec.Struct]] = set()
     made = {}
     for name, structs in held.items():
-        found = [each for struct in structs for each in _reached(struct, seen)]
+        found = [each for struct in structs for each in reached(struct, seen)]
         made[name] = "\n".join(part for struct in found for part in _struct(struct))
     made["fields"] = _fields()
     return made
 
 
-def _reached(kind: object, seen: set[type[msgspec.Struct]]) -> Iterator[type[msgspec.Struct]]:
+def reached(kind: object, seen: set[type[msgspec.Struct]]) -> Iterator[type[msgspec.Struct]]:
     """Yield the structs in a type that were not seen before, each before those in its members."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         if kind in seen:
@@ -75,9 +75,9 @@ def _reached(kind: object, seen: set[type[msgspec.Struct]]) -> Iterator[type[msg
         seen.add(kind)
         yield kind
         for field in msgspec.structs.fields(kind):
-            yield from _reached(field.type, seen)
+            yield from reached(field.type, seen)
     for part in get_args(kind):
-        yield from _reached(part, seen)
+        yield from reached(part, seen)
 
 
 def _struct(struct: type[msgspec.Struct]) -> Iterator[str]:
