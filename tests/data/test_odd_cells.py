@@ -325,6 +325,14 @@ def test_texts_in_two_encodings_are_found_and_mended_on_wish(write):
     assert mended.column("city").garbled == city.garbled
 
 
+def test_of_a_long_garbled_text_the_part_is_kept_in_which_it_differs(table):
+    words = " ".join(f"word{n}" for n in range(80))
+    read = table(f"a\n{words} KÃ¶ln\nKöln\nÉcole\nnaïve\nŁódź\n")
+    (found,) = read.column("a").garbled
+    assert (found.text[-5:], found.meant[-4:]) == ("KÃ¶ln", "Köln")
+    assert max(len(found.text), len(found.meant)) <= 200
+
+
 def test_texts_that_went_wrong_before_they_were_written_are_found_too(table):
     garbled = "Köln".encode().decode("latin-1").encode().decode("cp1252")
     read = table(f"a\nKöln\n{garbled}\nÉcole\nnaïve\nŁódź\n")

@@ -274,7 +274,7 @@ def _names(
         garbled, _ = _occurring([present[i] for i in places.tolist()], texts, wanted, places)
         there = set(present)
         found = tuple(
-            Garbled(text[:_LONGEST], meaning[text][:_LONGEST], count, meaning[text] in there, lines)
+            Garbled(*_differing(text, meaning[text]), count, meaning[text] in there, lines)
             for text, count, lines in garbled
         )
         column = msgspec.structs.replace(column, garbled=found)
@@ -287,6 +287,14 @@ def _names(
     kind = Kind.ORDINAL if ordered else Kind.NOMINAL
     column = msgspec.structs.replace(column, kind=kind, values=values)
     return column, np.array([position[text] for text in present])
+
+
+def _differing(text: str, meant: str) -> tuple[str, str]:
+    """Cut a garbled text, and what was meant, to as much as is listed of where they differ."""
+    both = enumerate(zip(text, meant, strict=False))
+    first = next((place for place, (one, other) in both if one != other), 0)
+    begin = max(0, min(first - _LONGEST // 2, len(text) - _LONGEST))
+    return text[begin : begin + _LONGEST], meant[begin : begin + _LONGEST]
 
 
 def _occurring(

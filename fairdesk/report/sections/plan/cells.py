@@ -113,7 +113,7 @@ def garbled(material: Material) -> list[Block]:
             if dialect.encoding_mended
             else (
                 "These texts were written in another encoding than the rest of the file. They "
-                "were not corrected: each counts as a separate category."
+                "were not corrected: in a categorical column each counts as a separate category."
             )
         ),
         Grid(
