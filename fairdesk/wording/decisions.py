@@ -13,6 +13,7 @@ from fairdesk.data.table import Table
 from fairdesk.models.decisions.favourable import Answer, sign_of
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.wording.language import say
 
 
 def good_answers(card: ModelCard, mapping: Mapping | Answer) -> tuple[str, ...]:
@@ -53,6 +54,15 @@ def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
     if spec.model.scores != VALUES:
         named[spec.mapping.favourable_class] = spec.favourable
     return tuple(named)
+
+
+def favourable_text(spec: AuditSpec, table: Table) -> str:
+    """Name the favourable decision as the model calls it, and what that means in the data."""
+    place = spec.mapping.favourable_class
+    name, meaning = spec.decisions[place], class_texts(spec, table)[place]
+    if name == meaning:
+        return name
+    return say("{name}, which means “{meaning}”", name=name, meaning=meaning)
 
 
 _NAMES: ContextVar[Callable[[Attribute, float], str]] = ContextVar("names", default=Attribute.text)

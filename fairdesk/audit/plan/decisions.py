@@ -179,8 +179,10 @@ def _about_the_model(spec: AuditSpec, table: Table) -> Iterator[Decision]:
         )
     elif spec.decisions:
         good = spec.decisions[mapping.favourable_class]
+        meant = "" if good == spec.favourable or model.scores == VALUES else spec.favourable
+        means = f" It means “{meant}”." if meant else ""
         yield Decision(
-            f"“{good}” is the model’s favourable decision.", {"favourable_decision": good}
+            f"“{good}” is the model’s favourable decision.{means}", {"favourable_decision": good}
         )
     if mapping.names:
         named = zip(model.classes, mapping.names, strict=True)

@@ -25,7 +25,7 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.sections import summary, system
 from fairdesk.report.templates import shared
 from fairdesk.wording import words
-from fairdesk.wording.decisions import class_texts
+from fairdesk.wording.decisions import favourable_text
 from fairdesk.wording.language import fixed, say
 
 #: Before what an audit for discrimination cannot tell; a line each.
@@ -119,7 +119,7 @@ def _design(material: Material) -> list[Block]:
     unseen = [attribute.name for attribute in spec.domain.unseen]
     facts = [
         Fact(say("Each row is"), say("one {person}", person=spec.person)),
-        Fact(say("Favourable decision"), _favourable(material)),
+        Fact(say("Favourable decision"), favourable_text(material.spec, material.table)),
         *(
             [Fact(say("Protected, and an input of the model"), words.listed(given))]
             if given
@@ -132,18 +132,6 @@ def _design(material: Material) -> list[Block]:
         ),
     ]
     return [Text("", lead="As found in this audit."), Facts(tuple(facts))]
-
-
-def _favourable(material: Material) -> str:
-    """Name the favourable decision as the model calls it, and what that means in the data."""
-    place = material.spec.mapping.favourable_class
-    name, meaning = (
-        material.spec.decisions[place],
-        class_texts(material.spec, material.table)[place],
-    )
-    if name == meaning:
-        return name
-    return say("{name}, which means “{meaning}”", name=name, meaning=meaning)
 
 
 def _architecture(material: Material) -> list[Block]:

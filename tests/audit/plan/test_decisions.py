@@ -27,7 +27,7 @@ from tests.models.matching import match
 PLAIN = [
     "One row of the data is one applicant.",
     "The column “hired” contains the recorded outcome; its favourable value is “yes”.",
-    "“1” is the model’s favourable decision.",
+    "“1” is the model’s favourable decision. It means “yes”.",
     "Protected attributes: “sex”.",
 ]
 

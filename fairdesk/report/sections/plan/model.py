@@ -22,7 +22,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.content.material import Material
 from fairdesk.wording import figures, words
-from fairdesk.wording.decisions import class_texts
+from fairdesk.wording.decisions import class_texts, favourable_text
 from fairdesk.wording.inspected import AGREES
 from fairdesk.wording.language import say
 
@@ -60,7 +60,7 @@ def model(material: Material) -> Section:
             ),
         ),
         Fact("Decisions", decisions),
-        Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
+        Fact("Favourable decision", favourable_text(spec, material.table)),
         Fact("Output", f"{card.scores}. {_rule(spec)}"),
         Fact("Decision threshold", _threshold(spec)),
         *([Fact("Output used for decisions", card.output)] if card.outputs else []),
