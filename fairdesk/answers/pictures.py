@@ -117,6 +117,7 @@ def gaps(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
                     for each in shown
                 ],
                 x_title=say("share with “{outcome}”", outcome=outcome_text(spec, mined.outcome)),
+                terms=bool(mined.texts),
             )
             parts = (SubgroupOf(run.id, each.outcome, each.conditions) for each in shown)
             return Pictured(chart, tuple(parts))

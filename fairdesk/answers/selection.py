@@ -374,7 +374,8 @@ def _example(
         else ""
     )
     said = msgspec.structs.replace(said, brief=f"{said.brief} {bars}".rstrip())
-    return _answer(Question.EXAMPLE, said, (_counted(of, runs), bars), of, searched, drawn)
+    finding = [run for run in runs if run.found]
+    return _answer(Question.EXAMPLE, said, (_counted(of, runs), bars), of, finding, drawn)
 
 
 def _counted(of: Run, runs: Sequence[Run]) -> str:
@@ -477,7 +478,17 @@ def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         return Answer(Question.SUBGROUPS, unmeasured(""))
     run = (ruled or tried)[-1]
     said = group_words.headline(spec, run.figures) or unmeasured(figures.no_result(run))
-    return _answer(Question.SUBGROUPS, said, (), run, tried, pictures.gaps(spec, run))
+    details = [each for each in _of_texts(spec, run) if each not in said.sentence]
+    return _answer(Question.SUBGROUPS, said, details, run, tried, pictures.gaps(spec, run))
+
+
+def _of_texts(spec: AuditSpec, run: Run) -> tuple[str, ...]:
+    """Say of the category of terms that changes most decisions for how many texts it does."""
+    said = {
+        max(term.flips for term in terms): subgroup_words.category_statement(spec, terms).sentence
+        for terms in subgroup_words.by_category(run.figures)
+    }
+    return (said[max(said)],) if said else ()
 
 
 def _mitigation(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

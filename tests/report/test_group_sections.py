@@ -253,9 +253,18 @@ def test_the_interval_of_two_true_positive_rates_is_newcombes():
 def test_it_is_said_which_groups_the_reference_is_taken_from_and_what_an_interval_is_for(text):
     assert "highest rate among groups of at least 2 % of the rows in the same table" in text
     assert "an interval is for individuals drawn in the same way as these rows" in text
-    assert "AIR (adverse impact ratio) is the impact ratio" in text
-    assert "Odds ratio: the group’s odds" in text
+    assert "This is also the adverse impact ratio (AIR)" in text
+    assert "The odds of the favourable outcome in group g" in text
     assert "Precision is the share of favourable decisions" in text
+
+
+def test_one_result_at_every_minimum_support_is_a_sentence(tmp_path):
+    same = tuple(Support(each, 9, 0.624, RULE.conditions) for each in (0.05, 0.5))
+    with people_store(tmp_path, ("sex",)) as store:
+        measured(store, "testsgd", (msgspec.structs.replace(MINED, sweep=same), RULE))
+        text = text_of(store)
+    assert "With any minimum support from 5 % to 50 %, the subgroup" in text
+    assert "Results with another minimum support" not in text
 
 
 def test_no_number_of_queries_is_promised_for_each_instance(text):
@@ -265,7 +274,7 @@ def test_no_number_of_queries_is_promised_for_each_instance(text):
 
 def test_similar_subgroups_and_those_that_chance_explains_are_explained(text):
     assert "similar and opposite subgroups are left out" in text
-    assert f"with p above 0.05 a gap is {phrases.NOT_SIGNIFICANT}" in text
+    assert f"With a corrected p above 0.05 a gap is {phrases.NOT_SIGNIFICANT}" in text
 
 
 def test_no_verdict_is_printed_and_nothing_undefined_is_a_number(text):
@@ -297,6 +306,31 @@ def test_an_audit_of_groups_alone_is_no_failed_search(tmp_path):
     assert "--text-column name" in text
     assert '{"gender":["a","b"]}' in text
     assert re.search(r"--terms terms-[0-9a-f]{8}\.json", text)
+
+
+def test_a_report_on_texts_tells_nothing_of_groups_of_rows(tmp_path):
+    texts = [f"Some words about person number {n} and what I am gay of." for n in range(40)]
+    rows = (f"{text},{('yes', 'no')[n % 2]},{text}" for n, text in enumerate(texts))
+    path = tmp_path / "texts.csv"
+    path.write_text("\n".join(("text,fine,copy", *rows)) + "\n", encoding="utf-8")
+    table = read_table(path)
+    spec = spec_of(table, "fine", "yes", ())
+    mined = msgspec.structs.replace(MINED, texts=40, attributes=("gender",), sweep=())
+    rule = msgspec.structs.replace(RULE, conditions=(Condition("gender", term="gay"),))
+    with Store.create(tmp_path / "audit.fairdesk", spec, table) as store:
+        measured(store, "testsgd", (mined, rule, TERM), text="text")
+        made, text = make_report(store), text_of(store)
+        (answer,) = blocks_of(made.sections[0], "Answer")
+    gone = SECTIONS[1:5]
+    assert [each.title for each in made.sections] == [each for each in SECTIONS if each not in gone]
+    # the figure of use to a reader is the count of texts, beside the widest gap
+    assert f"{phrases.CHANGES_FOR} 62 of 200 texts" in answer.said.details[0]
+    assert "The rate with each term, and with other terms in the same texts" in text
+    for of_rows in (
+        *("starting point", "Rows not used", "postcode", "Impact ratio", "Bins."),
+        *(phrases.ERROR_RATES, "most common"),
+    ):
+        assert of_rows not in text, of_rows
 
 
 def test_groups_are_told_of_decisions_alone(tmp_path):

@@ -38,10 +38,11 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class Gaps:
-    """Gaps in the order to be drawn, at least one, and what the axis counts."""
+    """Gaps in the order to be drawn, at least one, what the axis counts, and whether of terms."""
 
     gaps: Sequence[Gap]
     x_title: str
+    terms: bool = False
 
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""
@@ -56,7 +57,10 @@ class Gaps:
         )
         widest = max(self.gaps, key=lambda each: abs(each.inside - each.outside))
         return say(
-            "Rates in subgroups and among all others, {what}. Largest gap: {name}, {value}. "
+            "Rates with identity terms and with other terms, {what}. Largest gap: {name}, {value}. "
+            "{said}."
+            if self.terms
+            else "Rates in subgroups and among all others, {what}. Largest gap: {name}, {value}. "
             "{said}.",
             what=self.x_title,
             name=widest.name,
@@ -105,7 +109,12 @@ class Gaps:
     def _key(self, paper: Paper) -> Iterator[Shape]:
         """Say what the marks mean."""
         x, y, half = 0.5 * paper.lead, 0.6 * paper.lead, _MARK * paper.lead
-        for place, text in enumerate((say("in the subgroup"), say("all others"))):
+        sides = (
+            (say("with this term"), say("with other terms"))
+            if self.terms
+            else (say("in the subgroup"), say("all others"))
+        )
+        for place, text in enumerate(sides):
             yield from mark(x, y, half, (_OWN, _OTHERS)[place], "estimated", square=place == 1)
             yield Words(x + 0.7 * paper.lead, y, text)
             x += paper.extent(text) + 2.3 * paper.lead

@@ -235,9 +235,8 @@ class Comparing:
             most = max(len(table.seeds) for table in self.known.tables)
             raise SpecError(
                 f"No category has identity terms in at least {self._options.least_rows:,} "
-                "different sentences.",
-                why=f"The most common one is in {most:,}; so few sentences show little about "
-                "others.",
+                "different texts.",
+                why=f"The most common one is in {most:,}; so few texts show little about others.",
                 remedy="Use a table with more texts, or reduce the minimum rows (least_rows).",
             )
 

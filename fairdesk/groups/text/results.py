@@ -304,19 +304,19 @@ class _Results:
             "term."
         )
         yield (
-            f"Each rate is based on {spread(seeds)} different sentences, each with every term of "
-            "the categories in turn. Confidence intervals and margins are based on sentences: they "
-            "apply to further sentences like these. p tests whether terms are exchangeable in "
-            "these sentences: where p is small and the interval contains zero, the term matters "
-            "here, but there are too few sentences to conclude that it would in others."
+            f"Each rate is based on {spread(seeds)} different texts, each with every term of the "
+            "categories in turn. Confidence intervals are for further texts like these. p tests "
+            "whether terms are exchangeable in these texts: where p is small and the interval "
+            "contains zero, the term matters here, but there are too few texts to conclude that it "
+            "would in others."
         )
         most = known.options.error_thr
         through = [table.asked == len(table.seeds) for table in self._tables]
         exhausted = np.repeat(through, [len(table.choices) for table in self._tables])
         if wide := int((exhausted & (self._margin > most)).sum()):
             yield (
-                f"{wide:,} of {len(self._keys):,} subgroups have a margin above {100 * most:.3g} "
-                "%: the texts contain no further sentences to test."
+                f"The error bound of {100 * most:.3g} % was not reached for {wide:,} of "
+                f"{len(self._keys):,} subgroups: there are no further texts to test."
             )
         for table in known.tables:
             if not table.examined:
@@ -326,7 +326,7 @@ class _Results:
                     f"The category “{categories[table.categories[0]]}” is in {100 * share:.3g} % "
                     "of the texts with an identity term"
                     + (
-                        f", in {few:,} different sentences, fewer than {fewest:,}"
+                        f", in {few:,} different texts, fewer than {fewest:,}"
                         if few < fewest
                         else ", below the minimum support"
                     )
@@ -340,7 +340,7 @@ class _Results:
         if len(decided) == 1:
             yield (
                 f"The model decides “{known.context.decisions[int(decided[0])]}” for every "
-                "sentence, with any identity term: only scores can differ."
+                "text, with any identity term: only scores can differ."
             )
 
 

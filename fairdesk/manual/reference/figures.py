@@ -24,6 +24,7 @@ LIMITS = {
     "rates": "Group metrics",
     "proofs": "Certification",
     "mitigation": "Mitigation",
+    "protected": "Protected attributes",
     "all": "Every audit",
 }
 #: What the texts of the limits leave open for the auditor's own words.

@@ -26,6 +26,8 @@ from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 
+#: The sections on rows with protected attributes.
+_OF_GROUPS = ("outcomes", "errors", "results", "pairs", "compared", "certification")
 #: In which section a part stands that has none of its own.
 _WITHIN = {
     "decisions": "model",
@@ -172,7 +174,8 @@ class Material:
         """The keys of the report's sections, in their order; see `fairdesk.report.order`.
 
         The plain report has all of its sections, whatever was run, so that a section has the same
-        number in each: what was not run says so. The others have what there is to tell.
+        number in each: what was not run says so. The others have what there is to tell, and so has
+        a report on texts alone: no method could fill the sections on groups of rows.
         """
         there = {
             "compared": not self.spec.predictions,
@@ -185,10 +188,11 @@ class Material:
             "mitigation": bool(self.repairs),
         }
         whole = self.choice.template == "plain"
+        never = () if self.spec.domain.grouping else _OF_GROUPS
         return tuple(
             key
             for key in TEMPLATES[self.choice.template].chapters
-            if (whole or there.get(key, True)) and key not in self.choice.left_out
+            if (whole or there.get(key, True)) and key not in (*self.choice.left_out, *never)
         )
 
     def number(self, chapter: str) -> int:

@@ -38,6 +38,10 @@ _LONGEST_FILE = 4_000
 _LINK = 12
 
 
+#: Options of subgroups of rows, which have no effect on texts.
+_OF_COLUMNS = ("bins", "subsets")
+
+
 def limits(material: Material) -> Section:
     """Say what this audit cannot tell."""
     known = tuple(
@@ -74,6 +78,8 @@ def _known_limits(material: Material) -> Iterator[Text]:
         place = str(material.number("mitigation") or "")
         where = " For what this does not show, see the end of section {place}."
         yield from passages.limits("mitigation", where=say(where, place=place) if place else "")
+    if material.spec.domain.grouping:
+        yield from passages.limits("protected")
     yield from passages.limits("all")
 
 
@@ -102,7 +108,8 @@ def _definitions(material: Material) -> Iterator[Block]:
             yield Text(f"{words.capital(meaning)}.", lead=say("Clearest pair."))
     if material.gathered.plausible is not None:
         yield from passages.definitions("plausibility")
-    yield from passages.definitions("groups")
+    if material.spec.domain.grouping:
+        yield from passages.definitions("groups")
     if material.measured is not None:
         yield from passages.definitions("comparisons")
     if material.judged:
@@ -299,7 +306,6 @@ def method_blocks(material: Material) -> list[Block]:
         if used.key not in seen:
             seen.add(used.key)
             blocks += [
-                Text(used.sentence),
                 Facts(
                     (
                         Fact("Source", used.paper),
@@ -340,7 +346,7 @@ def method_blocks(material: Material) -> list[Block]:
                 rows=tuple(settings),
                 widths=(1.1, 0.7, 2.6),
                 right=(1,),
-                caption="Settings, named as in the paper",
+                caption="Settings",
                 key=f"settings-{run.id}",
             )
         )
@@ -446,6 +452,8 @@ def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     options = parse_options(run.spec.method, run.spec.options)
     rows = []
     for option in options_of(type(options)):
+        if run.spec.text and option.name in _OF_COLUMNS:
+            continue
         shown = _option_text(getattr(options, option.name))
         lines = [say(option.title), say(option.help)]
         if (run.spec.method, option.name) == ("repair-testsgd", "labels"):

@@ -297,7 +297,7 @@ def test_seeds_are_taken_until_the_margins_are_reached():
     assert all(0.08 < each.margin <= 0.1 for each in rule_sets)
     (mined,) = figures_of(run(study, sample_thr=100, error_thr=0.01), RuleSearchSummary)
     assert mined.margin > 0.01
-    assert any("3 of 3 subgroups have a margin above 1 %" in note for note in mined.notes)
+    assert any("bound of 1 % was not reached for 3 of 3" in note for note in mined.notes)
     # whoever looks several times may be wrong less often at each
     once = figures_of(run(study, sample_thr=2_000), RuleSet)[0]
     twice = figures_of(run(study, sample_thr=1_900, error_thr=0.01), RuleSet)[0]
@@ -379,7 +379,7 @@ def test_a_model_with_one_answer_is_told_of():
     study = study_of(sentences(), Reader(lambda text, size: 0.9), terms=TERMS)
     events = run(study)
     (mined,) = figures_of(events, RuleSearchSummary)
-    assert any("decides “good” for every sentence" in note for note in mined.notes)
+    assert any("decides “good” for every text" in note for note in mined.notes)
     assert {each.score for each in figures_of(events, RuleSet)} == {0}
     assert {each.p for each in figures_of(events, RuleSet)} == {1}
     assert {each.flips for each in figures_of(events, TermRate)} == {0}
@@ -534,10 +534,10 @@ def test_pairing_makes_intervals_narrower_and_never_empty():
 
 def test_terms_in_few_sentences_are_not_examined():
     asked = study_of(sentences(), Reader(score), terms=TERMS)
-    with pytest.raises(SpecError, match="at least 1,000 different sentences"):
+    with pytest.raises(SpecError, match="at least 1,000 different texts"):
         run(asked, least_rows=1_000)
     events = run(asked, least_rows=3, theta=0.01)
     (mined,) = figures_of(events, RuleSearchSummary)
-    assert any("in 2 different sentences, fewer than 3" in note for note in mined.notes)
+    assert any("in 2 different texts, fewer than 3" in note for note in mined.notes)
     told = {each.attribute for found in figures_of(events, RuleSet) for each in found.conditions}
     assert told == {"who", "where"}

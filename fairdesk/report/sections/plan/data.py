@@ -24,7 +24,7 @@ from fairdesk.report.sections.plan.compared import role_text, texts_summary
 from fairdesk.results.trials import repair_of
 from fairdesk.wording import words
 from fairdesk.wording.groups.tables import why_without
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import fixed, say, say_many
 
 #: What uses only rows that can be tested.
 _TESTED = "Tests of individual rows, and mitigation"
@@ -240,8 +240,10 @@ def _steps(material: Material) -> list[Block]:
                 (name, "Validation rows", repair.validation, kept - repair.validation),
                 (name, "Test rows; the others are training rows", repair.test, repair.train),
             ]
+    if len(rows) == 1 and not spec.domain.grouping:
+        return []  # of texts alone every row is read, and none is a starting point
     blocks: list[Block] = [Heading("Rows not used, step by step")]
-    if not spec.predictions:
+    if not spec.predictions and spec.domain.grouping:
         blocks.append(Text(_starting_points(total, total - left)))
     return [
         *blocks,
@@ -330,6 +332,9 @@ def column_values(column: Column, values: Sequence[str]) -> str:
         return words.ends(words.short(column.low, 10), words.short(column.high, 10))
     if column.kind is Kind.TEXT:
         return texts_summary(column.values)
+    if column.kind is Kind.IGNORED:
+        different = len(column.values)
+        return say_many(different, "{n} value", "{n} different values") if different else "–"
     hidden = len(column.values) - len(values)
     return words.some([words.shortened(each) for each in values]) + (
         say("; {hidden} omitted", hidden=words.number(hidden)) if hidden else ""
