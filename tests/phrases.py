@@ -156,7 +156,7 @@ NO_RESULT_YET = "No result yet."
 FALSIFIED_SHARE = "Falsified share: decision changes"
 CERTIFIED_COMBINATIONS = "Certified combinations: decision unchanged"
 NOT_CERTIFIED = "statistical, not certified"
-NOTHING_PROVEN = "Nothing is certified or falsified"
+NOTHING_PROVEN = "No share of the input domain is certified or falsified"
 SEARCH_FOR_EXAMPLES = "search for discriminatory pairs"
 
 # Groups

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fairdesk.answers.selection import Run
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.proofs import GroupRate, ProvenRates
 from fairdesk.wording import proofs as proof_words
@@ -47,8 +48,8 @@ class BoundedRate:
         if self.observed is None or not self.is_outside:
             return ""
         return say(
-            "{group}: not shown: the model of the data does not fit this group (observed "
-            "{observed}, bounds {ends}).",
+            "The model of the data does not fit {group}: the rate observed, {observed}, lies "
+            "outside the bounds ({ends}).",
             group=self.group,
             observed=words.shown_percent(self.observed, 2),
             ends=proof_words.rate_ends(self.proven.low, self.proven.high),
@@ -109,7 +110,10 @@ def counted_ratio(rates: ProvenRates, tables: Sequence[GroupTable]) -> float | N
 
 
 def ratio_sentence(
-    rates: ProvenRates, bounded: Sequence[BoundedRate], tables: Sequence[GroupTable], where: str
+    rates: ProvenRates,
+    bounded: Sequence[BoundedRate],
+    tables: Sequence[GroupTable],
+    where: str = "",
 ) -> str:
     """Say what is proven of an impact ratio, or that nothing follows, and what was counted.
 
@@ -121,7 +125,7 @@ def ratio_sentence(
         These groups beside what was observed.
     tables : sequence of GroupTable
         Of the model's decisions.
-    where : str
+    where : str, optional
         Where the ratio of the data rows is shown: ``section 4``.
     """
     if concludes(rates, bounded):
@@ -137,9 +141,34 @@ def ratio_sentence(
     if counted is None:
         return said
     ratio = say(
-        "Counted in the data rows: {ratio} ({where}).", ratio=words.plain(counted, 2), where=where
+        "Counted in the data rows: {ratio}{where}.",
+        ratio=words.plain(counted, 2),
+        where=f" ({where})" if where else "",
     )
     return f"{said} {ratio}"
+
+
+def rates_sentences(
+    spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[GroupTable]
+) -> tuple[str, ...]:
+    """Say between which bounds each group's rate is proven to be, and what follows from them."""
+    out = []
+    for rates in figures:
+        if not isinstance(rates, ProvenRates):
+            continue
+        bounded = bounded_rates(spec, rates, tables)
+        groups = "; ".join(
+            say("{group} {ends}", group=each.group, ends=words.ends(*each.ends))
+            for each in bounded
+            if not each.is_outside
+        )
+        said = groups and say(
+            "Selection rates in the population (a model of the data), proven bounds: {groups}.",
+            groups=groups,
+        )
+        notes = (each.note for each in bounded)
+        out.append(" ".join(filter(None, (said, *notes, ratio_sentence(rates, bounded, tables)))))
+    return tuple(out)
 
 
 def _of_attribute(rates: ProvenRates, tables: Sequence[GroupTable]) -> GroupTable | None:

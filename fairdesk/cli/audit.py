@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from fairdesk.answers.rates import decision_tables, rates_sentences
 from fairdesk.app.audit import Outcome, Question, audit
 from fairdesk.app.finished import sample_question
 from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS, REPORT
@@ -525,13 +526,14 @@ def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
     others = (each for each in run.figures if not isinstance(each, PairShare))
     more = len(pairs) - len(worst)
     name = [f"{METHODS[run.spec.method].title}:"] if len(outcome.runs) > 1 else []
-    said = figures.headline(spec, run).sentence
     share = outcome.plausible.get(run.id)
+    said = figures.headline(spec, run, None if share is None else share.reference).sentence
     return (
         *name,
         said,
         *figures.alone_sentences(spec, run),
         *(each for each in figures.sentences(spec, (*others, *worst)) if each not in said),
+        *rates_sentences(spec, run.figures, decision_tables(outcome.runs)),
         *([_more_pairs(more, outcome.files)] if more > 0 else []),
         *([plausible_pairs(share).sentence] if share is not None else []),
         *([run.message] if run.state == "done" and run.message else []),

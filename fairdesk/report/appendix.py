@@ -24,7 +24,7 @@ from fairdesk.wording.language import fixed, say, say_many
 KEY, TITLE = "appendix", fixed("Appendix: details")
 #: What is counted when it moves, and what can move by itself.
 _SHOWN = Grid | Chart | PairCard
-_MOVABLE = Grid | Chart | PairCard | Facts
+_MOVABLE = Text | Grid | Chart | PairCard | Facts
 
 
 def has_any(report: Report) -> bool:

@@ -17,12 +17,14 @@ from fairdesk.wording.statements import Evidence
 class Text(msgspec.Struct, frozen=True, tag="text"):
     """A paragraph; ``lead`` are its first words, set in bold.
 
-    ``place`` is the key of a heading that it refers to, where that is.
+    ``place`` is the key of a heading that it refers to, where that is. ``appended``: whether it is
+    in the appendix.
     """
 
     text: str
     lead: str = ""
     place: str = ""
+    appended: bool = False
 
 
 class Heading(msgspec.Struct, frozen=True, tag="heading"):
@@ -239,8 +241,8 @@ Block = (
 
 
 def appended(block: Block) -> Block:
-    """Return a table, a chart, a pair or facts as of the appendix; other blocks as they are."""
-    if isinstance(block, Grid | Chart | PairCard | Facts):
+    """Return a text, a table, a chart, a pair or facts as of the appendix; others as they are."""
+    if isinstance(block, Text | Grid | Chart | PairCard | Facts):
         return msgspec.structs.replace(block, appended=True)
     return block
 

@@ -25,7 +25,7 @@ from fairdesk.results.individual import (
     RandomBaseline,
     Share,
 )
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
+from fairdesk.results.proofs import PairShare, Proven, Region
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import name_of
@@ -41,7 +41,6 @@ from fairdesk.wording.proofs import (
     percent_up,
     proven_of,
     proven_statement,
-    rates_sentence,
     region_sentence,
     standing_of,
 )
@@ -389,6 +388,17 @@ def quote_sentence(spec: AuditSpec, shares: Iterable[Share]) -> str:
     )
 
 
+def perturbed_sentence(spec: AuditSpec, shares: Iterable[Share]) -> str:
+    """Say what perturbed data rows are, and what not; empty where no share is of them."""
+    if all(each.whom != "perturbed" for each in shares):
+        return ""
+    return say(
+        "Perturbed data rows are copies of data rows with other values slightly changed, not real "
+        "{people}.",
+        people=plural(spec.person),
+    )
+
+
 def uniform_sentence(reference: Reference | None) -> str:
     """Say how few of the combinations that a share of the input domain counts are plausible.
 
@@ -437,7 +447,11 @@ def likeness_sentence(likeness: GradientFidelity) -> str:
 
 
 def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
-    """Say everything that was measured, a sentence or two each; of regions the largest."""
+    """Say everything that was measured, a sentence or two each; of regions the largest.
+
+    Proven rates are left out: what follows from them depends on other runs, see
+    `fairdesk.answers.rates`.
+    """
     out: list[str] = []
     regions = {"consistent": 0, "discriminatory": 0}
     for figure in figures:
@@ -462,12 +476,10 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
                     out.append(region_sentence(spec, figure))
             case PairShare():
                 out.append(pair_sentence(spec, figure))
-            case ProvenRates():
-                out.append(rates_sentence(spec, figure))
     if any(isinstance(each, Proven) for each in figures):
         out.append(say(VERDICTS))
-    shares = (each for each in figures if isinstance(each, Share))
-    out += filter(None, [quote_sentence(spec, shares)])
+    shares = [each for each in figures if isinstance(each, Share)]
+    out += filter(None, [perturbed_sentence(spec, shares), quote_sentence(spec, shares)])
     out += group_words.sentences(spec, figures)
     out += mitigation_words.sentences(spec, figures)
     return tuple(out)
@@ -492,14 +504,23 @@ def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
     return words.alone_sentences(spec, run) if searches(run) else ()
 
 
-def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
+def near_sentence(
+    spec: AuditSpec, run: RunRecord | RunState, reference: Reference | None = None
+) -> str:
     """Say that only people near a real one were asked about, where that is so; else empty.
 
-    Then a share is of those, and not of everybody who could be. Likewise of plausible instances.
+    Then a share is of those, and not of everybody who could be. Likewise of plausible instances:
+    what was compared of these is known of a ``reference``; nearness was in any case.
     """
     if not isinstance(run, RunRecord):
         return ""
-    plausible = run.spec.plausible and say("Only instances that resemble data rows were tested.")
+    plausible = run.spec.plausible and say(
+        "Only plausible instances were tested: as near to a data row as data rows are to one "
+        "another."
+        if reference is None or reference.by_distance
+        else "Only plausible instances were tested: as usual as data rows, and as near to one as "
+        "they are to one another."
+    )
     parts = (plausible, _few_sentence(run), sampling_sentence(run), _distance_sentence(spec, run))
     return " ".join(each for each in parts if each)
 
@@ -621,7 +642,9 @@ def uncertified(share: Share) -> str:
     )
 
 
-def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
+def headline(
+    spec: AuditSpec, run: RunRecord | RunState, reference: Reference | None = None
+) -> Statement:
     """Say what came of a run.
 
     What a search found for one that gives examples, with what is known of the share where nothing
@@ -655,7 +678,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> Statement:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:
                 said = said.with_more(share_statement(spec, share).sentence)
-    return said.with_more(near_sentence(spec, run), changed_answers(run), words.ending(run))
+    near = near_sentence(spec, run, reference)
+    return said.with_more(near, changed_answers(run), words.ending(run))
 
 
 def no_result(run: RunRecord | RunState) -> str:

@@ -513,8 +513,8 @@ def _proven(figures: Sequence[Metric], trial: Trial) -> str:
     if first is None or last is None or first.estimate is None or last.estimate is None:
         return ""
     return say(
-        "Certified share of the input domain: {before} for the original model, {after} for "
-        "the mitigated model.",
+        "Certified share of the input domain, both within the same time limit: {before} for the "
+        "original model, {after} for the mitigated model.",
         before=measure_text(first),
         after=measure_text(last),
     )

@@ -89,7 +89,7 @@ def proven_statement(proven: Proven) -> Statement:
     if not alike and not unlike:
         return unmeasured(
             say(
-                "Nothing is certified or falsified: all of {people} is undecided.",
+                "No share of {people} is certified or falsified: all is undecided.",
                 **values,
             )
         )
@@ -100,14 +100,14 @@ def proven_statement(proven: Proven) -> Statement:
     values["Share"] = words.capital(_at_least(alike or unlike, digits))
     if not unlike:
         sentence = say(
-            "{Share} of {people} is certified: the decision is the same {whatever}. Nothing "
+            "{Share} of {people} is certified: the decision is the same {whatever}. No share "
             "is falsified; at most {left} is undecided.",
             **values,
         )
     elif not alike:
         sentence = say(
             "{Share} of {people} is falsified: the decision is not the same {whatever}. "
-            "Nothing is certified; at most {left} is undecided.",
+            "No share is certified; at most {left} is undecided.",
             **values,
         )
     else:
@@ -120,7 +120,7 @@ def proven_statement(proven: Proven) -> Statement:
     brief = say(
         "Of {people}. {falsified} is falsified (the decision changes); at most {left} is "
         "undecided.",
-        falsified=words.capital(_at_least(unlike, digits)) if unlike else say("Nothing"),
+        falsified=words.capital(_at_least(unlike, digits)) if unlike else say("No share"),
         **values,
     )
     return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence, brief)
@@ -185,8 +185,8 @@ def remainder_statement(proven: Proven) -> Statement | None:
         if alike or unlike
         else say("the input domain"),
         "drawn": say(
-            "{chain} Statistical, not certified.",
-            chain=drawn_sentence(estimated),
+            "{drawn} Statistical, not certified.",
+            drawn=drawn_sentence(estimated),
         ),
     }
     if estimated.discriminatory:
@@ -215,7 +215,6 @@ def drawn_sentence(estimated: Estimated) -> str:
         "k": words.number(estimated.discriminatory),
         "n": words.number(estimated.n_samples),
         "share": words.percent(estimated.discriminatory, estimated.n_samples, 2),
-        "estimate": shown_percent(estimated.estimate, digits_of(estimated.low, estimated.high)),
     }
     drawn = say(
         "of {n} combinations drawn from regions that are not fully decided, it changed for {k} "
@@ -225,16 +224,19 @@ def drawn_sentence(estimated: Estimated) -> str:
     alike, unlike = estimated.certified, estimated.falsified
     if alike == 0 and unlike == 0:
         return f"{drawn}."
-    if not (estimated.discriminatory and estimated.estimate):
-        rest = say("; what is certified or falsified there is left out.")
-    elif alike is None or unlike is None:
-        rest = say("; without what is certified or falsified there, {estimate}.", **values)
-    else:
-        values["alike"], values["unlike"] = shown_percent(alike, 2), shown_percent(unlike, 2)
-        rest = say(
-            "; without the {alike} certified and {unlike} falsified there, {estimate}.", **values
+    if alike is None or unlike is None:
+        return f"{drawn}; {say('what is certified or falsified there is left out.')}"
+    undecided = shown_percent(1 - alike - unlike, 2)
+    rest = (
+        say(
+            "{undecided} of these regions is undecided, {falsified} falsified.",
+            undecided=undecided,
+            falsified=shown_percent(unlike, 2),
         )
-    return f"{drawn}{rest}"
+        if unlike
+        else say("{undecided} of these regions is undecided.", undecided=undecided)
+    )
+    return f"{drawn}; {rest}"
 
 
 def about_percent(value: float) -> str:
@@ -292,23 +294,6 @@ def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
         alike=_at_least(alike, digits),
         **values,
     )
-
-
-def rates_sentence(spec: AuditSpec, rates: ProvenRates) -> str:
-    """Say between which shares each group's rate is proven to be, and their ratio."""
-    groups = [
-        say(
-            "{group} {ends}",
-            group=combination_text(spec, (rates.attribute,), (each.code,)),
-            ends=rate_ends(each.low, each.high),
-        )
-        for each in rates.groups
-    ]
-    said = say(
-        "Selection rates in the population (a model of the data), proven bounds: {groups}.",
-        groups="; ".join(groups),
-    )
-    return f"{said} {ratio_sentence(rates)}"
 
 
 def ratio_sentence(rates: ProvenRates) -> str:

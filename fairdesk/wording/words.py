@@ -33,11 +33,16 @@ OBSERVED = fixed(
 )
 #: What the threshold of impact ratios is: said once where they are shown.
 FOUR_FIFTHS = fixed("The four-fifths threshold is a screening rule, not a legal conclusion.")
+#: For what p-values are corrected: said once where they are shown.
+CORRECTED = fixed(
+    "A corrected p is corrected for all groups of its table (Holm). Confidence intervals are not "
+    "corrected, not even for picking the lowest ratio."
+)
 #: What searches for groups show, and what not.
 ESTIMATED_GROUPS = fixed(
-    "Figures of discovered subgroups are estimated from perturbed data rows (copies with one other "
-    "value changed slightly). They show which subgroups differ, not why: members of a subgroup may "
-    "differ from all others in more than the protected attributes."
+    "Figures of discovered subgroups are estimated from perturbed data rows. They show which "
+    "subgroups differ, not why: members of a subgroup may differ from all others in more than the "
+    "protected attributes."
 )
 #: The same of identity terms: these are exchanged, and the rest of a text stays.
 ESTIMATED_TERMS = fixed(

@@ -3,7 +3,13 @@
 import msgspec
 import pytest
 
-from fairdesk.answers.rates import bounded_rates, counted_ratio, decision_tables, ratio_sentence
+from fairdesk.answers.rates import (
+    bounded_rates,
+    counted_ratio,
+    decision_tables,
+    rates_sentences,
+    ratio_sentence,
+)
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.proofs import GroupRate, ProvenRates
 from fairdesk.wording import proofs as proof_words
@@ -12,6 +18,7 @@ from tests.answers.test_selection import run
 from tests.report.building import people_store
 
 replace = msgspec.structs.replace
+NOT_EVERY = f"{phrases.NO_RATIO} sex: the model of the data does not fit every group."
 RATES = ProvenRates("sex", (GroupRate(0.0, 0.2, 0.3, 0.4), GroupRate(1.0, 0.3, 0.9, 0.6)), 0.2, 1.0)
 
 
@@ -42,8 +49,8 @@ def test_bounds_of_a_group_that_the_model_of_the_data_does_not_fit_are_not_shown
     assert (outside.observed, inside.observed) == (0.1, 0.5)
     assert (outside.is_outside, inside.is_outside) == (True, False)
     assert plain(outside.note) == (
-        "sex = female: not shown: the model of the data does not fit this group (observed "
-        "10.00 %, bounds 20.00 % to 30.00 %)."
+        "The model of the data does not fit sex = female: the rate observed, 10.00 %, lies outside "
+        "the bounds (20.00 % to 30.00 %)."
     )
     assert inside.note == ""
     assert outside.ends == ("–", "–")
@@ -78,6 +85,16 @@ def test_the_ratio_that_was_counted_is_said_where_the_bounds_do_not_conclude(spe
     assert said(low, TABLE).startswith(f"{phrases.NO_RATIO} sex: the model of")
     assert "0.700" not in said(low, TABLE)
     assert counted_ratio(RATES, (replace(TABLE, attributes=("job",)),)) is None
+
+
+def test_sentences_show_no_bounds_and_no_ratio_that_the_model_of_the_data_does_not_fit(spec):
+    low = replace(RATES, ratio_high=0.7)
+    (told,) = map(plain, rates_sentences(spec, (low,), (TABLE,)))
+    assert "proven bounds: sex = male 30.00 % to 90.00 %. The model of the data does not" in told
+    assert told.endswith(f"{NOT_EVERY} Counted in the data rows: 0.20.")
+    (alone,) = map(plain, rates_sentences(spec, (low,), ()))
+    assert "sex = female 20.00 % to 30.00 %; sex = male" in alone
+    assert alone.endswith(plain(proof_words.ratio_sentence(low)))
 
 
 def test_tables_are_of_decisions_and_of_the_latest_run_that_has_some():

@@ -20,6 +20,7 @@ from fairdesk.report.blocks import (
     PairCard,
     Section,
     Text,
+    appended,
 )
 from fairdesk.report.content.choosing import check, chosen, parts
 from fairdesk.report.document import make_report, whole_report
@@ -199,6 +200,15 @@ def test_headings_go_along_and_none_is_left_over_nothing():
     assert [each.text if isinstance(each, Heading) else each.key for each in last.blocks] == [
         *("One: A", "one/moved", "Two", "two/moved")
     ]
+
+
+def test_a_paragraph_moves_alone():
+    told = appended(Text("Told."))
+    section = Section("One", (Heading("A"), told, STAYS), key="one")
+    one, last = appendix.with_appendix(report(section), omitted=False).sections
+    assert one.blocks[:2] == (Heading("A"), STAYS)
+    assert one.blocks[2].text == "More about this is in the appendix."
+    assert last.blocks == (Heading("One: A", key=one.blocks[2].place), told)
 
 
 def test_all_below_a_heading_moves_with_it():

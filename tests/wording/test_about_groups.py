@@ -191,7 +191,7 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
         "age 40 and over, sex = male, job = cook or none: 20.7 % against 83.1 %"
     )
     assert plain(subgroup_words.evidence_sentence(spec, RULE, MINED)) == (
-        "62.4 percentage points lower (corrected 95 % CI 58.0 to 66.1, 1,590 subgroups); 412 "
+        "62.4 percentage points lower (corrected 95 % CI 58.0 to 66.1); 412 "
         "applicants, 6.7 % of the data; corrected p below 0.0001; also seen in the original data "
         "rows (21.0 % against 80.0 %)."
     )
@@ -222,13 +222,13 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
             {"data_in": None},
             "not testable in the original data rows, where one side is empty",
         ),
-        ({"low": -0.02, "high": 0.05}, "(corrected 95 % CI 2.0 lower to 5.0 higher, 1,590"),
+        ({"low": -0.02, "high": 0.05}, "(corrected 95 % CI 2.0 lower to 5.0 higher); "),
         (
             {"phi_in": 0.9, "low": 0.01, "high": 0.1},
-            "6.9 percentage points higher (corrected 95 % CI 1.0 to 10.0,",
+            "6.9 percentage points higher (corrected 95 % CI 1.0 to 10.0);",
         ),
         ({"p": 0.03}, "corrected p = 0.030;"),
-        ({"outcome": ""}, "0.624 lower (corrected 95 % CI 0.580 to 0.661,"),
+        ({"outcome": ""}, "0.624 lower (corrected 95 % CI 0.580 to 0.661);"),
     ],
 )
 def test_what_is_uncertain_of_a_rule_set_is_told(spec, changes, said):
@@ -245,8 +245,9 @@ def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec)
 def test_what_was_examined_is_told(spec):
     assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
         "Of 2,340 subgroups defined by sex, job and age, 1,590 contain at least 5 % of the data "
-        "and were tested. For this, 83,000 perturbed data rows were tested: copies of "
-        "data rows with one value that is not protected changed slightly."
+        "and were tested; intervals and p are corrected for these 1,590 tests. For this, 83,000 "
+        "perturbed data rows were tested: copies of data rows with one value that is not "
+        "protected changed slightly."
     )
     none = msgspec.structs.replace(MINED, rule_sets=0)
     assert plain(subgroup_words.mined_sentence(spec, none)) == (
@@ -263,8 +264,8 @@ def test_what_was_examined_is_told(spec):
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
     assert (
         "subgroups defined by terms of gender and religion, 1,590 contain at least 5 % of the "
-        "texts with an identity term (640 texts) and were tested. For this, 83,000 texts with a "
-        "term replaced were tested;"
+        "texts with an identity term (640 texts) and were tested; intervals and p are corrected "
+        "for these 1,590 tests. For this, 83,000 texts with a term replaced were tested;"
     ) in plain(subgroup_words.mined_sentence(spec, texts))
 
 
@@ -275,8 +276,9 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     assert said == (
         "The largest estimated gap among 1,590 subgroups is 62.4 percentage points: 20.7 % for "
         "age 40 and over, sex = male, job = cook or none against 83.1 % for all others (selection "
-        "rates among perturbed data rows; corrected 95 % CI 58.0 to 66.1; corrected p below "
-        "0.0001). The subgroup contains 412 applicants, 6.7 % of the data. The gap is also seen in "
+        "rates among perturbed data rows: copies with one other value slightly changed; corrected "
+        "95 % CI 58.0 to 66.1; corrected p below 0.0001). The subgroup "
+        "contains 412 applicants, 6.7 % of the data. The gap is also seen in "
         "the original data rows (21.0 % against 80.0 %)."
     )
     other = [msgspec.structs.replace(each, outcome="0") for each in (MINED, RULE)]
@@ -409,7 +411,11 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     assert table_words.comparisons(TABLE) == 1
     assert table_words.comparisons(three) == 2
     said = table_words.worst_statement(spec, three).sentence
-    assert "p below 0.0001, corrected for 2 comparisons." in plain(said)
+    assert "(n = 2,445, the reference); corrected p below 0.0001." in plain(said)
+    # for what they are corrected is said once, after all of them
+    told = group_words.sentences(spec, (three, three))
+    assert told[-1] == words.CORRECTED
+    assert words.CORRECTED not in group_words.sentences(spec, (TABLE,))
     assert [plain(each) for each in table_words.table_sentences(spec, TABLE, errors=False)] == [
         (
             "Excluded: 12 applicants whose group is not recorded and 3 applicants (a value that "

@@ -172,6 +172,14 @@ def test_of_several_shares_that_of_the_data_is_the_one_to_quote(spec):
         assert figures.quote_sentence(spec, alone) == ""
 
 
+def test_what_perturbed_data_rows_are_is_said_where_a_share_is_of_them(spec):
+    perturbed = msgspec.structs.replace(SHARE, whom="perturbed")
+    said = figures.sentences(spec, (SHARE, perturbed, perturbed))
+    assert sum("are copies of data rows" in each for each in said) == 1
+    assert figures.perturbed_sentence(spec, (SHARE, perturbed)).endswith("not real applicants.")
+    assert not figures.perturbed_sentence(spec, (SHARE,))
+
+
 def test_beside_a_share_of_the_domain_stands_how_few_of_it_are_plausible():
     told = plain(figures.uniform_sentence(Reference(0.926, 0.0, by_distance=False)))
     assert "from the input domain, 0 % are plausible" in told
@@ -191,12 +199,11 @@ def test_beside_a_share_of_the_domain_stands_how_few_of_it_are_plausible():
         (0.8, 1.0, "0.800 to 1.000, not below", False),
     ],
 )
-def test_bounds_of_a_ratio_say_what_they_leave_open(spec, low, high, said, wide):
+def test_bounds_of_a_ratio_say_what_they_leave_open(low, high, said, wide):
     groups = (GroupRate(0.0, 0.0374, 0.6743, 0.5), GroupRate(1.0, 0.136, 0.3322, 0.5))
     rates = ProvenRates("sex", groups, low, high)
     assert said in proof_words.ratio_sentence(rates)
     assert proof_words.is_too_wide(rates) is wide
-    assert proof_words.ratio_sentence(rates) in proof_words.rates_sentence(spec, rates)
 
 
 def test_a_run_that_ended_without_a_result_is_not_said_to_have_none_yet(spec):
@@ -269,7 +276,13 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
         assert figures.near_sentence(store.spec, whole) == ""
         many = msgspec.structs.replace(few, found=figures.FEW_PAIRS)
         stopped = msgspec.structs.replace(few, found=1, state="stopped")
-    assert told.startswith("Only instances that resemble data rows were tested.")
+    # nearness is compared in any case, and the rest only where it is known
+    near = "Only plausible instances were tested: as near to a data row as data rows are to one"
+    assert told.startswith(near)
+    by_distance = Reference(0.95, 0.1, by_distance=True)
+    assert figures.near_sentence(store.spec, few, by_distance) == told
+    both = figures.near_sentence(store.spec, few, Reference(0.93, 0.0, by_distance=False))
+    assert "tested: as usual as data rows, and as near to one" in both
     assert told.endswith(phrases.PLAUSIBLE_FOUND.format("0", "s were"))
     one = msgspec.structs.replace(few, found=1)
     assert figures.near_sentence(store.spec, one).endswith(
@@ -376,14 +389,14 @@ EXACT = msgspec.structs.replace(
             {"certified": 0.99999, "falsified": 0.0, "undecided": 0.00001},
             (
                 "At least 99.9990 % of the input domain is certified: the decision is the same for "
-                "every tested value of age. Nothing is falsified; at most 0.0010 % is undecided."
+                "every tested value of age. No share is falsified; at most 0.0010 % is undecided."
             ),
         ),
         (
             {"certified": 1 - 1e-12, "falsified": 0.0, "undecided": 1e-12},
             (
                 "At least 99.999999 % of the input domain is certified: the decision is the same "
-                "for every tested value of age. Nothing is falsified; at most 0.000001 % is "
+                "for every tested value of age. No share is falsified; at most 0.000001 % is "
                 "undecided."
             ),
         ),
@@ -391,20 +404,20 @@ EXACT = msgspec.structs.replace(
             {"certified": 0.0, "falsified": 1e-12, "undecided": 1 - 1e-12},
             (
                 "More than 0 % of the input domain is falsified: the decision is not the same for "
-                "every tested value of age. Nothing is certified; at most 100.000000 % is "
+                "every tested value of age. No share is certified; at most 100.000000 % is "
                 "undecided."
             ),
         ),
         (
             {"certified": 0.0, "falsified": 0.0, "undecided": 1.0},
-            (f"{phrases.NOTHING_PROVEN}: all of the input domain is undecided."),
+            (f"{phrases.NOTHING_PROVEN}: all is undecided."),
         ),
         (
             # the float of two thirds is above them, in the last digit that it shows
             {"certified": 2 / 3, "total": "3", "certified_people": "2", "falsified_people": "0"},
             (
                 "At least 66.66 % of the input domain is certified: the decision is the same for "
-                "every tested value of age. Nothing is falsified; at most 33.34 % is undecided."
+                "every tested value of age. No share is falsified; at most 33.34 % is undecided."
             ),
         ),
         (

@@ -87,7 +87,7 @@ def test_what_is_estimated_of_the_undecided_part_tells_its_counts():
     assert said == (
         f"{phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 38.0 to 44.0 %) of the undecided "
         "3.17 %: of 1,000 combinations drawn from regions that are not fully decided, it changed "
-        "for 410 (41.00 %); without what is certified or falsified there, 41.0 %. Statistical, not "
+        "for 410 (41.00 %); what is certified or falsified there is left out. Statistical, not "
         "certified."
     )
     whole = {"certified": 0.0, "falsified": 0.0, "undecided": 1.0, "estimated": DRAWN}
@@ -104,9 +104,11 @@ def test_an_estimate_follows_from_what_was_drawn_and_what_is_known_of_it():
     counted = Estimated(1_000, 40, 0.01, 0.05, 0.95, 0.025, certified=0.2, falsified=0.02)
     said = plain(proof_words.drawn_sentence(counted))
     assert said.endswith(
-        "it changed for 40 (4.00 %); without the 20.00 % certified and 2.00 % falsified there, "
-        "2.5 %."
+        "it changed for 40 (4.00 %); 78.00 % of these regions is undecided, 2.00 % falsified."
     )
+    none = msgspec.structs.replace(counted, falsified=0.0)
+    left = plain(proof_words.drawn_sentence(none))
+    assert left.endswith("80.00 % of these regions is undecided.")
     # nothing is taken off where nothing is known
     known = proof_words.drawn_sentence(
         msgspec.structs.replace(counted, certified=0.0, falsified=0.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fairdesk.answers.pairs_known import sufficient_names
 from fairdesk.answers.rates import bounded_rates, decision_tables, ratio_sentence
-from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import rounding_sentence
@@ -197,7 +196,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks += _rates(material, run)
     blocks += [*_course(run), *_division(run)]
     alone, pairs = _alone(material, run, proven), _pairs(spec, run)
-    blocks += [*alone, *map(appended, pairs), *_meanings([*alone, *pairs])]
+    blocks += [*alone, *_meanings(alone), *map(appended, [*pairs, *_meanings(pairs, alone)])]
     blocks += _regions(spec, run)
     blocks.append(Facts(tuple(_facts(run, proven, of_people, of_marginals)), appended=True))
     blocks += [Text(note) for note in proven.notes]
@@ -334,11 +333,10 @@ def _facts(
             facts.append(Fact(name, proof_words.standing_of(shares)))
     return [
         *facts,
-        Fact("How", METHODS[run.spec.method].sentence),
         Fact("State", figures.state_text(run)),
         Fact("Regions examined", words.number(proven.boxes)),
         Fact("Queries", words.number(run.queries)),
-        Fact("Time", words.duration(proven.seconds)),
+        Fact("Time", words.duration(run.elapsed)),
         Fact("Started", evidence.date_text(evidence.moment(run.started))),
     ]
 
@@ -374,8 +372,8 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
                 evidence="" if known else "proven",
             )
         )
-        blocks += [Text(each.note) for each in bounded if each.note]
-        blocks.append(Text(ratio_sentence(rates, bounded, tables, section)))
+        notes = [*(each.note for each in bounded), ratio_sentence(rates, bounded, tables, section)]
+        blocks.append(Text(" ".join(filter(None, notes))))
     return blocks
 
 
@@ -420,11 +418,15 @@ def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
     ]
 
 
-def _meanings(tables: list[Grid]) -> list[Block]:
-    """Return what stands for a share in tables means, where they say it."""
-    cells = {cell for table in tables for row in table.rows for cell in row}
+def _meanings(tables: list[Grid], before: list[Grid] | None = None) -> list[Block]:
+    """Return what stands for a share in tables means, where they say it, and none before them."""
+    cells, explained = _cells(tables), _cells(before or [])
     said = {proof_words.NONE_PROVEN: proof_words.NONE_MEANS, _PAIRS_KNOWN: _KNOWN_MEANS}
-    return [Text(say(meaning)) for cell, meaning in said.items() if say(cell) in cells]
+    return [Text(say(said[each])) for each in said if say(each) in cells - explained]
+
+
+def _cells(tables: list[Grid]) -> set[str]:
+    return {cell for table in tables for row in table.rows for cell in row}
 
 
 def _shares(proven: Proven, *, known: bool) -> tuple[str, str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.courses import course_of_estimate
@@ -61,14 +60,15 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
     """
     spec = material.spec
     share, real = figures.share_of_domain(run.figures), figures.share_of_data(run.figures)
-    also = figures.near_sentence(spec, run), words.ending(run)
+    reference = material.gathered.reference
+    also = figures.near_sentence(spec, run, reference), words.ending(run)
     searched = figures.searches(run)
     made: list[Statement] = []
     if searched or (share is None and figures.tells_of_people(run)):
         said = (
             words.headline(spec, run, ending_too=False).with_more(*also)
             if searched
-            else figures.headline(spec, run)
+            else figures.headline(spec, run, reference)
         )
         details = (*figures.alone_sentences(spec, run), _most_often(spec, run))
         made.append(stated(said, details))
@@ -80,7 +80,7 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
         made.append(stated(said, (figures.anytime_sentence(real), *by_value)))
     if share is not None:
         said = figures.share_statement(spec, share).with_more(*(() if searched else also))
-        uniform = figures.uniform_sentence(material.gathered.reference)
+        uniform = figures.uniform_sentence(reference)
         made.append(stated(said, (figures.anytime_sentence(share), uniform)))
     return made
 
@@ -275,12 +275,13 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         caption=say(
             "Share whose decision changes when only these attributes change, from random "
             "samples; perturbed data rows are copies of data rows with {moved} other values "
-            "changed by at most {steps} steps. The fixed-sample confidence interval "
-            "({confidence}) is for a sample size chosen beforehand (“–” where there was none); the "
-            "anytime-valid interval holds also when sampling stops early",
+            "changed by at most {steps} steps, not real {people}. The fixed-sample confidence "
+            "interval ({confidence}) is for a sample size chosen beforehand (“–” where there was "
+            "none); the anytime-valid interval holds also when sampling stops early",
             moved=str(run.spec.options.get("moved", EstimateOptions().moved)),
             steps=str(run.spec.options.get("steps", EstimateOptions().steps)),
             confidence=confidence,
+            people=material.people,
         ),
         key=f"shares-{run.id}",
         evidence="estimated",
@@ -291,7 +292,6 @@ def _facts(run: RunRecord) -> tuple[Fact, ...]:
     """Say how a run's result was obtained."""
     alike = "; no two differ in protected attributes only, and each was re-queried"
     return (
-        Fact("How", METHODS[run.spec.method].sentence),
         Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else "")),
         Fact(
             "Instances tested",
@@ -324,8 +324,16 @@ def _tried(run: RunRecord) -> str:
 
 def _rates(run: RunRecord) -> tuple[Fact, ...]:
     """Say how much a finding cost, which is no rate among people."""
+    compared = figures.compared_with_sampling(run)
+    rate = words.number(run.queries / run.found, 1)
+    if compared is not None:
+        rate = say(
+            "{rate}; without those for the comparison with random sampling: {own}",
+            rate=rate,
+            own=words.number(compared.own, 1),
+        )
     return (
-        Fact("Queries per pair", words.number(run.queries / run.found, 1)),
+        Fact("Queries per pair", rate),
         Fact(
             "Pairs per 1,000 queries",
             say(

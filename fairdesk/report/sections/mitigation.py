@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import get_args
 
-from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.front import Front, FrontPoint
@@ -154,7 +153,6 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
 
 def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterable[Fact]:
     yield Fact("Target of the mitigation", repaired(material, run))
-    yield Fact("How", METHODS[run.spec.method].sentence)
     if repair is not None:
         yield Fact(
             "Augmentation rows",

@@ -32,14 +32,10 @@ from fairdesk.report.sections import group_tables as groups
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups import columns as group_columns
+from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import tables as table_words
 from fairdesk.wording.groups.columns import Column
-from fairdesk.wording.groups.tables import (
-    error_gap,
-    errors_statement,
-    ratio_interval,
-    worst_of,
-)
+from fairdesk.wording.groups.tables import error_gap, errors_statement, ratio_interval
 from fairdesk.wording.language import fixed, say
 
 #: Groups listed per table; all are in the file “groups.csv”.
@@ -103,9 +99,11 @@ def outcomes(material: Material) -> Section:
                 "compared with that of the reference group: {reference}, so tables can have "
                 "different reference groups. Intervals of rates are Wilson confidence intervals "
                 "({percent}). The rates and ratios are counted, not estimated: an interval is for "
-                "individuals drawn in the same way as these rows. {threshold}",
+                "individuals drawn in the same way as these rows. {more}",
                 reference=_reference(run),
-                threshold=say(words.FOUR_FIFTHS),
+                more=" ".join(
+                    (say(words.FOUR_FIFTHS), *group_words.corrected(material.group_tables))
+                ),
                 rows=words.counted(spec.data.rows, "row"),
                 run_name=material.run_name(run),
                 percent=words.percent_of("95"),
@@ -166,10 +164,11 @@ def errors(material: Material) -> Section:
                 "outcomes ({label}). These figures share the flaws of the recorded outcomes: "
                 "where past decisions were unjust, so is what counts as an error here. "
                 "Differences are to the reference group, which has the highest rate of "
-                "favourable decisions among the groups that are compared. Precision is the share "
-                "of favourable decisions whose recorded outcome is favourable. Equal opportunity "
-                "is the difference in true positive rates, average odds the mean of the "
-                "differences in both rates, in percentage points.",
+                "favourable decisions among the groups that are compared; the one named first for "
+                "each attribute is picked from all, and its interval is not corrected for that. "
+                "Precision is the share of favourable decisions whose recorded outcome is "
+                "favourable. Equal opportunity is the difference in true positive rates, average "
+                "odds the mean of the differences in both rates, in percentage points.",
                 people=material.people,
                 label=words.quoted(spec.label),
             ),
@@ -201,14 +200,13 @@ def _judged(spec: AuditSpec, table: GroupTable) -> Iterator[Block]:
 
 
 def _uncertain(table: GroupTable) -> Iterator[str]:
-    """Say of how many people the told difference is, and what its interval covers."""
+    """Say of how many people the told difference is."""
     gap = error_gap(table)
     if gap is None:
         return
     yield (
         say(
-            "These rates are of {widest} and {best} individuals. The interval is not corrected "
-            "for picking this difference.",
+            "These rates are of {widest} and {best} individuals.",
             widest=words.number(gap.counts[1]),
             best=words.number(gap.reference[1]),
         )
@@ -266,7 +264,7 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
         worst = table_words.worst_statement(material.spec, table)
         rest = table_words.table_sentences(material.spec, table, errors=False)
         if worst.value:
-            blocks.append(stated(worst, (*_ratio_ends(table), *rest)))
+            blocks.append(stated(worst, rest))
         else:
             blocks.append(
                 Text(
@@ -299,14 +297,6 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
     return blocks
 
 
-def _ratio_ends(table: GroupTable) -> Iterator[str]:
-    """Say what the interval of the lowest of several impact ratios covers."""
-    worst = worst_of(table)
-    compared = sum(not line.excluded for line in table.lines)
-    if compared > 2 and worst is not None and ratio_interval(table, worst) is not None:
-        yield say("The interval is not corrected for picking the lowest ratio.")
-
-
 def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
     """Compare each group with the reference: difference, odds, tests."""
     made = {column.key: column for column in group_columns.columns(table)}
@@ -317,7 +307,7 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
         header=(
             words.listed(table.attributes),
             *(
-                say("AIR ({percent})", percent=words.percent_of("95")),
+                say("Impact ratio ({percent} CI)", percent=words.percent_of("95")),
                 "Odds ratio",
             ),
             made["difference"].head,
@@ -335,14 +325,7 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
         widths=(_named(table) - 0.5, 1.35, 0.95, 1.75, 0.95, 0.9, 0.95),
         right=(1, 2, 3, 4, 5, 6),
         caption=say(
-            "{title}: compared with the reference group, which has the highest rate of those "
-            "compared ({reference}). AIR (adverse impact ratio) is the impact ratio: the group’s "
-            "rate divided by that of the reference group. Odds ratio: the group’s odds (those "
-            "with the outcome per one without it) divided by the reference group’s. Z: the "
-            "difference in standard errors. Difference in percentage points, with Newcombe’s "
-            "interval; that of AIR is calculated on the logarithm of the ratio of both rates; "
-            "corrected p: corrected for the {tests} comparisons of this table (Holm)",
-            tests=words.number(table_words.comparisons(table)),
+            "{title}: compared with the reference group ({reference})",
             title=title,
             reference=reference,
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.gaps import Gap, Gaps
@@ -182,7 +181,6 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
 
 
 def _facts(run: RunRecord) -> Iterable[Fact]:
-    yield Fact("How", METHODS[run.spec.method].sentence)
     yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
     yield Fact("Instances tested", words.number(run.tried))
     yield Fact("Queries", words.number(run.queries))
@@ -212,17 +210,21 @@ def _rules(
         appended(Text(subgroup_words.margin_sentence(first), lead="For comparison with the paper."))
     )
     if mined.outcome:
-        blocks.append(_chart(spec, leaders[:_DRAWN], key))
+        blocks.append(_chart(spec, mined, leaders[:_DRAWN], key))
     blocks.append(_listed(spec, mined, leaders[:_LISTED], sets, key))
     blocks += map(appended, _lattice(spec, first, key))
-    if len(mined.sweep) > 1:
+    if same := subgroup_words.same_support_sentence(spec, mined):
+        examined.append(appended(Text(same)))
+    elif len(mined.sweep) > 1:
         blocks.append(appended(_sweep(spec, mined, key)))
     if len(sets) > min(len(leaders), _LISTED):
         blocks.append(_all_rules(spec, mined, sets, key))
     return [*blocks, *examined]
 
 
-def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
+def _chart(
+    spec: AuditSpec, mined: RuleSearchSummary, leaders: Sequence[RuleSet], key: str
+) -> Chart:
     chart = Gaps(
         [
             Gap(
@@ -234,10 +236,13 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
             for each in leaders
         ],
         x_title=say("share with “{outcome}”", outcome=outcome_text(spec, leaders[0].outcome)),
+        terms=bool(mined.texts),
     )
     return Chart(
         *drawn(chart),
-        caption="The rate in each subgroup and that of all others",
+        caption=say("The rate with each term, and with other terms in the same texts")
+        if mined.texts
+        else say("The rate in each subgroup and that of all others"),
         key=f"apart-{key}",
         evidence="estimated",
     )
@@ -302,12 +307,11 @@ def _listed(
         right=(1, 2, 3, 4, 5, 6, 7, 8),
         caption=say(
             "{shown}, largest gap first{last}; similar and opposite subgroups are left out. "
-            "Intervals and p are corrected for {rule_sets} tests; with p above {level} a gap is "
-            "not statistically significant. †: not confirmed by the original data rows",
+            "With a corrected p above {level} a gap is not statistically significant. †: not "
+            "confirmed by the original data rows",
             shown=shown,
             last=say(", then the lowest rate") if last_added else "",
             level=words.plain(subgroup_words.CHANCE, 2),
-            rule_sets=words.number(mined.rule_sets),
         ),
         key=f"rules-{key}",
         evidence="estimated",

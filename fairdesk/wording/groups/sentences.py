@@ -31,6 +31,7 @@ from fairdesk.wording.groups.subgroups import (
     widest_statement,
 )
 from fairdesk.wording.groups.tables import (
+    comparisons,
     worst_of,
     worst_statement,
 )
@@ -129,7 +130,13 @@ def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
     together = [each for each in of_main_kind(spec, tables) if len(each.attributes) > 1]
     shown += sorted(together, key=lambda each: -len(each.attributes))[:1]
     out += [worst_statement(spec, each).sentence for each in shown]
-    return (*out, say(words.FOUR_FIFTHS)) if shown else tuple(out)
+    return (*out, say(words.FOUR_FIFTHS), *corrected(shown)) if shown else tuple(out)
+
+
+def corrected(tables: Iterable[GroupTable]) -> tuple[str, ...]:
+    """Say for what the p-values of tables are corrected; nothing where no group has one."""
+    several = any(comparisons(each) > 1 for each in tables)
+    return (say(words.CORRECTED),) if several else ()
 
 
 def looked_at(figures: Iterable[Metric]) -> str:

@@ -70,7 +70,7 @@ def evidence_sentence(
     rule_set : RuleSet
         Which one.
     mined : Mined, optional
-        What was examined with it: then the sentence says how many that were.
+        What was examined with it: figures of the only subgroup are not corrected.
     """
     values = {
         "difference": _difference(rule_set),
@@ -82,21 +82,19 @@ def evidence_sentence(
         "p": p_is(rule_set.p),
         "untouched": _untouched(rule_set),
     }
-    if mined is None:
-        said = say(
+    several = mined is None or mined.rule_sets > 1
+    said = (
+        say(
             "{difference} (corrected {confidence} CI {ends}); {who}, {share} of {whole}; "
             "corrected {p}; {untouched}.",
             **values,
         )
-    else:
-        said = say_many(
-            mined.rule_sets,
-            "{difference} ({confidence} CI {ends}); {who}, {share} of {whole}; corrected {p}; "
-            "{untouched}.",
-            "{difference} (corrected {confidence} CI {ends}, {n} subgroups); {who}, {share} of "
-            "{whole}; corrected {p}; {untouched}.",
+        if several
+        else say(
+            "{difference} ({confidence} CI {ends}); {who}, {share} of {whole}; {p}; {untouched}.",
             **values,
         )
+    )
     return f"{said} {_rounding(rule_set)}".rstrip()
 
 
@@ -163,10 +161,28 @@ def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
         "Of {counted} subgroups defined by {about}, {n} contains at least {least} of {data} and "
         "was tested{by}. {asked}",
         "Of {counted} subgroups defined by {about}, {n} contain at least {least} of {data} and "
-        "were tested{by}. {asked}",
+        "were tested{by}; intervals and p are corrected for these {n} tests. {asked}",
         by=_counting(spec, mined.outcome),
         asked=asked,
         **values,
+    )
+
+
+def same_support_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
+    """Say that every minimum support has the same result; empty where one has another."""
+    sweep = mined.sweep
+    found = {(each.conditions, each.score) for each in sweep if each.rule_sets}
+    if len(sweep) < 2 or len(found) != 1 or not all(each.rule_sets for each in sweep):
+        return ""
+    low, high = (words.percent_of(f"{100 * each.theta:g}") for each in (sweep[0], sweep[-1]))
+    score = sweep[0].score
+    return say(
+        "With any minimum support from {low} to {high}, the subgroup with the largest gap is the "
+        "same: {group}, {gap}.",
+        low=low,
+        high=high,
+        group=rule_phrase(spec, sweep[0].conditions),
+        gap=_percentage_points(score) if mined.outcome else words.number(score, 3),
     )
 
 
@@ -333,8 +349,15 @@ def _what(spec: AuditSpec, rule_set: RuleSet) -> str:
             return say("selection rates")
         return say("rates of “{outcome}”", outcome=rule_set.outcome)
     if rule_set.outcome == favourable(spec):
-        return say("selection rates among perturbed data rows")
-    return say("rates of “{outcome}” among perturbed data rows", outcome=rule_set.outcome)
+        return say(
+            "selection rates among perturbed data rows: copies with one other value slightly "
+            "changed"
+        )
+    return say(
+        "rates of “{outcome}” among perturbed data rows: copies with one other value slightly "
+        "changed",
+        outcome=rule_set.outcome,
+    )
 
 
 def _counting(spec: AuditSpec, outcome: str) -> str:

@@ -169,13 +169,11 @@ def comparisons(table: GroupTable) -> int:
 
 
 def _chance(table: GroupTable, line: GroupLine) -> str:
-    """Write the p-value of a group, and for how many comparisons it is corrected."""
+    """Write the p-value of a group, and whether it is corrected: of several it is."""
     if line.holm is None:
         return ""
-    tests = comparisons(table)
-    if tests < 2:
-        return f"; {p_is(line.holm)}"
-    return say("; {p}, corrected for {n} comparisons", p=p_is(line.holm), n=words.number(tests))
+    p = p_is(line.holm)
+    return f"; {p}" if comparisons(table) < 2 else say("; corrected {p}", p=p)
 
 
 def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:

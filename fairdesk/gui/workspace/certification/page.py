@@ -445,7 +445,7 @@ class ProofPage(RunPage):
             going = run.state in ("running", "paused")
             self._headline.say(
                 "…" if going else "□ Not certified",
-                "Nothing is certified or falsified yet."
+                "No share is certified or falsified yet."
                 if going and not estimated
                 else (
                     "Nothing could be proven for this model. The results below are statistical, "

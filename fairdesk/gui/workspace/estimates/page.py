@@ -241,10 +241,11 @@ class SharePage(RunPage):
 
     def _make_full(self) -> QWidget:
         inside = QWidget()
+        self._explained = parts.quiet()
         head = page_head("Estimates", self.runs)
         column = layouts.column(
             head,
-            parts.quiet(f"{EXPLAINED} {POSSIBLE.format(many=self._session.many)}"),
+            self._explained,
             self._banner,
             self._standing,
             on=inside,
@@ -286,7 +287,11 @@ class SharePage(RunPage):
     def _show_run(self, run: Run) -> None:
         measured, grouped = shares(run), gaps(run)
         sent = f"{words.number(run.queries)} queries, "
-        self._say_standing(run, sent, f" {figures.near_sentence(self._session.spec, run)}")
+        spec, possible = self._session.spec, POSSIBLE.format(many=self._session.many)
+        self._explained.setText(
+            f"{EXPLAINED} {possible} {figures.perturbed_sentence(spec, measured)}".rstrip()
+        )
+        self._say_standing(run, sent, f" {figures.near_sentence(spec, run, self._reference)}")
         if run.state == "failed":
             again = (("Estimate again", self.estimate.emit),)
             self._banner.say("The run failed; the results so far are kept.", run.message, again)

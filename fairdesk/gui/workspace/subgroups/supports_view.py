@@ -18,6 +18,7 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.finding import score_text
 from fairdesk.results.subgroups import RuleSearchSummary, Support
 from fairdesk.wording import words
+from fairdesk.wording.groups.subgroups import same_support_sentence
 from fairdesk.wording.rules import rule_phrase
 
 #: Least supports that are offered.
@@ -58,18 +59,6 @@ def support_rows(spec: AuditSpec, outcome: str, sweep: Sequence[Support]) -> lis
         )
         for place, each in enumerate(sweep)
     ]
-
-
-def same_text(spec: AuditSpec, mined: RuleSearchSummary) -> str:
-    """Say that every minimum support has the same result; empty where one has another."""
-    sweep = mined.sweep
-    found = {(each.conditions, each.score) for each in sweep if each.rule_sets}
-    if len(sweep) < 2 or len(found) != 1 or not all(each.rule_sets for each in sweep):
-        return ""
-    low, high = (f"{100 * each.theta:g}{words.NBSP}%" for each in (sweep[0], sweep[-1]))
-    gap = score_text(mined.outcome, sweep[0].score)
-    name = rule_phrase(spec, sweep[0].conditions)
-    return f"From {low} to {high}, the subgroup with the largest gap is the same: {name}, {gap}."
 
 
 class SupportsView(QWidget):
@@ -117,7 +106,7 @@ class SupportsView(QWidget):
         if mined == self._mined:
             return
         self._mined = mined
-        same = same_text(self._session.spec, mined)
+        same = same_support_sentence(self._session.spec, mined)
         self._same.setText(same)
         self._same.setVisible(bool(same))
         drawing = drawing_of(mined if not same else msgspec.structs.replace(mined, sweep=()))

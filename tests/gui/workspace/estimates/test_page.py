@@ -26,6 +26,7 @@ from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Progress
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share
+from fairdesk.wording import figures
 from tests import phrases
 from tests.gui.auditing import make_audit, said_of
 
@@ -116,6 +117,19 @@ def test_how_few_combinations_are_plausible_is_said_once_it_is_known(
     workspace.show_page(OVERVIEW)
     workspace.show_page(SHARE)
     qtbot.waitUntil(lambda: "0.1 % are plausible" in said(workspace)[1])
+
+
+def test_what_perturbed_data_rows_are_is_said_above_their_bar(opened, path):
+    perturbed = msgspec.structs.replace(DOMAIN, whom="perturbed")
+    measure(path, "estimate", [DOMAIN, DATA, perturbed])
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    said = figures.perturbed_sentence(workspace._session.spec, [perturbed])
+    assert said in workspace.share._explained.text()
+    measure(path, "estimate", [DOMAIN, DATA])
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    assert said not in workspace.share._explained.text()
 
 
 def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
