@@ -416,7 +416,11 @@ def _changes_grid(
         for (better, worse), count in counter.most_common()
     ]
     name = material.spec.domain.names[position]
-    caption = say("Values of {name} in the discriminatory pairs where it differs", name=name)
+    caption = say(
+        "Values of {name} in the discriminatory pairs where it differs; a pair can differ in "
+        "several attributes although one of them alone is enough",
+        name=name,
+    )
     if len(rows) > _CHANGES_SHOWN:
         rest = sum(sorted(counter.values(), reverse=True)[_CHANGES_SHOWN:])
         other = say("{rows} other pairings", rows=words.number(len(rows) - _CHANGES_SHOWN))
