@@ -160,6 +160,7 @@ NOTHING_PROVEN = "No share of the input domain is certified or falsified"
 SEARCH_FOR_EXAMPLES = "search for discriminatory pairs"
 
 # Groups
+ANY_SUPPORT = "With any minimum support from {} to {}"
 TOO_SMALL = "too small to be compared"
 IN_THE_SUBGROUP = "in the subgroup"
 LOWEST_RATIO = "The lowest impact ratio by {attribute}"

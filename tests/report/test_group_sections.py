@@ -263,7 +263,7 @@ def test_one_result_at_every_minimum_support_is_a_sentence(tmp_path):
     with people_store(tmp_path, ("sex",)) as store:
         measured(store, "testsgd", (msgspec.structs.replace(MINED, sweep=same), RULE))
         text = text_of(store)
-    assert "With any minimum support from 5 % to 50 %, the subgroup" in text
+    assert phrases.ANY_SUPPORT.format("5 %", "50 %") in text
     assert "Results with another minimum support" not in text
 
 

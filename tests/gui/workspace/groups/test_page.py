@@ -411,9 +411,7 @@ def test_one_result_at_every_support_is_one_sentence(opened, path):
     measure(path, "testsgd", (mined, *FIGURES[1:]))
     supports = shown(opened, path).groups.findings.supports
     said = plain(supports._same.text())
-    assert said.startswith(
-        "With any minimum support from 5 % to 20 %, the subgroup with the largest gap is the same"
-    )
+    assert said.startswith(phrases.ANY_SUPPORT.format("5 %", "20 %"))
     assert "62.4 percentage points" in said
     assert not supports.table.isVisible()
     assert supports.chart is None or not supports.chart.isVisible()
