@@ -198,7 +198,8 @@ def test_a_network_of_the_samples_with_words(tmp_path, capsys):
         (run,) = store.runs()
         alone = report_figures.alone_sentences(store.spec, run)
         assert len(alone) == 2
-        said = {report_figures.headline(store.spec, run).sentence, *alone}
+        told = report_figures.headline(store.spec, run, store.reference())
+        said = {told.sentence, *alone}
     assert {each.replace("\u00a0", " ") for each in said} <= set(out.splitlines())
 
 
