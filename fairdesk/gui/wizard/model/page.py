@@ -217,7 +217,8 @@ class ModelPage(Page):
             return worker.prove(other, rows, label, favourable)
 
         self._reader.ask(call, self._proved, self._refuse)
-        self._busy.say(f"Testing the model on {len(table.codes):,} rows…")
+        some = "" if table.source.sample is None else "a random sample of "
+        self._busy.say(f"Testing the model on {some}{len(table.codes):,} rows…")
         self.changed.emit()
 
     # -- building -----------------------------------------------------------------------------
