@@ -18,7 +18,6 @@ from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import (
     Banner,
     Words,
-    clear,
     heading,
     in_order,
     quiet,
@@ -28,6 +27,9 @@ from fairdesk.gui.kit.settings import Glance
 from fairdesk.gui.recent_card import RecentCard
 from fairdesk.gui.sample_card import SampleCard
 from fairdesk.samples import samples
+
+#: The least width of a card.
+_LEAST = 380
 
 
 class StartPage(QWidget):
@@ -56,6 +58,7 @@ class StartPage(QWidget):
         self.finishing = Finishing(self)
         self.finishing.done.connect(self._finished)
         self.samples: dict[str, SampleCard] = {}
+        self._cards: list[RecentCard] = []
         self.banner = Banner()
         self.finishing.failed.connect(self.banner.tell)
         inside = QWidget()
@@ -78,24 +81,26 @@ class StartPage(QWidget):
             margin=(48, 40, 48, 32),
             spacing=theme.GAP,
         )
-        across = layouts.row(
-            layouts.grow(self._recent_part()), layouts.grow(self._sample_part()), spacing=48
-        )
-        column.addLayout(across)
+        column.addLayout(self._recent_part())
+        column.addSpacing(theme.NEAR)
+        column.addLayout(self._sample_part())
         column.addStretch(1)
         layouts.column(scrolled(inside), on=self)
 
     def show_recents(self, recents: Iterable[tuple[Path, Glance | None]]) -> None:
         """Show the audits that were open before, with what they came to."""
-        clear(self._recents)
-        before: QWidget = self.open_button
+        cards = []
         for path, glance in recents:
             card = RecentCard(path, glance)
             card.opened.connect(lambda chosen=path: self.opened.emit(chosen))
-            self._recents.addWidget(card)
-            in_order(before, card.button)
-            before = card.button
-        self._none.setVisible(self._recents.count() == 0)
+            cards.append(card)
+        for card in self._cards:
+            card.deleteLater()
+        self._cards = cards
+        self._recents.show_cards(cards)
+        in_order(self.open_button, *(card.button for card in cards))
+        for widget in (self._recents_title, self._recents):
+            widget.setVisible(bool(cards))
 
     def _buttons(self) -> QHBoxLayout:
         self.new_button, self.open_button = QPushButton("&New audit"), QPushButton("&Open audit…")
@@ -107,25 +112,17 @@ class StartPage(QWidget):
         return layouts.row(self.new_button, self.open_button, layouts.stretch(), spacing=theme.GAP)
 
     def _recent_part(self) -> QVBoxLayout:
-        self._none = quiet("Audits that you open are listed here.")
-        self._recents = layouts.column(spacing=theme.NEAR)
-        return layouts.column(
-            heading("Recent audits"),
-            self._none,
-            self._recents,
-            layouts.stretch(),
-            spacing=theme.NEAR,
-        )
+        self._recents_title, self._recents = heading("Recent audits"), layouts.Tiles(_LEAST)
+        return layouts.column(self._recents_title, self._recents, spacing=theme.NEAR)
 
     def _sample_part(self) -> QVBoxLayout:
-        column = layouts.column(heading("Try it on a sample"), spacing=theme.GAP)
         for sample in samples():
             card = self.samples[sample.key] = SampleCard(sample, self.finishing)
             card.tried.connect(self.tried)
             card.looked.connect(self.looked)
-            column.addWidget(card)
-        column.addStretch(1)
-        return column
+        tiles = layouts.Tiles(_LEAST)
+        tiles.show_cards(tuple(self.samples.values()))
+        return layouts.column(heading("Try it on a sample"), tiles, spacing=theme.NEAR)
 
     @property
     def report(self) -> SampleCard | None:

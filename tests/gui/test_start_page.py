@@ -10,6 +10,7 @@ from fairdesk import files
 from fairdesk.app import finished
 from fairdesk.audit.store.records import RunState
 from fairdesk.errors import FairDeskError
+from fairdesk.gui.recent_card import RecentCard
 from fairdesk.gui.start_page import StartPage
 from fairdesk.samples import samples
 
@@ -51,6 +52,23 @@ def page(qtbot):
 
 def press(qtbot, button):
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_cards_stand_beside_each_other_and_leave_no_empty_half(qtbot, page, tmp_path):
+    page.resize(1280, 800)
+    left, right = (page.samples[each.key] for each in samples()[:2])
+    for paths in ((), (tmp_path / "a.fairdesk",), (tmp_path / "b.fairdesk", tmp_path / "c")):
+        page.show_recents((path, None) for path in paths)
+        qtbot.waitUntil(lambda: left.y() == right.y() and left.x() < right.x())
+        cards = page.findChildren(RecentCard)
+        qtbot.waitUntil(lambda: len(page.findChildren(RecentCard)) == len(page._cards))
+        cards = page.findChildren(RecentCard)
+        assert len(cards) == len(paths)
+        assert page._recents_title.isVisible() == bool(paths)
+        for card in cards[-1:]:
+            assert card.geometry().right() == right.geometry().right()
+    page.resize(600, 800)
+    qtbot.waitUntil(lambda: left.y() < right.y())
 
 
 def test_a_finished_audit_is_made_in_sight_and_then_opened(qtbot, page, made):

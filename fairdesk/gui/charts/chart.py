@@ -34,6 +34,9 @@ from fairdesk.gui.kit.threads.background import in_background
 #: How wide a bar is, of the distance between two.
 _BAR = 0.56
 
+#: A line's label is a text, which needs more contrast than the line.
+_LABELS = {"undecided": "quiet", "discriminatory": "wrong"}
+
 #: The drawing library, once it is loaded.
 _loaded: list[ModuleType] = []
 
@@ -51,6 +54,11 @@ def paint(colour: str, colours: theme.Colours) -> str:
     if number:
         return colours.series[int(number) % len(colours.series)]
     return str(getattr(colours, name))
+
+
+def paint_label(colour: str, colours: theme.Colours) -> str:
+    """Return the colour of a line's label as ``#RRGGBB``."""
+    return paint(_LABELS.get(colour, colour), colours)
 
 
 def _reach(drawing: Drawing, lines: Sequence[Line]) -> tuple[float, float]:
@@ -242,17 +250,18 @@ class LineChart(ChartFrame):
         self._cursor = None
         colours = colours or theme.colours()
         for line in self._lines:
-            self._add_line(line, paint(line.colour, colours), colours.quiet)
+            self._add_line(line, colours)
         self._arrange()
         self._reading.setText("")
 
-    def _add_line(self, line: Line, colour: str, ink: str) -> None:
-        """Draw a line, and its label, which has no place yet; ``ink`` is for numbers of bars."""
+    def _add_line(self, line: Line, colours: theme.Colours) -> None:
+        """Draw a line, and its label, which has no place yet."""
+        colour = paint(line.colour, colours)
         if line.low is not None and line.high is not None:
             self._add_band(line.x, line.low, line.high, colour)
         match line.mark:
             case Mark.BARS:
-                self._add_bars(line, colour, ink)
+                self._add_bars(line, colour, colours.quiet)
             case Mark.DOTS:
                 self._add(self._dots(line, colour, size=4.0))
             case Mark.POINTS:
@@ -265,7 +274,8 @@ class LineChart(ChartFrame):
         value = "" if line.mark is Mark.DOTS else f" {self._drawing.y_text(line.y[-1])}"
         # a point must not touch it
         gap = "" if line.mark is Mark.LINE else " "
-        label = self._text(f"{gap}{line.name}{value}", colour, anchor=(0, 0.5))
+        ink = paint_label(line.colour, colours)
+        label = self._text(f"{gap}{line.name}{value}", ink, anchor=(0, 0.5))
         label.setZValue(1)
         self._labels.append((line, label))
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.gui.kit.look.tokens import GAP
 
 _Box = TypeVar("_Box", bound=QBoxLayout)
 #: An item takes all of its place.
 _FILLED = Qt.AlignmentFlag(0)
+#: Tiles in a row at most.
+_MOST_ACROSS = 3
 
 
 class Placed(NamedTuple):
@@ -117,3 +130,51 @@ def _filled(
         else:
             layout.addStretch(placed.stretch)
     return layout
+
+
+class Tiles(QWidget):
+    """Cards side by side, as many as there is room for.
+
+    Parameters
+    ----------
+    least : int
+        The least width of a card.
+    """
+
+    def __init__(self, least: int = 290) -> None:
+        super().__init__()
+        self._least = least
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(GAP)
+        self._cards: list[QWidget] = []
+        self._across = 0
+
+    def show_cards(self, cards: Sequence[QWidget]) -> None:
+        """Show these cards, in their order."""
+        if self._cards != list(cards):
+            for card in self._cards:
+                card.setVisible(card in cards)
+            self._cards, self._across = list(cards), 0
+            self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Put as many in a row as fit."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        many = len(self._cards)
+        across = max(1, min(_MOST_ACROSS, self.width() // self._least, many))
+        if across == self._across:
+            return
+        self._across = across
+        # those of the last line share all of its width
+        last = many % across or across
+        for place, card in enumerate(self._cards):
+            line, at = divmod(place, across)
+            wide = across if place >= many - last else last
+            self._grid.addWidget(card, line, at * wide, 1, wide)
+            card.show()
+        for column in range(_MOST_ACROSS**2):
+            self._grid.setColumnStretch(column, int(column < across * last))

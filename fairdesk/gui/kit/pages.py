@@ -88,7 +88,9 @@ class Pages(QScrollArea):
         least = page.minimumSizeHint().expandedTo(page.minimumSize())
         if least.width() > width:
             width, height = least.width(), height - bar
-        if _needed(page, width) > height and width > least.width():
+        parts.make_room(page, 0)
+        if _needed(page, width) > height:
+            parts.make_room(page, bar)
             width = max(width - bar, least.width())
         self.stack.resize(width, max(height, _needed(page, width)))
 

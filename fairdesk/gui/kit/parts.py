@@ -492,14 +492,32 @@ def empty_page(name: str, what: str, *below: QWidget) -> QWidget:
     return empty
 
 
+#: Of a page: how much of its right margin a scroll bar has.
+_TAKEN = "taken"
+
+
 class _Column(QScrollArea):
     """Scrolls up and down only: what is inside takes the width there is."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Keep the inside as wide as the view."""
+        """Keep the inside as wide as the view, and what is in it as wide as without the bar."""
         super().resizeEvent(event)
         if (inside := self.widget()) is not None:
             inside.setMaximumWidth(self.viewport().width())
+            make_room(inside, self.width() - self.viewport().width())
+
+
+def make_room(page: QWidget, bar: int) -> None:
+    """Take a scroll bar, so many pixels wide, out of the right margin of the page beside it."""
+    layout = page.layout()
+    if layout is None:
+        return
+    margins, taken = layout.contentsMargins(), int(page.property(_TAKEN) or 0)
+    own = margins.right() + taken
+    if (takes := min(bar, own)) != taken:
+        page.setProperty(_TAKEN, takes)
+        margins.setRight(own - takes)
+        layout.setContentsMargins(margins)
 
 
 def scrolled(inside: QWidget) -> QScrollArea:

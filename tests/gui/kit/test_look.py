@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.charts.chart import paint_label
+from fairdesk.gui.kit import layouts, parts, theme
 
 CONTROLS = (QPushButton, QToolButton, QLineEdit, QCheckBox, QRadioButton, QComboBox, QSpinBox)
 
@@ -54,6 +55,30 @@ def test_edges_and_filled_buttons_can_be_seen(qapp, scheme):
         assert contrast(colours.edge, ground) >= 3
         assert contrast(colours.accent, ground) >= 3
     assert contrast("#FFFFFF", palette.color(QPalette.ColorRole.Highlight)) >= 4.5
+
+
+@pytest.mark.parametrize("colour", ["consistent", "discriminatory", "undecided", "series 1"])
+def test_labels_of_lines_can_be_read(qapp, scheme, colour):
+    grounds = qapp.palette().color(QPalette.ColorRole.Window), theme.colours().card
+    for ground in grounds:
+        assert contrast(paint_label(colour, theme.colours()), ground) >= 4.5
+
+
+@pytest.mark.parametrize("high", [100, 4000])
+def test_a_scroll_bar_is_in_the_margin_and_moves_nothing(qtbot, high):
+    page, card = QWidget(), parts.Card()
+    layouts.column(card, on=page, margin=theme.AROUND)
+    card.setMinimumHeight(high)
+    area = parts.scrolled(page)
+    qtbot.addWidget(area)
+    area.resize(600, 400)
+    area.show()
+    qtbot.waitUntil(lambda: area.verticalScrollBar().isVisible() == (high > 400))
+    qtbot.waitUntil(lambda: card.width() == 600 - 2 * theme.PAGE)
+    # and back
+    card.setMinimumHeight(100)
+    qtbot.waitUntil(lambda: not area.verticalScrollBar().isVisible())
+    qtbot.waitUntil(lambda: card.width() == 600 - 2 * theme.PAGE)
 
 
 @pytest.mark.parametrize("kind", CONTROLS)

@@ -35,6 +35,7 @@ from fairdesk.wording.groups.tables import group_text, outcome_of
 
 _HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
 _EACH = "each attribute alone"
+_BOTH = "decision and recorded outcome"
 #: In less width tables of the same groups stand below each other.
 _BESIDE = 820
 #: In less height how a figure came is told only once one is chosen.
@@ -236,7 +237,7 @@ class GroupTables(RunPage):
         }
         if beside := _beside(tuple(texts)):
             # what is asked first: the decisions, with what they are held against
-            kinds = {beside: " beside ".join(texts[kind] for kind in beside), **kinds}
+            kinds = {beside: _BOTH, **kinds}
         groups = dict.fromkeys(t.attributes for t in self._tables if len(t.attributes) > 1)
         singles = {t.attributes[0] for t in self._tables if len(t.attributes) == 1}
         each = _EACH if len(singles) > 1 else words.listed(tuple(singles))

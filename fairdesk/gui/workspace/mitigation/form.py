@@ -39,6 +39,7 @@ from fairdesk.models.model import Capability
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
+from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.rules import rule_phrase
 
 PAIRS, RULES = "repair-aequitas", "repair-testsgd"
@@ -149,8 +150,9 @@ def rules_of(spec: AuditSpec, runs: Iterable[RunRecord]) -> tuple[Rule, ...]:
         Rule(
             run,
             each,
-            f"{rule_phrase(spec, each.conditions)}: {score_text(each.outcome, each.score)}"
-            + (f", “{each.outcome}”" if each.outcome else ""),
+            # the number first: a long rule is cut at its end
+            f"{score_text(each.outcome, each.score)}: {rule_phrase(spec, each.conditions)}"
+            + (f", “{outcome_text(spec, each.outcome)}”" if each.outcome else ""),
         )
         for run, each in found[:_MOST_RULES]
     )

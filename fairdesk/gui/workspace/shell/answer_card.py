@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton
 
 from fairdesk.answers.answer import Answer, Drawable
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.gui.charts.picture import Picture
-from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit import layouts, parts, tips
 from fairdesk.gui.workspace.common.statement import MARKS
 from fairdesk.wording.statements import Statement, unmeasured
 
-#: Cards in a row, and the least width of one.
-_MOST_ACROSS, _LEAST_WIDTH = 3, 290
 #: What a press on a part of a chart does; arrow keys walk the parts.
 PRESS = "Click or press Enter to see it in detail"
 
@@ -64,47 +60,6 @@ class Headline(parts.Card):
         self._sentence.setText(said.sentence)
         self.setAccessibleName(f"{said.value}. {said.sentence}")
         self.setVisible(bool(said.value))
-
-
-class Tiles(QWidget):
-    """Cards side by side, as many as there is room for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(theme.GAP)
-        self._cards: list[QWidget] = []
-        self._across = 0
-
-    def show_cards(self, cards: Sequence[QWidget]) -> None:
-        """Show these cards, in their order."""
-        if self._cards != list(cards):
-            for card in self._cards:
-                card.setVisible(card in cards)
-            self._cards, self._across = list(cards), 0
-            self._arrange()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Put as many in a row as fit."""
-        super().resizeEvent(event)
-        self._arrange()
-
-    def _arrange(self) -> None:
-        many = len(self._cards)
-        across = max(1, min(_MOST_ACROSS, self.width() // _LEAST_WIDTH, many))
-        if across == self._across:
-            return
-        self._across = across
-        # those of the last line share all of its width
-        last = many % across or across
-        for place, card in enumerate(self._cards):
-            line, at = divmod(place, across)
-            wide = across if place >= many - last else last
-            self._grid.addWidget(card, line, at * wide, 1, wide)
-            card.show()
-        for column in range(_MOST_ACROSS**2):
-            self._grid.setColumnStretch(column, int(column < across * last))
 
 
 class AnswerCard(parts.Card):

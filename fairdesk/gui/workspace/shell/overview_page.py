@@ -27,7 +27,7 @@ from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import Run, with_examples
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.shell.answer_card import AnswerCard, Headline, Tiles
+from fairdesk.gui.workspace.shell.answer_card import AnswerCard, Headline
 from fairdesk.gui.workspace.shell.next_step import ESTIMATE, FIND_GROUPS, PROVE, next_step
 from fairdesk.gui.workspace.shell.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.standings import EXAMPLES, GROUPS, PROOF, REPAIR, SHARE
@@ -111,7 +111,7 @@ class OverviewPage(QWidget):
             card.opened.connect(partial(self._open, asked))
             card.part_opened.connect(self.open_part)
         self.headline = Headline()
-        self._tiles = Tiles()
+        self._tiles = layouts.Tiles()
         self._next_words, self._next_button = parts.Words(), QPushButton()
         theme.fill(self._next_button)
         self._next_button.clicked.connect(self._press)

@@ -83,6 +83,11 @@ def score_text(outcome: str, value: float) -> str:
     return f"{100 * value:.1f}{words.NBSP}percentage points" if outcome else f"{value:.3f}"
 
 
+def gap_text(outcome: str, value: float) -> str:
+    """Write a difference of rates in percentage points, without the unit; of scores as it is."""
+    return f"{100 * value:.1f}" if outcome else f"{value:.3f}"
+
+
 def _signed(outcome: str, value: float) -> str:
     shown = 100 * value if outcome else value
     return f"{shown:+.1f}".replace("-", "−") if outcome else f"{shown:+.3f}".replace("-", "−")

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.tables import Padded, colour_links, head_columns, read_only
-from fairdesk.gui.workspace.subgroups.finding import rate_text, score_text
+from fairdesk.gui.workspace.subgroups.finding import gap_text, rate_text, score_text
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.subgroups import RuleSet, Variant
 from fairdesk.wording import words
@@ -25,6 +25,8 @@ from fairdesk.wording.rules import rule_phrase
 
 _SHARE = Qt.ItemDataRole.UserRole
 _HEADER = ("Rule", "Gap", "Rate in the subgroup", "Support")
+#: The title of gaps of rates, and how long the longest bar is.
+_POINTS, _BAR = "Gap, percentage points", 40
 _NAMES = {"broader": "↑ Broader", "this": "● This one", "narrower": "↓ Narrower"}
 
 
@@ -147,6 +149,8 @@ class LatticeView(QTableWidget):
         """Show another lattice; ``known`` are the rules that can be looked at."""
         self._steps = steps
         self.setUpdatesEnabled(False)
+        if (title := self.horizontalHeaderItem(2)) is not None:
+            title.setText(_POINTS if outcome else _HEADER[1])
         most = max((each.score for each in steps), default=0.0) or 1.0
         self.setRowCount(len(steps))
         for row, each in enumerate(steps):
@@ -154,7 +158,7 @@ class LatticeView(QTableWidget):
             texts = (
                 _NAMES[each.kind],
                 each.text,
-                score_text(outcome, each.score),
+                gap_text(outcome, each.score),
                 rate_text(outcome, each.phi_in),
                 words.percent(each.support, 1.0),
             )
@@ -197,6 +201,7 @@ class LatticeView(QTableWidget):
         head = self.horizontalHeader()
         for place in (0, 2, 3, 4):
             wide = max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
+            wide += _BAR + theme.NEAR if place == 2 else 0
             head.resizeSection(place, wide + theme.NEAR)
         self.resizeRowsToContents()
         for row in range(self.rowCount()):
@@ -206,7 +211,7 @@ class LatticeView(QTableWidget):
 
 
 class _Bar(Padded):
-    """A number with a bar below it, as long as it is large."""
+    """A number with a bar at its left, as long as it is large: below it one would be a link's."""
 
     def paint(
         self,
@@ -214,14 +219,13 @@ class _Bar(Padded):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        rect = QRectF(option.rect).adjusted(theme.NEAR, 0, -theme.NEAR, -3)
         super().paint(painter, option, index)
         share = float(index.data(_SHARE) or 0.0)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        wide = rect.width() * min(share, 1.0)
+        middle = QRectF(option.rect).center().y()
         painter.fillRect(
-            QRectF(rect.right() - wide, rect.bottom() - 3, wide, 3),
+            QRectF(option.rect.left() + theme.NEAR, middle - 4, _BAR * min(share, 1.0), 8),
             QColor(theme.colours().discriminatory),
         )
         painter.restore()

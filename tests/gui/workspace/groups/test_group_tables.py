@@ -214,6 +214,8 @@ def test_label_and_decisions_can_be_chosen_and_the_attributes_stay(tables):
     tables.by.setCurrentIndex(1)
     assert [part.table.attributes for part in tables.shown] == [("age", "sex")] * 2
     assert tables.shown[0].heat is not None
+    longest = max(range(tables.kind.count()), key=lambda each: len(tables.kind.itemText(each)))
+    assert longest != 0
     assert tables.kind.itemText(LABEL) == "the recorded outcome “credit”"
     tables.kind.setCurrentIndex(DECISIONS)
     assert [part.table.of for part in tables.shown] == ["decisions"]

@@ -1,6 +1,7 @@
 import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
@@ -270,7 +271,27 @@ def test_a_finding_is_looked_into(qtbot, found):
         "age 60 and over, sex = female",
         "age 70 and over, sex = female",
     ]
-    assert detail.lattice.item(2, 2).text().startswith("62.4")
+    assert detail.lattice.item(2, 2).text() == "62.4"
+    assert "percentage points" in detail.lattice.horizontalHeaderItem(2).text()
+
+
+def test_a_bar_stands_beside_its_number_not_below_as_of_a_link(qtbot, themed, found):
+    lattice = found.groups.findings.detail.lattice
+    lattice.resize(700, 300)
+    rect = lattice.visualRect(lattice.model().index(2, 2))
+    image = lattice.viewport().grab(rect).toImage()
+    colour = QColor(theme.colours().discriminatory)
+    ratio = image.devicePixelRatio()
+    seen = [
+        (x, y)
+        for x in range(image.width())
+        for y in range(image.height())
+        if image.pixelColor(x, y) == colour
+    ]
+    assert seen
+    number = lattice.fontMetrics().horizontalAdvance("62.4") + theme.NEAR
+    assert max(x for x, _ in seen) < image.width() - ratio * number
+    assert max(y for _, y in seen) < 0.75 * image.height()
 
 
 def test_a_rule_of_the_lattice_is_shown_at_a_click_when_it_is_a_finding(qtbot, found):

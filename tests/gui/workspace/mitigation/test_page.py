@@ -312,6 +312,12 @@ def form(qtbot, path):
     return made
 
 
+def test_a_subgroup_is_offered_by_its_gap_first_which_is_never_cut(form):
+    first = plain(form.rule.itemText(0))
+    assert first.startswith("62.4 percentage points: ")
+    assert first.endswith("“yes”")
+
+
 def test_what_is_asked_for_is_what_is_chosen(form):
     assert form.run(3) == RunSpec("repair-aequitas", seed=3)
     form.labels["neighbours"].setChecked(True)
