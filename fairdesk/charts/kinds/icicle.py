@@ -25,6 +25,8 @@ from fairdesk.wording.language import say
 _COLUMN, _ROW, _MOST_COLUMNS, _ROWS = 10.0, 1.36, 7, 14
 #: Boxes that are smaller are not drawn, in columns and in rows.
 _LEAST_COLUMN, _LEAST_ROW = 0.75, 0.4
+#: A part that is this much of another looks like all of it.
+_ALIKE = 0.99
 #: How dense the ground of words is.
 _VEIL = 0.9
 #: Sums of floats are exact to so much.
@@ -81,6 +83,17 @@ class Tree:
             if part.parent >= 0:
                 found[part.parent].append(number)
         return tuple(map(tuple, found))
+
+    @cached_property
+    def first_divided(self) -> int:
+        """The first part that is seen divided: columns before it would look like its own."""
+        number = 0
+        while self.children[number]:
+            largest = max(self.children[number], key=lambda each: self.parts[each].share)
+            if self.parts[largest].share < _ALIKE * self.parts[number].share:
+                return number
+            number = largest
+        return 0
 
     def path(self, number: int) -> list[int]:
         """Return a part's ancestors, everything first, and itself."""

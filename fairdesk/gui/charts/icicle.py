@@ -45,16 +45,19 @@ class Icicle(DrawnChart[Tree]):
         return self.drawing.root
 
     def draw(self, drawing: Tree) -> None:
-        """Show another tree; the part that is chosen, and the whole picture, stay if they can."""
+        """Show another tree; the part that is chosen, and the whole picture, stay if they can.
+
+        Where nobody went in or up, the picture begins with the first part that is seen divided.
+        """
         before, chosen = self.drawing, self.chosen_part
         if drawing.parts == before.parts and drawing.rules == before.rules:
             return
         places = {part.conditions: number for number, part in reversed([*enumerate(drawing.parts)])}
-        root = 0
+        root = 0 if drawing.empty else drawing.first_divided
         if not before.empty:
-            chosen, root = (
-                places.get(before.parts[number].conditions, 0) for number in (chosen, self.root)
-            )
+            chosen = places.get(before.parts[chosen].conditions, 0)
+            if self.root != before.first_divided:
+                root = places.get(before.parts[self.root].conditions, 0)
         if not drawing.empty and root not in drawing.path(chosen):
             chosen = root
         super().draw(replace(drawing, root=root))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from fairdesk.answers.pairs_known import sufficient_names
 from fairdesk.answers.rates import bounded_rates, decision_tables, ratio_sentence
 from fairdesk.audit.plan.spec import AuditSpec
@@ -194,7 +196,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     ]
     blocks += _bars(proven, of_people, of_marginals, run.id)
     blocks += _rates(material, run)
-    blocks += [*_course(run), *_division(run)]
+    blocks += [*_course(run), *_division(spec, run)]
     alone, pairs = _alone(material, run, proven), _pairs(spec, run)
     blocks += [*alone, *_meanings(alone), *map(appended, [*pairs, *_meanings(pairs, alone)])]
     blocks += _regions(spec, run)
@@ -244,17 +246,22 @@ def _course(run: RunRecord) -> list[Block]:
     ]
 
 
-def _division(run: RunRecord) -> list[Block]:
+def _division(spec: AuditSpec, run: RunRecord) -> list[Block]:
     """Draw how the domain was divided, where the auditor asks for it."""
     found = [each for each in run.figures if isinstance(each, Refinement)]
     if not found or not found[0].parts:
         return []
+    tree = Tree(found[0].parts)
+    first = tree.parts[tree.first_divided]
     return [
         Chart(
-            *drawn(Tree(found[0].parts)),
-            caption=(
-                "How the input domain was divided: the larger regions, each below the region "
-                "that it is part of"
+            *drawn(dataclasses.replace(tree, root=tree.first_divided)),
+            caption=say(
+                "How {region} was divided: the larger regions, each below the region that it is "
+                "part of",
+                region=rule_words.rule_text(spec, first.conditions)
+                if first.conditions
+                else say("the input domain"),
             ),
             key=f"boxes-{run.id}",
             optional=True,

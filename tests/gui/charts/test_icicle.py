@@ -100,6 +100,27 @@ def test_a_tree_that_grew_keeps_what_is_looked_at(icicle):
     assert (icicle.root, icicle.chosen_part) == (0, 0)
 
 
+def test_columns_that_would_look_alike_are_not_drawn(icicle):
+    almost = tree_of(
+        part(-1, "", 1.0),
+        part(0, "e", 0.9999),
+        part(1, "a", 0.6),
+        part(1, "b", 0.3999),
+        part(0, "f", 0.0001),
+    )
+    icicle.draw(tree_of(part(-1, "", 1.0)))
+    icicle.draw(almost)
+    assert almost.rules[icicle.root] == "e"
+    # what encloses it is a step away, and stays when the tree grows
+    icicle.go_up()
+    assert icicle.root == 0
+    icicle.draw(tree_of(*almost.parts, part(2, "c", 0.3)))
+    assert icicle.root == 0
+    # where nothing is seen divided there is no other
+    alone = tree_of(part(-1, "", 1.0), part(0, "e", 0.9999))
+    assert (almost.first_divided, alone.first_divided, TREE.first_divided) == (1, 0, 0)
+
+
 def test_colours_are_those_of_the_verdicts(themed, icicle):
     from fairdesk.gui.kit import theme
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -45,6 +46,15 @@ def tree_of(spec: AuditSpec, refinement: Refinement) -> Tree:
         texts[len(parts) :],
         "the input domain",
         title="How the input domain was divided",
+    )
+
+
+def outside_sentence(tree: Tree) -> str:
+    """Say how much of the domain lies outside of the first part that is seen divided."""
+    share = shown("undecided", 1 - Fraction(str(tree.parts[tree.first_divided].share)))
+    return (
+        f"Outside of this region is {share} of {tree.whole}, too little to be drawn. Few "
+        "combinations may stand for many individuals."
     )
 
 
@@ -104,7 +114,10 @@ class RefinementView(QWidget):
         self.icicle.rooted.connect(self._show_way)
         self._way = layouts.row(spacing=0)
         self._card = self._make_card()
-        left = layouts.column(self._way, layouts.grow(self.icicle), spacing=theme.TIGHT)
+        self._outside = parts.quiet()
+        left = layouts.column(
+            self._way, self._outside, layouts.grow(self.icicle), spacing=theme.TIGHT
+        )
         layouts.row(layouts.grow(left), self._card, on=self, spacing=theme.WIDE)
 
     def show_refinement(self, run: int, found: int, refinement: Refinement) -> None:
@@ -168,6 +181,8 @@ class RefinementView(QWidget):
         parts.clear(self._way)
         tree = self.icicle.drawing
         path = tree.path(root)
+        self._outside.setText(outside_sentence(tree))
+        self._outside.setVisible(0 < root == tree.first_divided)
         up = QToolButton()
         up.setText("↑ Up")
         up.setToolTip("Back to the enclosing region (Backspace)")

@@ -352,6 +352,20 @@ def test_the_tree_is_told_in_the_auditors_words(spec):
     assert tree.whole == "the input domain"
 
 
+def test_what_the_first_region_drawn_leaves_out_is_said(proof):
+    view = proof.refinement
+    assert view._outside.isHidden()
+    whole, *parts = TREE.parts
+    almost = Part(0, (Condition("debts", (), 1.0, None),), 0.9999, 0.8988, 0.069, 400)
+    below = (msgspec.structs.replace(each, parent=each.parent + 1) for each in parts)
+    view.show_refinement(7, 0, Refinement((whole, almost, *below)))
+    assert view.icicle.root == 1
+    assert view._outside.isVisibleTo(view)
+    assert "0.01 % of the input domain" in plain(view._outside.text())
+    view.icicle.go_up()
+    assert view._outside.isHidden()
+
+
 def test_the_way_leads_back(qtbot, proof):
     view = proof.refinement
     view.icicle.go_into(1)
