@@ -1,17 +1,21 @@
-"""The one pair that stands for all: flagged, or plausible, with one attribute changed."""
+"""The one pair that stands for all, and one of the same change with the opposite effect."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
+
+import msgspec
 
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.domain import Domain
 from fairdesk.wording.pairs import NARROW
 
-#: So many pairs of each order are looked at.
-_POOL = 200
+#: So many pairs of each order are looked at, and so many for an opposite one.
+_POOL, _SEARCHED = 200, 2_000
 #: The threshold that scores of decisions have. What is next to it a rounding could turn.
 _THRESHOLD = 0.5
 
@@ -32,26 +36,64 @@ def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False)
     hidden : callable, optional
         Whether a pair must not be shown.
     """
-    protected = store.spec.domain.protected
 
     def first(query: PairQuery) -> list[Pair]:
         held = store.each_pair(query)
-        return [*islice((each for each in held if may_show(each)), _POOL)]
-
-    def may_show(pair: Pair) -> bool:
-        return pair.mark != "dismissed" and not hidden(pair)
-
-    def rank(pair: Pair) -> tuple[float, ...]:
-        changed = int((pair.row[protected] != pair.partner[protected]).sum())
-        away = _away(pair)
-        typical = min(pair.typicality or 0.0, pair.partner_typicality or 0.0)
-        return -(pair.plausible or 0), away < NARROW, changed, -typical, -away, pair.id
+        return [*islice((each for each in held if _may_show(each, hidden)), _POOL)]
 
     pool = first(PairQuery(mark="flagged"))
     if not pool:
         pool = first(SHOWN)
         pool += first(PairQuery(order="difference", descending=True))
-    return min(pool, key=rank, default=None)
+    return min(pool, key=partial(_rank, store.spec.domain), default=None)
+
+
+def opposite(
+    store: Store, pair: Pair, hidden: Callable[[Pair], bool] = lambda _pair: False
+) -> Pair | None:
+    """Return the clearest pair of the same values with the decisions the other way round.
+
+    Of a pair in which “White” is declined and “Black” approved it is one in which “Black” is
+    declined and “White” approved. ``None`` where there is none among the first pairs of these
+    values; see `clearest` for ``hidden``.
+    """
+    domain = store.spec.domain
+    changed = _changed(domain, pair)
+    pool: list[Pair] = []
+    for first, second, decided in (
+        (pair.row, pair.partner, (pair.partner_class, pair.row_class)),
+        (pair.partner, pair.row, (pair.row_class, pair.partner_class)),
+    ):
+        where: dict[str, str | tuple[float, float]] = {
+            domain.names[i]: (float(first[i]), float(first[i])) for i in changed
+        }
+        held = store.each_pair(msgspec.structs.replace(SHOWN, where=where))
+        pool += (
+            each
+            for each in islice(held, _SEARCHED)
+            if (each.row_class, each.partner_class) == decided
+            and _changed(domain, each) == changed
+            and (each.partner[changed] == second[changed]).all()
+            and _may_show(each, hidden)
+        )
+    return min(pool, key=partial(_rank, domain), default=None)
+
+
+def _may_show(pair: Pair, hidden: Callable[[Pair], bool]) -> bool:
+    return pair.mark != "dismissed" and not hidden(pair)
+
+
+def _changed(domain: Domain, pair: Pair) -> list[int]:
+    """Return the places of the protected attributes that differ."""
+    return [i for i in domain.protected.tolist() if pair.row[i] != pair.partner[i]]
+
+
+def _rank(domain: Domain, pair: Pair) -> tuple[float, ...]:
+    """Return what pairs are ordered by, the clearest first."""
+    away = _away(pair)
+    typical = min(pair.typicality or 0.0, pair.partner_typicality or 0.0)
+    changed = len(_changed(domain, pair))
+    return -(pair.plausible or 0), away < NARROW, changed, -typical, -away, pair.id
 
 
 def _away(pair: Pair) -> float:

@@ -49,6 +49,7 @@ def answers(
     pair: Pair | None = None,
     value: Callable[[int, float], str] | None = None,
     reference: Reference | None = None,
+    reverse: Pair | None = None,
 ) -> tuple[Answer, ...]:
     """Answer every question that can be asked of an audit, in the order of `Question`.
 
@@ -68,12 +69,15 @@ def answers(
         Writes a value of a pair, by the position of its attribute; in full if it is not given.
     reference : Reference, optional
         How plausible combinations of the input domain are, where that was computed.
+    reverse : Pair, optional
+        One of the same values as `pair` with the decisions the other way round, see
+        `fairdesk.answers.example.opposite`.
     """
     found: dict[Question, Answer] = {Question.GROUPS: _groups(spec, runs, seen)}
     if not spec.predictions:
         found |= {
             Question.SHARE: _share(spec, runs, reference),
-            Question.EXAMPLE: _example(spec, runs, pair, value),
+            Question.EXAMPLE: _example(spec, runs, pair, value, reverse),
             Question.CERTAIN: _certain(spec, runs),
             Question.SUBGROUPS: _subgroups(spec, runs),
             Question.MITIGATION: _mitigation(spec, runs),
@@ -146,7 +150,8 @@ def pooled(runs: Sequence[Run]) -> str:
         say("run {n}: {pairs}", n=str(run.id), pairs=words.number(run.found)) for run in finding
     )
     return say(
-        "{runs} runs together found {pairs} pairs ({each}).",
+        "{runs} runs together found {pairs} pairs ({each}; a pair found by several counts for "
+        "each).",
         runs=words.number(len(finding)),
         pairs=words.number(pairs_found(finding)),
         each="; ".join(each),
@@ -350,8 +355,9 @@ def _example(
     runs: Sequence[Run],
     pair: Pair | None,
     value: Callable[[int, float], str] | None,
+    reverse: Pair | None,
 ) -> Answer:
-    """Show one pair, and how many the searches found."""
+    """Show one pair, the other way round another, and how many the searches found."""
     searched = [run for run in _among(runs, Question.EXAMPLE) if run.tried]
     if not searched:
         return Answer(Question.EXAMPLE, unmeasured(""))
@@ -373,25 +379,37 @@ def _example(
         if charted
         else ""
     )
-    said = msgspec.structs.replace(said, brief=f"{said.brief} {bars}".rstrip())
+    turned = "" if reverse is None else reverse_sentence(reverse)
+    brief = " ".join(filter(None, (said.brief, turned, bars)))
+    said = msgspec.structs.replace(said, brief=brief)
+    counted = _counted(of, runs, one=reverse is None)
     finding = [run for run in runs if run.found]
-    return _answer(Question.EXAMPLE, said, (_counted(of, runs), bars), of, finding, drawn)
+    return _answer(Question.EXAMPLE, said, (turned, counted, bars), of, finding, drawn)
 
 
-def _counted(of: Run, runs: Sequence[Run]) -> str:
-    """Say how many pairs all runs found together, or the only one that found any."""
+def reverse_sentence(pair: Pair) -> str:
+    """Say where the same values are found with the decisions the other way round."""
+    number, run = words.number(pair.id), str(pair.run)
+    return say("The other way round: pair {number} of run {run}.", number=number, run=run)
+
+
+def _counted(of: Run, runs: Sequence[Run], *, one: bool) -> str:
+    """Say how many pairs all runs found together, or the only one that found any.
+
+    ``one`` is whether the pair that is shown stands alone.
+    """
     found = pooled(runs) or say_many(
         of.found,
         "Run {run} found {n} discriminatory pair.",
         "Run {run} found {n} discriminatory pairs.",
         run=str(of.id),
     )
-    one = (
+    alone = (
         say("This is one pair; in others the decision may change in the opposite direction.")
-        if pairs_found(runs) > 1
+        if one and pairs_found(runs) > 1
         else ""
     )
-    return f"{one} {found} {say('Examples, not a rate.')}".lstrip()
+    return f"{alone} {found} {say('Examples, not a rate.')}".lstrip()
 
 
 def pair_statement(

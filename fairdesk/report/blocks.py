@@ -42,8 +42,9 @@ class Heading(msgspec.Struct, frozen=True, tag="heading"):
 class Statement(msgspec.Struct, frozen=True, tag="statement"):
     """One finding: its number large with the name of the figure, a sentence, more lines small.
 
-    ``evidence`` is what it rests on, ``place`` the key of the section that tells more, ``label``
-    the name of the figure. Without a figure ``number`` is empty.
+    ``evidence`` is what it rests on, ``place`` the key of the section that tells more, or of
+    a block in it (``"pairs/pair-3"``), ``label`` the name of the figure. Without a
+    figure ``number`` is empty.
     """
 
     number: str

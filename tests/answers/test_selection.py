@@ -5,10 +5,17 @@ import numpy as np
 import pytest
 
 from fairdesk.answers.answer import Question
-from fairdesk.answers.example import clearest
+from fairdesk.answers.example import clearest, opposite
 from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed
-from fairdesk.answers.selection import answers, best_run, pairs_found, pooled, searches
+from fairdesk.answers.selection import (
+    answers,
+    best_run,
+    pairs_found,
+    pooled,
+    reverse_sentence,
+    searches,
+)
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
@@ -365,6 +372,57 @@ def test_the_clearest_pair_changes_one_attribute_and_never_is_dismissed_or_hidde
     assert clearest(store, hidden=lambda _: True) is None
 
 
+def add_pair(store, row, partner, scores):
+    """Add a pair as a run of its own; gives its number."""
+    number = store.begin_run(RunSpec("maft"))
+    one, other = (np.array([[score]]) for score in scores)
+    found = Found(row[None].copy(), partner[None], one, other, np.ones((1, 2), bool), "global")
+    store.add(number, found)
+    store.end_run(number, "done")
+    return store.pairs(PairQuery(run=number), 0, 1)[0].id
+
+
+def test_the_opposite_has_the_same_values_with_the_decisions_the_other_way_round(store):
+    shown = clearest(store)
+    scores = shown.row_score, shown.partner_score
+    assert opposite(store, shown) is None
+    # another instance with the same change and the same effect
+    place = next(i for i in range(len(shown.row)) if i not in store.spec.domain.protected)
+    row, partner = shown.row.copy(), shown.partner.copy()
+    row[place] = partner[place] = shown.row[place] + 1
+    add_pair(store, row, partner, scores)
+    add_pair(store, partner, row, scores[::-1])
+    assert opposite(store, shown) is None
+    # however the two of a pair are ordered
+    for first, second, decided in ((row, partner, scores[::-1]), (partner, row, scores)):
+        turned = add_pair(store, first, second, decided)
+        assert opposite(store, shown).id == turned
+        assert opposite(store, opposite(store, shown)) is not None
+        assert opposite(store, shown, hidden=lambda pair, it=turned: pair.id == it) is None
+        store.mark(turned, "dismissed")
+        assert opposite(store, shown) is None
+
+
+def test_an_answer_says_where_the_decisions_are_the_other_way_round(store):
+    shown = clearest(store)
+    turned = add_pair(store, shown.row, shown.partner, (shown.partner_score, shown.row_score))
+    reverse = opposite(store, shown)
+    said, alone = (
+        next(
+            each
+            for each in answers(store.spec, store.runs(), pair=shown, reverse=known)
+            if each.question is Question.EXAMPLE
+        )
+        for known in (reverse, None)
+    )
+    sentence = reverse_sentence(reverse)
+    assert f"pair {turned} " in sentence
+    assert sentence in said.said.brief
+    assert sentence in said.details
+    assert "opposite direction" not in " ".join(said.details)
+    assert "opposite direction" in " ".join(alone.details)
+
+
 def test_an_audit_of_texts_protects_no_attribute_and_has_no_pairs(tmp_path):
     texts = tmp_path / "texts.csv"
     lines = (f"what she wrote about us on day {day} was kind,{day % 2}" for day in range(60))
@@ -475,5 +533,6 @@ def test_pairs_of_several_runs_are_counted_together_and_apart(spec):
     one, other = (run(i, "maft", tried=90, found=i * 7) for i in (1, 2))
     assert pooled((one,)) == ""
     assert pooled((one, other, run(3, "maft", tried=9))) == (
-        "2 runs together found 21 pairs (run 1: 7; run 2: 14)."
+        "2 runs together found 21 pairs (run 1: 7; run 2: 14; a pair found by several counts for "
+        "each)."
     )

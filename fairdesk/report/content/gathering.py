@@ -10,7 +10,7 @@ from itertools import islice
 import msgspec
 import numpy as np
 
-from fairdesk.answers.example import clearest
+from fairdesk.answers.example import clearest, opposite
 from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
 from fairdesk.audit.store.finding_table import PairColumns
 from fairdesk.audit.store.pair import Pair
@@ -48,6 +48,8 @@ class Gathered:
         others; none that was dismissed, or that the report is not to show.
     clearest : Pair, optional
         The one that the summary shows; the first of those to show.
+    reverse : Pair, optional
+        The same change with the opposite effect; the second of them.
     plausible : PlausibleShare, optional
         How many of all pairs are plausible; ``None`` where none was compared with the data.
     reference : Reference, optional
@@ -60,6 +62,7 @@ class Gathered:
     more: list[Pair] = field(default_factory=list)
     hidden: int = 0
     clearest: Pair | None = None
+    reverse: Pair | None = None
     plausible: PlausibleShare | None = None
     reference: Reference | None = None
 
@@ -101,8 +104,11 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
                 heapq.heappush(widest, entry)
             else:
                 heapq.heappushpop(widest, entry)
-    found.clearest = clearest(store, shown.hides) if shown is not None else clearest(store)
-    first = [] if found.clearest is None else [found.clearest]
+    hides = (shown.hides,) if shown is not None else ()
+    found.clearest = clearest(store, *hides)
+    if found.clearest is not None:
+        found.reverse = opposite(store, found.clearest, *hides)
+    first = [each for each in (found.clearest, found.reverse) if each is not None]
     flagged = [pair for pair in flagged if all(pair.id != one.id for one in first)]
     widest_first = sorted(flagged, key=difference, reverse=True)
     found.shown = [*first, *widest_first][:MOST_FLAGGED]

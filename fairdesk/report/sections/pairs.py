@@ -57,7 +57,10 @@ def pair_blocks(material: Material) -> list[Block]:
             if (place := material.number("formulas") or material.number("method"))
             else say("first the clearest one")
         )
-    if max(flagged, 1) < len(shown):
+    turned = gathered.reverse
+    if turned is not None and turned.mark != "flagged":
+        order.append(say("pair {number} the other way round", number=words.number(turned.id)))
+    if len(order) - 1 + max(flagged, 1) < len(shown):
         order.append(
             "plausible ones and those with the largest difference in scores, diverse pairs before "
             "near-duplicates"
@@ -127,6 +130,11 @@ def _more_pairs(material: Material) -> list[Grid]:
     ]
 
 
+def pair_key(pair: Pair) -> str:
+    """Return the key of a pair's card within its section."""
+    return f"pair-{pair.id}"
+
+
 def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     spec = material.spec
     shown = material.shown
@@ -174,5 +182,5 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
         say("Instance B", Person=person),
         rows,
         outcome,
-        key=f"pair-{pair.id}",
+        key=pair_key(pair),
     )

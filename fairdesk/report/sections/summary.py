@@ -12,6 +12,7 @@ from fairdesk.report.blocks import Block, Callout, Chart, Section, Statement, Te
 from fairdesk.report.content.material import Material
 from fairdesk.report.render.drawing import NARROW, drawn
 from fairdesk.report.sections.mitigation import repaired
+from fairdesk.report.sections.pairs import pair_key
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import say
 
@@ -67,6 +68,7 @@ def found(material: Material) -> tuple[Answer, ...]:
     return answers(
         *(material.spec, material.runs, material.observed),
         *(gathered.clearest, value, gathered.reference),
+        reverse=gathered.reverse,
     )
 
 
@@ -88,13 +90,17 @@ def _statement(material: Material, answer: Answer) -> Statement:
     return blocks.stated(
         answer.said,
         (" ".join(filter(None, details)),),
-        place=_chapter(material, answer.question),
+        place=_place(material, answer.question),
     )
 
 
-def _chapter(material: Material, question: Question) -> str:
+def _place(material: Material, question: Question) -> str:
+    """Return where more is said: of the example the very pair."""
     chapter = _CHAPTERS[question]
-    return "results" if chapter == "pairs" and chapter not in material.chapters else chapter
+    if chapter == "pairs" and chapter not in material.chapters:
+        chapter = "results"
+    pair = material.gathered.clearest if question is Question.EXAMPLE else None
+    return chapter if pair is None else f"{chapter}/{pair_key(pair)}"
 
 
 def _mitigated(material: Material, answer: Answer) -> tuple[str, ...]:

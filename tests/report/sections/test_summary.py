@@ -15,9 +15,11 @@ from fairdesk.report.appendix import KEY as APPENDIX
 from fairdesk.report.blocks import PairCard
 from fairdesk.report.content.gathering import SHOWN, gather
 from fairdesk.report.document import make_report
+from fairdesk.report.render.pdf import Preview
 from tests.report import repairs
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of
+from tests.report.render.test_pdf import read
 from tests.report.sections.test_certification import DOMAIN, PEOPLE
 from tests.report.test_document import ESTIMATED, IN_DATA
 from tests.report.test_group_sections import GAP, RULES, TABLES, measured
@@ -87,6 +89,13 @@ def test_the_pair_of_the_summary_is_shown_in_full_in_its_section(tmp_path):
     assert pair.id != widest.id
     cards = [each.key for each in blocks_of(section_of(report, "results"), "PairCard")]
     assert f"pair-{pair.id}" in cards
+    # the summary leads to the page of the pair, not to that of its section's beginning
+    place, places = said_of(report, Question.EXAMPLE).place, Preview(report).places()
+    assert place == f"results/pair-{pair.id}"
+    section = places["results"]
+    assert places[place] > section
+    summary = read(report).pages[places["summary"] - 1]
+    assert f"page {places[place]}" in summary.extract_text()
     assert f"finding {pair.id}" in said_of(report, Question.EXAMPLE).sentence.lower() or (
         f"pair {pair.id}" in said_of(report, Question.EXAMPLE).sentence.lower()
     )

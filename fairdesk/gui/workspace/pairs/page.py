@@ -96,9 +96,12 @@ class ExamplesPage(QWidget):
     -------
     start : None
         A run is wanted.
+    pair_wanted : int
+        The pair of this number is to be shown, whichever run found it.
     """
 
     start = Signal()
+    pair_wanted = Signal(int)
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -129,6 +132,7 @@ class ExamplesPage(QWidget):
         self.pairs.filters.changed.connect(self._mark_alone)
         self.detail.left.connect(self.pairs.table.setFocus)
         self.detail.worked_on.connect(self.pairs.hold)
+        self.detail.wanted.connect(self.pair_wanted)
 
         people = self._make_people()
         self._stack = QStackedWidget()

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.answers.example import opposite
 from fairdesk.audit.store.pair import Pair
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.report_link import report_link
@@ -35,6 +36,7 @@ from fairdesk.wording.pairs import distance_text, plausible_text
 
 #: What the empty note says.
 _KEYS = QKeySequence.StandardKey
+_TURNED = "Show a pair of the same values that receive each other’s decision here"
 _ANY_NOTE = "Note on this pair (N); saved when you leave the field"
 _WHY_DISMISSED = (
     "Why is this pair dismissed? The reason appears in the report; Escape returns to the table"
@@ -99,10 +101,13 @@ class PairDetail(QWidget):
         The keyboard goes back to the table.
     worked_on
         The pair is marked, or a note on it is begun.
+    wanted : int
+        The pair of this number is to be shown.
     """
 
     left = Signal()
     worked_on = Signal()
+    wanted = Signal(int)
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -126,10 +131,14 @@ class PairDetail(QWidget):
         self._make_marks()
         self._make_tools()
 
+        self._reverse: Pair | None = None
+        self._turn = parts.push_button("", self._show_reverse, tip=_TURNED)
+        self._turn.setFlat(True)
         link = report_link(session, self._place, short=True)
         inside = layouts.panel(
             self._change,
             self._sentence,
+            layouts.at(self._turn, Qt.AlignmentFlag.AlignLeft),
             self._tools,
             self._views,
             self._nearness,
@@ -258,8 +267,30 @@ class PairDetail(QWidget):
             self._as_found.setChecked(True)
             self._why.setChecked(False)
             self._show_form()
+            self._ask_reverse(pair)
         if another or (before is not None and before.nearest != pair.nearest):
             self._session.study.recall(pair, self._take_known)
+
+    def _ask_reverse(self, pair: Pair) -> None:
+        """Look for the same change with the opposite effect."""
+        self._take_reverse(pair, None)
+        self._session.store.ask(
+            lambda store: opposite(store, pair),
+            lambda found: self._take_reverse(pair, found),
+            key=(id(self), "reverse"),
+        )
+
+    def _take_reverse(self, pair: Pair, found: Pair | None) -> None:
+        if self._pair is None or self._pair.id != pair.id:
+            return
+        self._reverse = found
+        self._turn.setVisible(found is not None)
+        if found is not None:
+            self._turn.setText(f"The other way round: pair {words.number(found.id)} →")
+
+    def _show_reverse(self) -> None:
+        if self._reverse is not None:
+            self.wanted.emit(self._reverse.id)
 
     @property
     def keyed(self) -> tuple[QPushButton, ...]:

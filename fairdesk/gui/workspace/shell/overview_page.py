@@ -11,7 +11,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from fairdesk.answers.answer import Answer, Question
-from fairdesk.answers.example import clearest
+from fairdesk.answers.example import clearest, opposite
 from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed, observed
 from fairdesk.answers.selection import all_off, answers, best_run
@@ -52,6 +52,7 @@ class _Data(NamedTuple):
     seen: tuple[Observed, ...]
     pair: Pair | None
     reference: Reference | None = None
+    reverse: Pair | None = None
 
 
 def question(spec: AuditSpec) -> str:
@@ -213,7 +214,9 @@ class OverviewPage(QWidget):
 
         def read(store: Store) -> _Data:
             shown = None if spec.predictions else clearest(store)
-            return _Data(seen or observed(spec, store.table()), shown, store.reference())
+            reverse = None if shown is None else opposite(store, shown)
+            outcomes = seen or observed(spec, store.table())
+            return _Data(outcomes, shown, store.reference(), reverse)
 
         self._session.store.ask(read, self._take, key="overview")
 
@@ -234,6 +237,7 @@ class OverviewPage(QWidget):
             for answer in answers(
                 *(session.spec, runs, self._data.seen, self._data.pair),
                 reference=self._data.reference,
+                reverse=self._data.reverse,
             )
         }
         self.headline.show_statement(headline(session.spec, runs, tuple(found.values())))

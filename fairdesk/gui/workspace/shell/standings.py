@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdesk.answers.answer import Question
-from fairdesk.answers.selection import all_off, best_run, best_shares, searches
+from fairdesk.answers.selection import all_off, best_run, best_shares, pairs_found, searches
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
@@ -112,10 +112,11 @@ def _examples(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
     examples = with_examples(runs)
     if not examples:
         return _lacking(spec, QuestionKind.EXAMPLES, "not run")
-    # the run that the page shows: a sum of several would be another number than the page's own
-    shown, last = best_run(Question.EXAMPLE, examples) or examples[-1], examples[-1].state
-    word = "stopped" if last == "stopped" else words.state_word(last)
-    return Standing(f"{word}, {words.number(shown.found)}", OF_STATE[last])
+    last, pairs = examples[-1].state, words.number(pairs_found(examples))
+    finding = sum(bool(run.found) for run in examples)
+    # all runs as on the page, the overview and in the report; the page says how many each found
+    text = f"{pairs} in {finding} runs" if finding > 1 else f"{words.state_word(last)}, {pairs}"
+    return Standing(text, OF_STATE[last])
 
 
 def _compare(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:

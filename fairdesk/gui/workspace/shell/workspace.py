@@ -164,6 +164,7 @@ class Workspace(QWidget):
         self.groups.measure_groups.connect(self.measure_groups)
         self.groups.again.connect(self.find_groups_again)
         self.groups.compare.connect(lambda method: self.runner.ask((self._anew(method, None),)))
+        self.examples.pair_wanted.connect(self.show_pair)
         self.compare.compare_methods.connect(self.compare_methods)
         self.compare.diagnose.connect(self.diagnose)
         for asker in (self.overview.start, self.examples.start, self.report.start):

@@ -228,12 +228,12 @@ def test_all_pages_tell_of_the_best_run_and_totals_agree(qtbot, opened, tmp_path
     workspace.show_page(EXAMPLES)
     assert workspace.examples._runs.currentData() == runs[0].id
     total = sum(run.found for run in runs)
-    # at the left is the number of the page; that of all runs is said beside it, as such
-    assert standing(workspace, EXAMPLES).endswith(f" {runs[0].found:,}")
+    # at the left is the number of all runs, which the page says, too, beside that of its run
+    assert f"{total:,} in 2 runs" in standing(workspace, EXAMPLES)
     assert workspace.examples._headline.text().startswith(f"{runs[0].found:,} ")
     each = "; ".join(f"run {run.id}: {run.found:,}" for run in runs)
     assert workspace.examples._effort.text().endswith(
-        f"2 runs together found {total:,} pairs ({each})."
+        f"2 runs together found {total:,} pairs ({each}; a pair found by several counts for each)."
     )
     assert standing(workspace, COMPARE).endswith("2 runs")
     # a choice stays until there is another run
