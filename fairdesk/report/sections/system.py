@@ -41,29 +41,33 @@ def facts_of(material: Material, *keys: str) -> tuple[Fact, ...]:
 
 
 def cover_facts(material: Material) -> tuple[Fact, ...]:
-    """Return what stands on the cover of what people told: what was audited, by whom, and when."""
+    """Return what the cover says of what people told: what was audited, by whom, and when.
+
+    In a draft each required field that is empty is named, as in the form.
+    """
     template = material.choice.template
     known = {field.key: written(field, material.details) for field in fields_of(template)}
-
-    def either(*keys: str) -> str:
-        said = [known[key] for key in keys if known.get(key)]
-        if said:
-            return ", ".join(said)
-        needed = any(template in FIELDS[key].required_by for key in keys)
-        return "" if material.final or not needed else say("Not filled in yet.")
-
-    independence = either("independence")
-    if len(independence) > _COVER:
+    shown = dict(known)
+    if len(known.get("independence", "")) > _COVER:
         number = material.number("system") or material.number("sign-off")
-        independence = say("See section {number}.", number=str(number)) if number else ""
-    found = (
-        Fact(say("Audited system"), either("system", "system_version")),
-        Fact(say("Auditor"), either("auditor", "organisation")),
-        Fact(say("Commissioned by"), either("commissioner")),
-        Fact(say("Date of the audit"), either("audit_date")),
-        Fact(say("Independence"), independence),
-    )
-    return tuple(fact for fact in found if fact.value)
+        shown["independence"] = say("See section {number}.", number=str(number)) if number else ""
+    found: list[Fact] = []
+    for first, *others in (
+        ("system", "system_version"),
+        ("auditor", "organisation"),
+        ("commissioner",),
+        ("audit_date",),
+        ("independence",),
+    ):
+        keys = (first, *others)
+        if said := ", ".join(shown[key] for key in keys if shown.get(key)):
+            found.append(Fact(say(FIELDS[first].label), said))
+        found += (
+            Fact(say(FIELDS[key].label), say("Not filled in yet."))
+            for key in keys
+            if not material.final and template in FIELDS[key].required_by and not known.get(key)
+        )
+    return tuple(found)
 
 
 def system(material: Material) -> Section:

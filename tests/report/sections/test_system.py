@@ -71,8 +71,18 @@ def test_a_final_report_says_nothing_of_what_is_empty(store):
 
 def test_the_cover_says_what_was_audited_by_whom_and_when(store):
     cover = {fact.name: fact.value for fact in make_report(store, Choice("plain")).cover}
-    assert cover["Audited system"] == f"{phrases.NOT_FILLED_IN}."
-    assert "Commissioned by" not in cover
+    required = [
+        each.label
+        for each in FIELDS.values()
+        if each.group == FIELDS["system"].group and "plain" in each.required_by
+    ]
+    assert len(required) == 6
+    missing = {name for name, value in cover.items() if value == f"{phrases.NOT_FILLED_IN}."}
+    assert missing == set(required)
+    store.write_details(example_details("plain", system_version=""))
+    cover = {fact.name: fact.value for fact in make_report(store, Choice("plain")).cover}
+    assert cover["Audited system"] == "CreditCheck"
+    assert cover["Version"] == f"{phrases.NOT_FILLED_IN}."
     store.write_details(example_details("plain"))
     cover = {fact.name: fact.value for fact in make_report(store, Choice("plain")).cover}
     assert cover["Audited system"] == "CreditCheck, 4.2, released on 3 March 2026"
