@@ -96,6 +96,12 @@ def test_findings_are_those_of_the_summary_each_with_what_it_rests_on(audited, r
     assert [each.sentence for each in testing] == [each.sentence for each in summary]
     assert {each.evidence for each in testing} == {"example", "estimated", "observed"}
     keys = {section.key for section in report.sections}
+    # a pair is in a section under its own key
+    keys |= {
+        f"{section.key}/{block.key}"
+        for section in report.sections
+        for block in blocks_of(section, "PairCard")
+    }
     assert all(each.place in keys for each in testing)
 
 

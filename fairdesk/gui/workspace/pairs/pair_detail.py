@@ -273,7 +273,9 @@ class PairDetail(QWidget):
 
     def _ask_reverse(self, pair: Pair) -> None:
         """Look for the same change with the opposite effect."""
-        self._take_reverse(pair, None)
+        self._reverse = None
+        self._keep_place(kept=True)
+        self._turn.hide()
         self._session.store.ask(
             lambda store: opposite(store, pair),
             lambda found: self._take_reverse(pair, found),
@@ -284,9 +286,16 @@ class PairDetail(QWidget):
         if self._pair is None or self._pair.id != pair.id:
             return
         self._reverse = found
+        self._keep_place(kept=found is not None)
         self._turn.setVisible(found is not None)
         if found is not None:
             self._turn.setText(f"The other way round: pair {words.number(found.id)} →")
+
+    def _keep_place(self, *, kept: bool) -> None:
+        """Keep the place of the button while it is not known whether it is needed."""
+        policy = self._turn.sizePolicy()
+        policy.setRetainSizeWhenHidden(kept)
+        self._turn.setSizePolicy(policy)
 
     def _show_reverse(self) -> None:
         if self._reverse is not None:

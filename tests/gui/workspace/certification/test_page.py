@@ -361,7 +361,7 @@ def test_what_the_first_region_drawn_leaves_out_is_said(proof):
     view.show_refinement(7, 0, Refinement((whole, almost, *below)))
     assert view.icicle.root == 1
     assert view._outside.isVisibleTo(view)
-    assert "0.01 % of the input domain" in plain(view._outside.text())
+    assert "0.010 % of the input domain" in plain(view._outside.text())
     view.icicle.go_up()
     assert view._outside.isHidden()
 

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
+from fairdesk.answers.example import clearest, opposite
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.pair import MinimalPair
 from fairdesk.audit.store.records import PairQuery
@@ -19,6 +20,7 @@ from fairdesk.results.individual import RandomBaseline
 from fairdesk.wording import figures
 from fairdesk.wording.pairs import distance_text
 from tests import phrases
+from tests.answers.test_selection import add_pair
 from tests.gui.auditing import FakeWorker, Scales, Scholar, make_audit
 
 LONG = 20_000
@@ -422,3 +424,30 @@ def test_table_and_pair_can_be_read_in_a_small_window(qtbot, reading, wide, way)
         >= order.minimumWidth()
         > order.fontMetrics().horizontalAdvance(order.itemText(0))
     )
+
+
+def test_the_other_way_round_is_a_click_away_where_it_is_known(qtbot, opened, path):
+    with Store.open(path) as store:
+        shown = clearest(store)
+        scores = shown.partner_score, shown.row_score
+        turned = add_pair(store, shown.row, shown.partner, scores)
+    workspace = opened(path)
+    detail = workspace.examples.detail
+    workspace.show_pair(shown.id)
+    qtbot.waitUntil(detail._turn.isVisible, timeout=10_000)
+    assert f"pair {turned} " in detail._turn.text()
+    qtbot.mouseClick(detail._turn, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: getattr(detail.pair, "id", None) == turned, timeout=10_000)
+    assert workspace.examples._runs.currentData() != shown.run
+    # and back
+    qtbot.waitUntil(lambda: f"pair {shown.id} " in detail._turn.text(), timeout=10_000)
+    qtbot.mouseClick(detail._turn, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: detail.pair.id == shown.id, timeout=10_000)
+
+
+def test_without_another_way_round_no_button_offers_it(qtbot, reading):
+    detail = reading.examples.detail
+    with Store.open(reading.path) as store:
+        assert opposite(store, detail.pair) is None
+    qtbot.waitUntil(lambda: not detail._turn.sizePolicy().retainSizeWhenHidden(), timeout=10_000)
+    assert detail._turn.isHidden()
