@@ -6,16 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
-import msgspec
-
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.domain import Domain
 from fairdesk.wording.pairs import NARROW
 
-#: So many pairs of each order are looked at, and so many for an opposite one.
-_POOL, _SEARCHED = 200, 2_000
+#: So many pairs of each order are looked at.
+_POOL = 200
 #: The threshold that scores of decisions have. What is next to it a rounding could turn.
 _THRESHOLD = 0.5
 
@@ -54,8 +52,7 @@ def opposite(
     """Return the clearest pair of the same values with the decisions the other way round.
 
     Of a pair in which “White” is declined and “Black” approved it is one in which “Black” is
-    declined and “White” approved. ``None`` where there is none among the first pairs of these
-    values; see `clearest` for ``hidden``.
+    declined and “White” approved. See `clearest` for ``hidden``.
     """
     domain = store.spec.domain
     changed = _changed(domain, pair)
@@ -64,18 +61,12 @@ def opposite(
         (pair.row, pair.partner, (pair.partner_class, pair.row_class)),
         (pair.partner, pair.row, (pair.row_class, pair.partner_class)),
     ):
-        where: dict[str, str | tuple[float, float]] = {
-            domain.names[i]: (float(first[i]), float(first[i])) for i in changed
-        }
-        held = store.each_pair(msgspec.structs.replace(SHOWN, where=where))
-        pool += (
-            each
-            for each in islice(held, _SEARCHED)
-            if (each.row_class, each.partner_class) == decided
-            and _changed(domain, each) == changed
-            and (each.partner[changed] == second[changed]).all()
-            and _may_show(each, hidden)
-        )
+        codes = tuple((domain.names[i], float(first[i]), float(second[i])) for i in changed)
+        # few fit: they are sorted once found, which is quicker than to walk all in order
+        query = PairQuery(order="typicality", descending=True, changed=codes, decided=decided)
+        held = store.each_pair(query)
+        alike = (each for each in held if _changed(domain, each) == changed)
+        pool += islice((each for each in alike if _may_show(each, hidden)), _POOL)
     return min(pool, key=partial(_rank, domain), default=None)
 
 

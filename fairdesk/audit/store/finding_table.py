@@ -197,6 +197,13 @@ class FindingTable:
         if query.alone is not None:
             terms.append("sufficient_alone & ?")
             values.append(1 << self._protected(query.alone))
+        for name, code, other in query.changed:
+            column = self._column(name)
+            terms.append(f"{column} = ? AND {column.replace('x', 'y')} = ?")
+            values.extend((code, other))
+        if query.decided is not None:
+            terms.append("row_class = ? AND partner_class = ?")
+            values.extend(query.decided)
         for name, wanted in query.where.items():
             column = self._column(name)
             if isinstance(wanted, str):

@@ -310,6 +310,10 @@ class PairQuery(msgspec.Struct, frozen=True):
         Of these numbers only.
     alone : str, optional
         Those only whose decision changes when this protected attribute alone changes.
+    changed : tuple[(str, float, float), ...]
+        With these codes of protected attributes only: name, the instance's, the counterfactual's.
+    decided : tuple[int, int], optional
+        With these decisions only, of the instance and of its counterfactual.
     """
 
     run: int | None = None
@@ -322,6 +326,8 @@ class PairQuery(msgspec.Struct, frozen=True):
     plausible: bool = False
     among: tuple[int, ...] | None = None
     alone: str | None = None
+    changed: tuple[tuple[str, float, float], ...] = ()
+    decided: tuple[int, int] | None = None
 
 
 #: The order in which pairs are shown: plausible ones first, one attribute changed, diverse.

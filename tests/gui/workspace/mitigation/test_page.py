@@ -504,7 +504,8 @@ def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
     with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
         pass
     qtbot.waitUntil(page.export.isEnabled, timeout=10_000)
-    assert page.form.button.text().replace("&", "") == "Start mitigation"
+    # the record is read from the file after the last state came
+    qtbot.waitUntil(lambda: page.form.button.text().replace("&", "") == "Start mitigation")
     assert not page._going.isVisible()
     assert len(page.chart.drawing.points) == 8
     assert workspace.bar._again.text() == "&Run mitigation again…"
