@@ -408,7 +408,7 @@ class MainWindow(QMainWindow):
 
     def _run_again(self) -> None:
         if self.workspace is not None:
-            self.workspace.run_again()
+            self.workspace.requests.run_again()
 
     def _check_audit(self) -> None:
         if self.workspace is not None:

@@ -61,12 +61,12 @@ def choose(workspace, row):
 
 
 def test_whatever_is_asked_for_while_something_runs_waits_and_then_runs(qtbot, running):
-    running.run_again()
+    running.requests.run_again()
     (dialog,) = running.findChildren(AgainDialog)
     assert dialog._start.text().replace("&", "") == "Add to queue"
     dialog.accept()
     running.overview.repeat.emit(1)
-    running.measure_groups()
+    running.requests.measure_groups()
     assert [each.spec.method for each in running.queue.waiting] == ["uniform", "uniform", "groups"]
     # each with a seed of its own
     seeds = [each.spec.seed for each in running.queue.runs if each.spec.method == "uniform"]
@@ -78,7 +78,7 @@ def test_whatever_is_asked_for_while_something_runs_waits_and_then_runs(qtbot, r
 
 
 def test_methods_to_compare_are_added_while_something_runs(qtbot, running):
-    running.compare_methods()
+    running.requests.compare_methods()
     dialog = running.findChild(CompareDialog)
     assert dialog._start.text().replace("&", "") == "Add to queue"
     dialog.accept()

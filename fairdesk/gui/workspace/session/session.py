@@ -111,6 +111,10 @@ class Session(QObject):
         said = words.headline(self.spec, msgspec.structs.replace(run, state=state, message=""))
         return said.with_more(figures.changed_answers(run)).sentence
 
+    def record(self, number: int) -> RunRecord | None:
+        """Return a run by its number; ``None`` where it is not in the file yet."""
+        return next((run for run in self.runs if run.id == number), None)
+
     def load(self) -> None:
         """Read the runs from the file."""
         spec, decisions = self.spec, self.decisions

@@ -7,20 +7,18 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-import msgspec
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QUndoStack
 from PySide6.QtWidgets import QWidget
 
 from fairdesk.answers.answer import GroupOf, PairsOf, Part, SubgroupOf
 from fairdesk.answers.selection import all_off
 from fairdesk.app.run_queue import QueuedRun
-from fairdesk.app.time_limits import timed_run
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
-from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.pair import Pair
-from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
+from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import layouts, parts, theme
@@ -29,9 +27,8 @@ from fairdesk.gui.kit.keys import Found, actions_of, buttons_of, shortcut
 from fairdesk.gui.kit.pages import Pages
 from fairdesk.gui.kit.settings import Glance
 from fairdesk.gui.workspace.certification.page import ProofPage
-from fairdesk.gui.workspace.common.answering import estimates, proves
+from fairdesk.gui.workspace.common.answering import proves
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps
-from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare.page import ComparePage
 from fairdesk.gui.workspace.estimates.page import SharePage
 from fairdesk.gui.workspace.groups.page import GroupsPage
@@ -42,12 +39,12 @@ from fairdesk.gui.workspace.report.exports import Export
 from fairdesk.gui.workspace.report.page import ReportPage
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.shell import standings
-from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.data_page import DataPage
 from fairdesk.gui.workspace.shell.finding import find
 from fairdesk.gui.workspace.shell.log_page import LogPage
 from fairdesk.gui.workspace.shell.overview_page import OverviewPage
 from fairdesk.gui.workspace.shell.run_bar import RunBar
+from fairdesk.gui.workspace.shell.run_requests import RunRequests
 from fairdesk.gui.workspace.shell.standings import (
     COMPARE,
     DATA,
@@ -64,12 +61,7 @@ from fairdesk.gui.workspace.shell.standings import (
     SHARE,
 )
 from fairdesk.gui.workspace.subgroups.finding import Key
-from fairdesk.gui.workspace.subgroups.findings_view import METHOD
-from fairdesk.gui.workspace.subgroups.terms_view import text_columns
 from fairdesk.wording import language, words
-
-#: Seconds after which an estimate or a proof ends where nothing else was asked for.
-_SECONDS = 60.0
 
 
 class Workspace(QWidget):
@@ -106,6 +98,7 @@ class Workspace(QWidget):
         self._banner = parts.Banner()
         self.runner = Runner(self._session, self._banner, make_worker, self)
         self.queue = self.runner.queue
+        self.requests = RunRequests(self._session, self.runner, self)
         self.steps = Steps(NAMES, ICONS)
         self.overview = OverviewPage(self._session)
         self.data = DataPage(store.spec)
@@ -143,34 +136,35 @@ class Workspace(QWidget):
 
     def _listen(self) -> None:
         """Do what pages, bar and runs ask for."""
+        requests = self.requests
         self.steps.chosen.connect(self._pages.setCurrentIndex)
         self.overview.go.connect(self.show_page)
         self.overview.open_run.connect(self.show_run)
-        self.overview.repeat.connect(self.repeat)
-        self.overview.go_on.connect(self.continue_run)
+        self.overview.repeat.connect(requests.repeat)
+        self.overview.go_on.connect(requests.continue_run)
         self.overview.compare.connect(self.compare_with)
         for estimating in (self.overview.estimate, self.share.estimate):
-            estimating.connect(self.estimate)
+            estimating.connect(requests.estimate)
         for proving in (self.overview.prove, self.proof.prove):
-            proving.connect(self.prove)
-        self.proof.go_on.connect(self.prove_more)
+            proving.connect(requests.prove)
+        self.proof.go_on.connect(requests.prove_more)
         self.proof.stop.connect(self.runner.stop)
         self.proof.show_examples.connect(self._show_examples)
         for showing in (self.overview.open_part, self.share.show_pairs):
             showing.connect(self.show_part)
-        self.overview.find_groups.connect(self.find_groups)
-        self.groups.find_groups.connect(self.find_groups)
-        self.groups.compare_words.connect(self.compare_words)
-        self.groups.measure_groups.connect(self.measure_groups)
-        self.groups.again.connect(self.find_groups_again)
-        self.groups.compare.connect(lambda method: self.runner.ask((self._anew(method, None),)))
+        self.overview.find_groups.connect(requests.find_groups)
+        self.groups.find_groups.connect(requests.find_groups)
+        self.groups.compare_words.connect(requests.compare_words)
+        self.groups.measure_groups.connect(requests.measure_groups)
+        self.groups.again.connect(requests.find_groups_again)
+        self.groups.compare.connect(requests.run_method)
         self.examples.pair_wanted.connect(self.show_pair)
-        self.compare.compare_methods.connect(self.compare_methods)
-        self.compare.diagnose.connect(self.diagnose)
+        self.compare.compare_methods.connect(requests.compare_methods)
+        self.compare.diagnose.connect(requests.diagnose)
         for asker in (self.overview.start, self.examples.start, self.report.start):
-            asker.connect(self.run_again)
+            asker.connect(requests.run_again)
         self.repair.repair.connect(lambda run: self.runner.ask((run,)))
-        self.repair.search.connect(self.run_again)
+        self.repair.search.connect(requests.run_again)
         self.repair.show_examples.connect(partial(self.show_page, EXAMPLES))
         for page in (self.repair, self.report):
             page.stands.connect(self._tell)
@@ -194,7 +188,7 @@ class Workspace(QWidget):
         strip.dropped.connect(runner.drop)
         strip.restored.connect(runner.restore)
         strip.stopped.connect(lambda _number: runner.stop())
-        strip.add.connect(self.run_again)
+        strip.add.connect(self.requests.run_again)
         strip.stop_all.connect(self.stop_all)
         strip.go_on.connect(runner.advance)
         strip.report.connect(partial(self.show_page, REPORT))
@@ -367,100 +361,11 @@ class Workspace(QWidget):
         elif answers in ABOUT_GROUPS:
             self.groups.show_run(run)
 
-    def estimate(self) -> None:
-        """Estimate how common it is."""
-        self.runner.ask((self._anew(estimates(self._session.spec), _SECONDS),))
-
-    def prove(self) -> None:
-        """Prove what can be proven."""
-        self.runner.ask((self._anew("certify", _SECONDS),))
-
-    def prove_more(self, number: int, seconds: float) -> None:
-        """Go on with a run that proves, for so many seconds."""
-        run = self._record(number)
-        if run is not None:
-            spec = msgspec.structs.replace(
-                run.spec, budget=Budget(seconds=seconds), continues=run.id
-            )
-            self.runner.ask((timed_run(spec),))
-
-    def find_groups(self) -> None:
-        """Look for groups that rules describe; where there are none, for words in texts."""
-        if self._session.spec.domain.grouping:
-            self.runner.ask((self._anew(METHOD, None),))
-        else:
-            self.compare_words()
-
-    def find_groups_again(self, number: int, theta: float) -> None:
-        """Look for groups as a run did, with another least support."""
-        run = self._record(number)
-        if run is not None:
-            options = {**run.spec.options, "theta": theta}
-            self.runner.ask((msgspec.structs.replace(run.spec, options=options),))
-
-    def compare_words(self) -> None:
-        """Compare sentences that name different people, in the first text that the model reads."""
-        texts = text_columns(self._session.spec)
-        if texts:
-            self.runner.ask((msgspec.structs.replace(self._anew(METHOD, None), text=texts[0]),))
-
-    def measure_groups(self) -> None:
-        """Count how groups fare; no model is needed for that."""
-        self.runner.ask((self._anew("groups", None),))
-
-    def diagnose(self) -> None:
-        """Check whether the search's own estimates hold."""
-        self.runner.ask((self._anew("diagnose", None),))
-
-    def repeat(self, number: int) -> None:
-        """Make a run again with the next seed that was not used for it."""
-        run = self._record(number)
-        if run is not None:
-            self.runner.ask((msgspec.structs.replace(run.spec, seed=self._next_seed(run.spec)),))
-
-    def continue_run(self, number: int) -> None:
-        """Go on with a run: others than it has found already are found, or more is proven."""
-        run = self._record(number)
-        if run is not None and proves(run):
-            self.prove_more(number, run.spec.budget.seconds or 10 * _SECONDS)
-        elif run is not None:
-            spec = msgspec.structs.replace(
-                run.spec, seed=self._next_seed(run.spec), continues=run.id
-            )
-            self.runner.ask((spec,))
-
     def compare_with(self, number: int) -> None:
         """Show a run in the comparison, where others are chosen."""
         self.show_page(COMPARE)
         self.compare.show_runs()
         self.compare.runs.choose_beside(number)
-
-    def compare_methods(self) -> None:
-        """Ask for runs of several methods, and begin them once the model is open."""
-        if self.asks_nobody:
-            return
-        seed = max((run.seed for run in self._made()), default=-1) + 1
-        dialog = CompareDialog(self._session.spec, seed, self, queued=not self.runner.idle)
-        dialog.accepted.connect(lambda: self.runner.ask(dialog.runs()))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # not modal to the help
-        dialog.open()
-
-    def run_again(self) -> None:
-        """Ask for another run, and begin it once the model is open."""
-        if self.asks_nobody:
-            return
-        # a repair is asked for on its own page
-        runs = [run for run in self._session.runs if not repairs(run)]
-        spec = self._session.spec
-        # what is offered first must be possible
-        first = METHOD if not runs and all_off(spec, QuestionKind.EXAMPLES) else ""
-        last = runs[-1] if runs else None
-        dialog = AgainDialog(spec, last, self, method=first, queued=not self.runner.idle)
-        dialog.accepted.connect(lambda: self.runner.ask((dialog.run(),)))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # not modal to the help
-        dialog.open()
 
     def _run_like_the_last(self) -> None:
         """Ask for another run of the kind that was made last."""
@@ -468,7 +373,7 @@ class Workspace(QWidget):
             self.show_page(REPAIR)
             self.repair.open_form()
         else:
-            self.run_again()
+            self.requests.run_again()
 
     def stop_and_keep(self) -> None:
         """Stop the run; returns when what it found is safe in the file."""
@@ -539,7 +444,7 @@ class Workspace(QWidget):
     def _open_queued(self, number: int) -> None:
         """Show the page of a run of the queue."""
         run = self.queue.find(number)
-        if run is not None and run.run_id and self._record(run.run_id) is not None:
+        if run is not None and run.run_id and self._session.record(run.run_id) is not None:
             self.show_run(run.run_id)
         elif run is not None:
             self._show_answer(run.spec)
@@ -556,7 +461,7 @@ class Workspace(QWidget):
 
     def show_run(self, number: int) -> None:
         """Show what a run answered."""
-        run = self._record(number)
+        run = self._session.record(number)
         if run is None:
             return
         if method_named(run.method).answers is QuestionKind.EXAMPLES:
@@ -577,25 +482,6 @@ class Workspace(QWidget):
         self.show_page(EXAMPLES)
         if pairs:
             self.examples.pairs.filters.show_chosen(pairs)
-
-    def _record(self, number: int) -> RunRecord | None:
-        return next((run for run in self._session.runs if run.id == number), None)
-
-    def _anew(self, method: str, seconds: float | None) -> RunSpec:
-        """Ask for a run of a method as it is usually made."""
-        method_named(method)
-        fresh = timed_run(RunSpec(method, budget=Budget(seconds=seconds), plausible=True))
-        return msgspec.structs.replace(fresh, seed=self._next_seed(fresh))
-
-    def _next_seed(self, run: RunSpec) -> int:
-        """Return a seed that no run of the method has used, the first above all of them."""
-        used = [each.seed for each in self._made() if each.method == run.method]
-        return max(used, default=-1) + 1
-
-    def _made(self) -> tuple[RunSpec, ...]:
-        """Return what was asked of all runs, those included that wait."""
-        queued = tuple(each.spec for each in self.queue.runs)
-        return (*(each.spec for each in self._session.runs), *queued)
 
     def _compared(self) -> tuple[int, tuple[QueuedRun, ...]]:
         """Return which of several searches to compare is under way, and all of them; else 0."""

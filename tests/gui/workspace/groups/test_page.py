@@ -516,13 +516,13 @@ def test_the_runs_that_are_asked_for(opened, path):
     workspace = opened(path)
     asked = []
     workspace.runner.ask = asked.extend
-    workspace.find_groups()
-    workspace.measure_groups()
+    workspace.requests.find_groups()
+    workspace.requests.measure_groups()
     assert [(each.method, each.budget.seconds) for each in asked] == [
         ("testsgd", None),
         ("groups", None),
     ]
-    workspace.compare_words()
+    workspace.requests.compare_words()
     assert len(asked) == 2  # no text, no words
 
 
@@ -716,7 +716,7 @@ def test_where_nobody_can_be_compared_the_searches_are_off_and_say_why(opened, t
         assert reason in start.accessibleDescription()
         assert any(reason in each.text() for each in empty.findChildren(QLabel))
     assert workspace.bar._again.text() == "&Find subgroups…"
-    workspace.run_again()
+    workspace.requests.run_again()
     (dialog,) = workspace.findChildren(AgainDialog)
     assert dialog.picker.key == "testsgd"
     dialog.reject()
@@ -766,7 +766,7 @@ def test_what_the_model_is_not_given_tells_groups_apart(qtbot, opened, unseen):
     assert people.table.model().index(0, 0).data() == "female"
     asked = []
     workspace.runner.ask = asked.extend
-    workspace.find_groups()
+    workspace.requests.find_groups()
     assert asked[0].method == "testsgd"
 
 
@@ -785,8 +785,8 @@ def test_measuring_the_groups_of_decisions_opens_no_model(opened, path, spec, tm
     assert workspace.groups.tabs.currentWidget() is workspace.groups.tables
     begun = []
     workspace._session.start = lambda worker, run: begun.append((worker, run))
-    workspace.measure_groups()
-    workspace.find_groups()
+    workspace.requests.measure_groups()
+    workspace.requests.find_groups()
     ((worker, run),) = begun
     assert run.method == "groups"
     worker.close()

@@ -589,7 +589,7 @@ def test_another_run_after_a_repair_is_asked_for_where_it_belongs(qtbot, opened,
     assert workspace.steps.currentRow() == NAMES.index(REPAIR)
     assert workspace.repair.fold.is_open
     # the menu’s search is none of a repair’s
-    workspace.run_again()
+    workspace.requests.run_again()
     dialog = workspace.findChild(AgainDialog)
     assert dialog.run().method == "uniform"
     dialog.reject()

@@ -597,7 +597,7 @@ def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opene
     assert "pairs" not in " ".join(words_of(audit.overview))
     assert audit.steps.item(NAMES.index(EXAMPLES)).isHidden()
     assert not audit.bar.isVisible()
-    audit.run_again()
+    audit.requests.run_again()
     assert not audit.findChildren(AgainDialog)
     audit.overview._press()
     assert audit.groups.isVisible()
@@ -655,7 +655,7 @@ def test_a_model_that_does_not_open_can_be_stopped(qtbot, reading, monkeypatch):
     reading.runner.ask((RUN,))
     assert reading.bar._stop.isVisible()
     # another run can be asked for meanwhile, and waits
-    reading.run_again()
+    reading.requests.run_again()
     (dialog,) = reading.findChildren(AgainDialog)
     dialog.accept()
     assert len(reading.queue.waiting) == 2
@@ -680,7 +680,7 @@ def test_a_stop_is_shown_until_it_has_stopped(qtbot, reading):
 
 
 def test_the_same_again_takes_the_next_seed(qtbot, reading):
-    reading.run_again()
+    reading.requests.run_again()
 
     dialog = reading.findChild(AgainDialog)
     run = dialog.run()
