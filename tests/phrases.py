@@ -180,6 +180,8 @@ APPENDIX = "Appendix: details"
 EVIDENCE_SECTION = "Evidence and verification"
 ERROR_RATES = "Error rates by group"
 NOT_FILLED_IN = "Not filled in yet"
+#: Begins what a draft says in the place of a field; a required one says that it is.
+MISSING, MISSING_REQUIRED = "Missing: ", "Missing, required: "
 DRAFT = "Draft: not signed off"
 TO_REPEAT_IT = "Commands to repeat the runs"
 INDIVIDUAL_AUDIT = "Audit for individual discrimination"

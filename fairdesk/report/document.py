@@ -418,7 +418,7 @@ def _cover(spec: AuditSpec, moment: datetime, stands: str) -> tuple[Fact, ...]:
         else Fact("Model", f"{model} ({spec.model.format})"),
         Fact("Data", f"{source}, {words.counted(spec.data.rows, spec.person)}"),
         Fact("Compared by", _compared_by(spec)),
-        Fact("State of", evidence.date_text(moment)),
+        Fact("As of", evidence.date_text(moment)),
         Fact("Status", stands),
         Fact("Audit", evidence.identity(spec)),
         Fact("Made with", f"FairDesk {spec.versions.get('FairDesk', '')}".strip()),

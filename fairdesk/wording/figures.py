@@ -581,33 +581,33 @@ def sampling_sentence(run: RunRecord) -> str:
     compared = compared_with_sampling(run)
     if compared is None:
         return ""
-    values = {
-        "own": _to_one_place(compared.own),
-        "low": _to_one_place(compared.low),
-        "drawn": words.number(compared.n_samples),
-    }
+    values = {"own": _to_one_place(compared.own)}
     if compared.random is None:
         return say(
-            "Queries per plausible pair: {own}. Random sampling of plausible instances found none "
-            "among {drawn}: it needs at least {low} (95 % CI).",
+            "Random sampling of plausible instances found no pair among {drawn} ({own} queries per "
+            "pair in the search, at least {low} in random sampling, 95 % CI).",
+            low=_to_one_place(compared.low),
+            drawn=words.number(compared.n_samples),
             **values,
         )
-    said = say_many(
-        compared.found,
-        "Queries per plausible pair: {own}; {random} in random sampling of plausible instances "
-        "(95 % CI {ends}; {n} pair among {drawn} instances).",
-        "Queries per plausible pair: {own}; {random} in random sampling of plausible instances "
-        "(95 % CI {ends}; {n} pairs among {drawn} instances).",
-        random=_to_one_place(compared.random),
-        ends=words.ends(values["low"], _to_one_place(compared.high)),
-        own=values["own"],
-        drawn=values["drawn"],
-    )
+    values["random"] = _to_one_place(compared.random)
     if compared.own < compared.low:
-        return f"{said} {say('The search needs fewer.')}"
+        return say(
+            "The search needs fewer queries than random sampling of plausible instances ({own} "
+            "against {random} per pair).",
+            **values,
+        )
     if compared.own > compared.high:
-        return f"{said} {say('The search needs more.')}"
-    return f"{said} {say('The difference is not statistically significant.')}"
+        return say(
+            "The search needs more queries than random sampling of plausible instances ({own} "
+            "against {random} per pair).",
+            **values,
+        )
+    return say(
+        "The search and random sampling of plausible instances do not differ significantly in "
+        "queries ({own} against {random} per pair).",
+        **values,
+    )
 
 
 def _to_one_place(value: float) -> str:

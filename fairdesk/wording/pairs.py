@@ -110,17 +110,15 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
     }
     told = [
         say(
-            "{plausible} of {n} pairs compared with the data are plausible ({share}): both "
-            "instances are nearer to a data row than the farthest 5\u00a0% of the data rows held "
-            "out for this check. How typical they are was not estimated: the data have too few "
-            "rows or too many attributes.",
+            "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
+            "instance is farther from the data than 95\u00a0% of data rows. How typical they are "
+            "was not estimated: the data have too few rows or too many attributes.",
             **values,
         )
         if reference.by_distance
         else say(
-            "{plausible} of {n} pairs compared with the data are plausible ({share}): both "
-            "instances are more usual than the rarest 5\u00a0% of the data rows held out for this "
-            "check, and nearer to a data row than the farthest 5\u00a0% of them.",
+            "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
+            "instance is rarer, or farther from the data, than 95\u00a0% of data rows.",
             **values,
         )
     ]
@@ -135,11 +133,11 @@ def _held_against(reference: Reference) -> str:
     if reference.uniform is not None:
         values["uniform"] = words.shown_percent(reference.uniform, 1)
         return say(
-            "Of the data rows held out, {held_out} are plausible; of instances drawn uniformly "
-            "from the input domain, {uniform}.",
+            "Of data rows held out for this check, {held_out} are plausible; of instances drawn "
+            "uniformly from the input domain, {uniform}.",
             **values,
         )
-    return say("Of the data rows held out, {held_out} are plausible.", **values)
+    return say("Of data rows held out for this check, {held_out} are plausible.", **values)
 
 
 def naturalness_sentence(share: PlausibleShare) -> str:
@@ -163,18 +161,31 @@ def naturalness_sentence(share: PlausibleShare) -> str:
     )
 
 
-def plausible_in_short(share: PlausibleShare) -> str:
-    """Write the share in a line, for below a table: never without what it is held against."""
+def plausible_in_short(share: PlausibleShare, whole: tuple[int, int] = (0, 0)) -> str:
+    """Write the share in a line, for below a table: never without what it is held against.
+
+    Parameters
+    ----------
+    share : PlausibleShare
+        Of one run.
+    whole : tuple[int, int]
+        The plausible pairs of all runs and those compared: what the report counts.
+    """
     reference = share.reference
-    told = {
-        "share": words.percent(share.plausible, share.compared),
-        "held_out": words.shown_percent(reference.held_out, 1),
-    }
+    part = words.percent(share.plausible, share.compared)
+    pairs = say("{share} of the pairs", share=part)
+    if whole[1] > share.compared:
+        pairs = say(
+            "{share} of the pairs of this run, {all} of those of all runs",
+            share=part,
+            all=words.percent(*whole),
+        )
+    told = {"pairs": pairs, "held_out": words.shown_percent(reference.held_out, 1)}
     if reference.uniform is None:
-        return say("Plausible: {share} of the pairs; {held_out} of data rows held out.", **told)
+        return say("Plausible: {pairs}; {held_out} of data rows held out.", **told)
     return say(
-        "Plausible: {share} of the pairs; {held_out} of data rows held out; {uniform} of "
-        "instances drawn uniformly.",
+        "Plausible: {pairs}; {held_out} of data rows held out; {uniform} of instances drawn "
+        "uniformly.",
         **told,
         uniform=words.shown_percent(reference.uniform, 1),
     )

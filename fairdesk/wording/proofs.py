@@ -241,9 +241,10 @@ def drawn_sentence(estimated: Estimated) -> str:
 
 def about_percent(value: float) -> str:
     """Write a share that is not proven: ``about 0.02 %``, or ``below 0.01 %``."""
-    text = shown_percent(value, 2)
+    # a region with a value that no row has is not said in other words than one of hardly any
+    text = shown_percent(max(value, 1e-9), 2)
     # nought and whole are told as bounds already
-    bound = 0 < value < 1 and round(100 * value, 2) in (0, 100)
+    bound = value < 1 and round(100 * value, 2) in (0, 100)
     return text if bound else say("about {share}", share=text)
 
 

@@ -172,16 +172,16 @@ def test_every_field_is_printed(audited, tmp_path):
     assert [told for told in marked.values() if told not in said] == []
     assert "20 November 2026" in said
     assert BOTH in said
-    assert phrases.NOT_FILLED_IN not in said
+    assert phrases.MISSING not in said
+    assert phrases.MISSING_REQUIRED not in said
 
 
 def test_a_draft_asks_for_every_field(report):
     said = words_of(report)
     for field in fields_of("annex-iv"):
         if field.when is None:
-            assert re.search(rf"{re.escape(field.label)}\.? {phrases.NOT_FILLED_IN}", said), (
-                field.key
-            )
+            missing = rf"{re.escape(field.label)}\.? ({phrases.MISSING}|{phrases.MISSING_REQUIRED})"
+            assert re.search(missing, said), field.key
 
 
 def test_rules_are_told_once_with_their_dates(report):

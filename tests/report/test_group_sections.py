@@ -14,6 +14,7 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.groups.metrics.outcomes import newcombe
+from fairdesk.report.blocks import Facts
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import (
     group_files,
@@ -132,7 +133,7 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         "Source: Subgroup discovery, run 2. Also: ",
         "Source: Group metrics, run 4. Also: ",
         # rule sets
-        "with 90.25 % confidence. It is narrower",
+        "Published method It states a margin of",
         "Values of job were taken one by one.",
         "+", "−62.4 −66.1 to −58.0 < 0.0001 6.7 % −59.0 1",
         "income below 20.5",
@@ -270,6 +271,32 @@ def test_one_result_at_every_minimum_support_is_a_sentence(tmp_path):
 def test_no_number_of_queries_is_promised_for_each_instance(text):
     assert "queried once for each of the" not in text
     assert "Combinations that a constraint forbids are not queried" in text
+
+
+def test_the_order_of_subgroups_is_said_as_it_is(tmp_path):
+    few = msgspec.structs.replace(RULE, conditions=(Condition("age", high=80.0),), support=0.97)
+    said = "largest gap first, then those that leave under 5 % of the rows outside"
+    for rules, shown in (((MINED, RULE, few), True), ((MINED, RULE), False)):
+        folder = tmp_path / str(shown)
+        folder.mkdir()
+        with people_store(folder, ("sex", "age")) as store:
+            measured(store, "testsgd", rules)
+            assert (said in text_of(store)) == shown
+
+
+def test_limits_are_told_by_subject_and_the_papers_margin_in_the_appendix(audited):
+    report = make_report(audited)
+    heads = [each.text for each in blocks_of(section_of(report, "limits"), "Heading")]
+    assert heads == ["Groups", "Every audit", "Limitations stated by the auditor"]
+    margin = "It states a margin of"
+    facts = [
+        (section.key, fact.value)
+        for section in report.sections
+        for block in section.blocks
+        if isinstance(block, Facts)
+        for fact in block.facts
+    ]
+    assert [key for key, value in facts if value.startswith(margin)] == ["appendix"]
 
 
 def test_similar_subgroups_and_those_that_chance_explains_are_explained(text):

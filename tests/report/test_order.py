@@ -131,6 +131,8 @@ def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path
     said = told["Checked on rows of the data"]
     share = f"({100 * right / whole:.1f}\u00a0%)"
     assert f"in {right:,} of the {whole:,} rows with both a decision" in said
+    guessing = max(40 + 10, whole - 50) / whole
+    assert said.endswith(f"more frequent outcome would match in {100 * guessing:.1f}\u00a0%.")
     assert share in said
 
 

@@ -295,11 +295,23 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
 @pytest.mark.parametrize(
     ("queries", "sampled", "said"),
     [
-        (9_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), "The search needs fewer."),
-        (60_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), "The search needs more."),
-        (28_000, (1_000, 20, 4_000, 8_000, 0.0123, 0.0307), phrases.NOT_SIGNIFICANT),
-        (9_000, (1_000, 0, 4_000, 8_000, 0.0, 0.0037), "at least 1,081"),
-        (9_000, (1_000, 1, 4_000, 8_000, 0.0001, 0.0037), "; 1 pair among 1,000 instances)"),
+        (
+            9_000,
+            (1_000, 20, 4_000, 8_000, 0.0123, 0.0307),
+            "The search needs fewer queries than random sampling",
+        ),
+        (
+            60_000,
+            (1_000, 20, 4_000, 8_000, 0.0123, 0.0307),
+            "The search needs more queries than random sampling",
+        ),
+        (
+            28_000,
+            (1_000, 20, 4_000, 8_000, 0.0123, 0.0307),
+            "do not differ significantly in queries",
+        ),
+        (9_000, (1_000, 0, 4_000, 8_000, 0.0, 0.0037), "no pair among 1,000 ("),
+        (9_000, (1_000, 1, 4_000, 8_000, 0.0001, 0.0037), "(10.0 against 4,000 per pair)"),
     ],
 )
 def test_a_search_is_compared_with_random_sampling(tmp_path, queries, sampled, said):
@@ -317,7 +329,7 @@ def test_a_search_is_compared_with_random_sampling(tmp_path, queries, sampled, s
     assert compared.random == (4_000 / sampled[1] if sampled[1] else None)
     told = figures.near_sentence(spec, ended)
     assert figures.sampling_sentence(ended) in told
-    assert f"pair: {own:,.{1 if own < 100 else 0}f}" in told
+    assert f"({own:,.{1 if own < 100 else 0}f} " in told
     assert said in told
     without = msgspec.structs.replace(ended, figures=())
     assert figures.sampling_sentence(without) == ""

@@ -30,10 +30,13 @@ def test_it_is_said_beside_what_it_is_held_against():
         assert figure not in said.sentence
     for figure in ("1,240", "26,221", "4.7", "92.6", "0.2\u00a0%"):
         assert figure in said.sentence
-    assert "more usual than the rarest 5\u00a0% of the data rows held out" in said.sentence
+    assert "rarer, or farther from the data, than 95\u00a0% of data rows." in said.sentence
     assert "can have a counterfactual that is not plausible" in said.sentence
     short = plausible_in_short(share())
     assert all(figure in short for figure in ("4.7", "92.6", "0.2"))
+    assert "all runs" not in plausible_in_short(share(), (1_240, 26_221))
+    several = plausible_in_short(share(), (2_000, 40_000))
+    assert "4.7\u00a0% of the pairs of this run, 5.0\u00a0% of those of all runs;" in several
 
 
 def test_where_less_is_known_less_is_said():

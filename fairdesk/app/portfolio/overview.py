@@ -213,7 +213,7 @@ def _report(found: Overview, summaries: dict[str, Summary]) -> Report:
         identity=_KIND,
         cover=(
             Fact("Audits", f"{words.number(done)} of {words.number(len(found.audits))} done"),
-            Fact("State of", found.moment[:10]),
+            Fact("As of", found.moment[:10]),
             Fact("Made with", found.made_with),
         ),
         promise=_PROMISE,

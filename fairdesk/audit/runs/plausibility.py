@@ -200,6 +200,12 @@ class PlausibleShare(msgspec.Struct, frozen=True):
     reference: Reference
 
 
+def plausible_counts(store: Store, run: int | None = None) -> tuple[int, int]:
+    """Count the plausible pairs of a run, or of all, and those that were compared at all."""
+    query = msgspec.structs.replace(SHOWN, run=run, within=FARTHEST)
+    return store.count(msgspec.structs.replace(query, plausible=True)), store.count(query)
+
+
 def plausible_share(store: Store, people: Rows, run: int | None = None) -> PlausibleShare | None:
     """Count the plausible pairs of a run, or of all; ``None`` where none was compared.
 
@@ -213,7 +219,7 @@ def plausible_share(store: Store, people: Rows, run: int | None = None) -> Plaus
         Of one run only.
     """
     query = msgspec.structs.replace(SHOWN, run=run, within=FARTHEST)
-    compared, reference = store.count(query), store.reference()
+    (plausible, compared), reference = plausible_counts(store, run), store.reference()
     if not compared or reference is None:
         return None
     first = store.pairs(query, 0, SHOWN_FIRST)
@@ -221,7 +227,7 @@ def plausible_share(store: Store, people: Rows, run: int | None = None) -> Plaus
     drawn = np.random.default_rng(0).permutation(len(people))[: len(first)]
     alike = Similarity(store.spec.domain, people).atn
     return PlausibleShare(
-        store.count(msgspec.structs.replace(query, plausible=True)),
+        plausible,
         compared,
         sum(pair.plausible or 0 for pair in first),
         len(first),

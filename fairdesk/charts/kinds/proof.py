@@ -155,7 +155,7 @@ def alone_of(
     return tuple(
         space_of(
             f"When only {words.quoted(figure.attributes[0])} changes"
-            + " (pairs known)" * (figure.attributes[0] in known and not figure.falsified),
+            + " (pairs found)" * (figure.attributes[0] in known and not figure.falsified),
             figure,
         )
         for figure in measured

@@ -77,33 +77,31 @@ class ShareBars:
         return say("Bars of shares. {said}.", said=said)
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
-        """Put each bar below its name and number, and the scale below all."""
+        """Put each bar below its name and number, and the scale above all, where it is seen."""
         lead = paper.lead
-        row = (1.2 + _BAR + _GAP) * lead
-        bottom = row * len(self.bars) - 0.5 * _GAP * lead
+        row, first = (1.2 + _BAR + _GAP) * lead, 1.4 * lead
+        bottom = first + row * len(self.bars) - _GAP * lead
         # bars begin at 0, whatever part is wanted: else their lengths would mean nothing
         reach = paper.part[1] if paper.part else self.reach
         shapes: list[Shape] = []
         for value, text in percent_ticks(ticks(100 * reach, 5, 1e-4)):
             x, half = value / 100 / reach * paper.width, paper.extent(text, paper.small) / 2
             if x + half <= paper.width:
-                shapes.append(Path((((x, lead), (x, bottom)),), "line"))
+                shapes.append(Path((((x, first - 0.3 * lead), (x, bottom)),), "line"))
                 x = max(x, half)
-                y = bottom + 0.6 * lead
-                shapes.append(Words(x, y, text, "quiet", "middle", paper.small))
+                shapes.append(Words(x, 0.5 * lead, text, "quiet", "middle", paper.small))
         spots: list[Spot] = []
         for place, bar in enumerate(self.bars):
-            shapes += _bar(bar, place * row, paper, paper.width / reach)
+            top = first + place * row
+            shapes += _bar(bar, top, paper, paper.width / reach)
             high = (1.2 + _BAR) * lead
-            spots.append(
-                Spot(place, f"{bar.name}: {bar.value}", 0.0, place * row, paper.width, high)
-            )
+            spots.append(Spot(place, f"{bar.name}: {bar.value}", 0.0, top, paper.width, high))
             if place in marked:
-                frame = place * row + 1.2 * lead, paper.width - 1.0, _BAR * lead
+                frame = top + 1.2 * lead, paper.width - 1.0, _BAR * lead
                 shapes.append(Box(0.5, *frame, None, "accent"))
         order = (tuple(range(len(spots))),)
         axis = Axis(0.0, paper.width, 0.0, reach)
-        return Laid(bottom + 1.2 * lead, shapes, spots, down=order, axis=axis)
+        return Laid(bottom + 0.2 * lead, shapes, spots, down=order, axis=axis)
 
 
 def _bar(bar: ShareBar, top: float, paper: Paper, scale: float) -> Iterator[Shape]:

@@ -132,10 +132,8 @@ def facts(
 def to_do(field: Field, template: TemplateKey) -> str:
     """Say in the place of an empty field that it is empty, and what belongs there."""
     if template in field.required_by:
-        empty = say("Not filled in yet; the report cannot be final without it.")
-    else:
-        empty = say("Not filled in yet.")
-    return f"{empty} {say(field.help)}"
+        return say("Missing, required: {what}", what=say(field.help))
+    return say("Missing: {what}", what=say(field.help))
 
 
 def read_details(path: Path) -> Details:

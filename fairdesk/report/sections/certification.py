@@ -63,9 +63,9 @@ _WEIGHTED = fixed(
     "The data-weighted share multiplies the shares that each value has in the data, as if the "
     "attributes were independent; it is not the share of a real population."
 )
-_PAIRS_KNOWN = fixed("pairs known")
+_PAIRS_KNOWN = fixed("pairs found")
 _KNOWN_MEANS = fixed(
-    "“Pairs known”: in pairs of this audit, changing this attribute alone changes the decision; "
+    "“Pairs found”: in pairs of this audit, changing this attribute alone changes the decision; "
     "no share of them was computed."
 )
 #: Regions of each kind that are listed.
@@ -362,23 +362,22 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
         rows = tuple(
             (each.group, *each.ends, *((_observed(each.observed),) if known else ()))
             for each in bounded
+            if not each.is_outside
         )
         header = ("Group", "Proven, at least", "Proven, at most")
-        blocks.append(
-            Grid(
-                header=(*header, "Observed in the data rows") if known else header,
-                rows=rows,
-                widths=(2.0, 1.0, 1.0, 1.0) if known else (2.0, 1.0, 1.0),
-                right=(1, 2, 3) if known else (1, 2),
-                caption=say(
-                    "Bounds of the selection rates by {name} in the population (a model of the "
-                    "data)",
-                    name=words.quoted(rates.attribute),
-                ),
-                key=f"rates-{place}-{run.id}",
-                evidence="" if known else "proven",
-            )
+        grid = Grid(
+            header=(*header, "Observed in the data rows") if known else header,
+            rows=rows,
+            widths=(2.0, 1.0, 1.0, 1.0) if known else (2.0, 1.0, 1.0),
+            right=(1, 2, 3) if known else (1, 2),
+            caption=say(
+                "Bounds of the selection rates by {name} in the population (a model of the data)",
+                name=words.quoted(rates.attribute),
+            ),
+            key=f"rates-{place}-{run.id}",
+            evidence="" if known else "proven",
         )
+        blocks += [grid] if rows else []
         notes = [*(each.note for each in bounded), ratio_sentence(rates, bounded, tables, section)]
         blocks.append(Text(" ".join(filter(None, notes))))
     return blocks
@@ -416,8 +415,8 @@ def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
             widths=(1.6, 1, 1, 1),
             right=(1, 2, 3),
             caption=(
-                "Shares of the input domain for each protected attribute alone; the others are "
-                "treated like attributes that are not protected"
+                "Shares of the input domain when one protected attribute changes alone, the "
+                "others being equal"
             ),
             key=f"alone-{run.id}",
             evidence="proven",
@@ -502,9 +501,9 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
             (
                 rule_words.rule_text(spec, each.conditions),
                 proof_words.least_percent(each.share),
-                words.shown_percent(each.population, 2),
+                proof_words.about_percent(each.population),
             )
-            for each in found[:_REGIONS]
+            for each in sorted(found, key=lambda each: -each.population)[:_REGIONS]
         )
         blocks.append(
             Grid(

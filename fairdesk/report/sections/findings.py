@@ -135,7 +135,9 @@ def results(material: Material) -> Section:
         blocks.append(Callout(say("Examples, not a rate."), words.EXAMPLES))
     if (share := material.gathered.plausible) is not None:
         blocks.append(Text(plausible_pairs(share).sentence))
-        blocks.append(appended(Text(naturalness_sentence(share))))
+        blocks.append(
+            Facts((Fact("Likeness to the data", naturalness_sentence(share)),), appended=True)
+        )
     for run in material.searches:
         made = _run_blocks(material, run)
         blocks += made if run is _main(material) else map(appended, made)

@@ -60,24 +60,44 @@ def limits(material: Material) -> Section:
     )
 
 
-def _known_limits(material: Material) -> Iterator[Text]:
-    """Yield the limits of what was done in this audit, and is told in this report."""
-    has = material.chapters.__contains__
-    if material.one_by_one and has("results"):
+def _known_limits(material: Material) -> Iterator[Block]:
+    """Yield the limits of what was done in this audit, and is told in this report, by subject."""
+    for subject, texts in (
+        ("Pairs", _of_pairs(material)),
+        ("Groups", _of_groups(material)),
+        ("Certification and mitigation", _of_proofs(material)),
+        ("Every audit", _of_all(material)),
+    ):
+        if held := list(texts):
+            yield Heading(subject)
+            yield from held
+
+
+def _of_pairs(material: Material) -> Iterator[Text]:
+    if material.one_by_one and "results" in material.chapters:
         yield from passages.limits("searches", people=material.people, person=material.spec.person)
-    if material.subtle and has("subtle"):
+
+
+def _of_groups(material: Material) -> Iterator[Text]:
+    if material.subtle and "subtle" in material.chapters:
         if any(not run.spec.text for run in material.subtle):
             yield from passages.limits("rules")
         if any(run.spec.text for run in material.subtle):
             yield from passages.limits("terms")
     if material.measured is not None:
         yield from passages.limits("rates")
-    if material.proofs and has("certification"):
+
+
+def _of_proofs(material: Material) -> Iterator[Text]:
+    if material.proofs and "certification" in material.chapters:
         yield from passages.limits("proofs", people=material.people)
-    if material.repairs and has("mitigation"):
+    if material.repairs and "mitigation" in material.chapters:
         place = str(material.number("mitigation") or "")
         where = " For what this does not show, see the end of section {place}."
         yield from passages.limits("mitigation", where=say(where, place=place) if place else "")
+
+
+def _of_all(material: Material) -> Iterator[Text]:
     if material.spec.domain.grouping:
         yield from passages.limits("protected")
     yield from passages.limits("all")

@@ -137,6 +137,13 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     return [*blocks, Facts(tuple(_facts(run)), appended=True)]
 
 
+def _margins(run: RunRecord) -> Iterator[Fact]:
+    """Yield the published method's own margin for the first subgroup of each outcome."""
+    for _, sets in subgroup_words.mined_with(run.figures):
+        for first in subgroup_words.leaders(sets)[:1]:
+            yield Fact("Published method", subgroup_words.margin_sentence(first))
+
+
 def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
     """List the two groups that are farthest apart, by each set of attributes."""
     if not gaps:
@@ -183,6 +190,7 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
 def _facts(run: RunRecord) -> Iterable[Fact]:
     yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
     yield Fact("Instances tested", words.number(run.tried))
+    yield from _margins(run)
     yield Fact("Queries", words.number(run.queries))
     yield Fact("Time", words.duration(run.elapsed))
     yield Fact("Started", evidence.date_text(evidence.moment(run.started)))
@@ -206,9 +214,6 @@ def _rules(
     if rule not in said:
         text = subgroup_words.evidence_sentence(spec, first, mined)
         blocks.append(Text(words.capital(text), lead=f"{words.capital(rule)}."))
-    examined.append(
-        appended(Text(subgroup_words.margin_sentence(first), lead="For comparison with the paper."))
-    )
     if mined.outcome:
         blocks.append(_chart(spec, mined, leaders[:_DRAWN], key))
     blocks.append(_listed(spec, mined, leaders[:_LISTED], sets, key))
@@ -306,10 +311,16 @@ def _listed(
         widths=(2.05, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95, 1.0),
         right=(1, 2, 3, 4, 5, 6, 7, 8),
         caption=say(
-            "{shown}, largest gap first{last}; similar and opposite subgroups are left out. "
+            "{shown}, largest gap first{few}{last}; similar and opposite subgroups are left out. "
             "With a corrected p above {level} a gap is not statistically significant. †: not "
             "confirmed by the original data rows",
             shown=shown,
+            few=say(
+                ", then those that leave under {least} of the rows outside",
+                least=words.percent_of(f"{100 * mined.theta:g}"),
+            )
+            if any(subgroup_words.leaves_few(mined, each) for each in leaders)
+            else "",
             last=say(", then the lowest rate") if last_added else "",
             level=words.plain(subgroup_words.CHANCE, 2),
         ),

@@ -97,9 +97,7 @@ def _with_lowest(
     if widest.phi_in < widest.phi_out or least is None:
         return said
     told = say(
-        "Lowest, of subgroups of at least {least} with a statistically significant gap: "
-        "{subgroup}.",
-        least=words.percent_of(f"{100 * mined.theta:g}"),
+        "Lowest rate with a statistically significant gap: {subgroup}.",
         subgroup=rule_set_sentence(spec, least),
     )
     return msgspec.structs.replace(said.with_more(told), brief=f"{said.brief} {told}")

@@ -37,7 +37,7 @@ def test_a_draft_is_its_own_list_of_what_is_to_be_done(store):
     told = facts_of(section(store, "system"))
     for field in fields_of("plain"):
         if field.group == phrases.SYSTEM_AND_USE:
-            assert told[field.label].startswith(phrases.NOT_FILLED_IN)
+            assert told[field.label].startswith((phrases.MISSING, phrases.MISSING_REQUIRED))
             assert told[field.label].endswith(field.help)
 
 
@@ -62,7 +62,8 @@ def test_a_final_report_says_nothing_of_what_is_empty(store):
     report = make_report(store, Choice("plain"))
     assert report.status == "Final"
     text = msgspec.json.encode(report.sections).decode()
-    assert phrases.NOT_FILLED_IN not in text
+    for said in (phrases.NOT_FILLED_IN, phrases.MISSING, phrases.MISSING_REQUIRED):
+        assert said not in text
     told = facts_of(section(store, "system"))
     assert "How many people" not in told
     assert "Commissioned by" not in told

@@ -53,6 +53,9 @@ EXPLAINED = (
     "samples show of the undecided share is an estimate (hatched), never added to what is proven."
 )
 
+#: So many regions of each kind are shown at first.
+_REGIONS = 5
+
 #: Below bars with a falsified share whose pairs are known.
 FALSIFIED_PAIRS = (
     "Click the falsified share, or choose it with the arrow keys and press Enter, to list pairs."
@@ -73,14 +76,15 @@ def off(spec: AuditSpec) -> tuple[str, ...]:
 
 
 def region_rows(spec: AuditSpec, regions: Iterable[Region]) -> list[tuple[Cell, ...]]:
-    """Write a row per region, in their order."""
+    """Write a row per region, those with the largest data-weighted share first."""
+    in_order = sorted(regions, key=lambda each: (-each.population, -each.share))
     return [
         (
             Cell(_sentence_case(rule_words.rule_text(spec, each.conditions)), -place),
             Cell(shown("consistent", Fraction(str(each.share))), each.share),
             Cell(proof_words.about_percent(each.population), each.population),
         )
-        for place, each in enumerate(regions)
+        for place, each in enumerate(in_order)
     ]
 
 
@@ -118,17 +122,17 @@ def _proven(verdict: str, share: Fraction, pair: PairShare) -> str:
 def rate_rows(
     spec: AuditSpec, found: Iterable[ProvenRates], tables: Sequence[GroupTable] = ()
 ) -> list[tuple[Cell, ...]]:
-    """Write a row per group with the rate observed, and one for the ratio of each attribute."""
+    """Write a row per group whose bounds hold, and one for the ratio of each attribute."""
     rows: list[tuple[Cell, ...]] = []
     for rates in found:
         bounded = bounded_rates(spec, rates, tables)
-        for each in bounded:
+        for each in (one for one in bounded if not one.is_outside):
             low, high = each.ends
             rows.append(
                 (
                     Cell(each.group, -len(rows)),
-                    Cell(low, -1.0 if each.is_outside else each.proven.low),
-                    Cell(high, -1.0 if each.is_outside else each.proven.high),
+                    Cell(low, each.proven.low),
+                    Cell(high, each.proven.high),
                     Cell("–", -1.0)
                     if each.observed is None
                     else Cell(words.shown_percent(each.observed, 2), each.observed),
@@ -206,8 +210,8 @@ class ProofPage(RunPage):
         self.refinement = RefinementView(session)
         self.refinement.show_examples.connect(self.show_examples)
         regions = ("Region", "Share of the input domain", "Data-weighted share")
-        self.discriminatory = RuleTable("Largest falsified regions", regions)
-        self.consistent = RuleTable("Largest certified regions", regions)
+        self.discriminatory = RuleTable("Largest falsified regions", regions, first=_REGIONS)
+        self.consistent = RuleTable("Largest certified regions", regions, first=_REGIONS)
         self.rates = RuleTable(
             "Selection rates of groups",
             ("Group", "Proven, at least", "Proven, at most", "Observed in the data rows"),
@@ -271,7 +275,11 @@ class ProofPage(RunPage):
         )
         for widget, name, what in self._parts_below():
             words_above = [parts.heading(name), parts.quiet(what)] if name else []
-            self._sections[widget] = (*words_above, widget)
+            whole = widget
+            if widget in (self.discriminatory, self.consistent):
+                more = layouts.at(widget.more, Qt.AlignmentFlag.AlignLeft)
+                whole = layouts.panel(widget, more, spacing=theme.NEAR)
+            self._sections[widget] = (*words_above, whole)
             column.addSpacing(theme.NEAR)
             for each in self._sections[widget]:
                 column.addWidget(each)
@@ -292,6 +300,12 @@ class ProofPage(RunPage):
                 _WHERE.format(many=many),
             ),
             (
+                self.pairs,
+                "By pair of protected values",
+                "For each pair of protected values alone: what is proven about the input domain. "
+                + proof_words.NONE_MEANS,
+            ),
+            (
                 self.discriminatory,
                 f"{MARKS['discriminatory']} Largest falsified regions: the decision changes",
                 f"Proven: for every combination in such a region the decision changes {when}.",
@@ -300,12 +314,6 @@ class ProofPage(RunPage):
                 self.consistent,
                 f"{MARKS['consistent']} Largest certified regions: the decision is unchanged",
                 f"Proven: for no combination in such a region does the decision change {when}.",
-            ),
-            (
-                self.pairs,
-                "By pair of protected values",
-                "For each pair of protected values alone: what is proven about the input domain. "
-                + proof_words.NONE_MEANS,
             ),
         )
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHeaderView, QTableWidget
 from PySide6.QtWidgets import QTableWidgetItem as Item
 
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.tables import head_columns, read_only
 
@@ -41,10 +41,16 @@ class RuleTable(QTableWidget):
         Of all columns.
     wide : int
         So many columns at the left are words, and share the room that numbers leave.
+    first : int
+        So many rows are shown until ``more`` is pressed; 0 for all.
     """
 
-    def __init__(self, name: str, header: Sequence[str], wide: int = 1) -> None:
+    def __init__(self, name: str, header: Sequence[str], wide: int = 1, first: int = 0) -> None:
         super().__init__(0, len(header))
+        self._first = first
+        #: Shows the other rows; for a place below the table.
+        self.more = parts.push_button("", self._show_all)
+        self.more.hide()
         self._rows: tuple[tuple[Cell, ...], ...] = ()
         self._wide = wide
         read_only(self, name, "Click a header to sort; Ctrl+C copies.", whole=True)
@@ -64,6 +70,20 @@ class RuleTable(QTableWidget):
         if row_texts == self._rows:
             return
         self._rows = row_texts
+        self._fill()
+
+    def _show_all(self) -> None:
+        """Show every row, and go to the first of the others."""
+        before, self._first = self.rowCount(), 0
+        self._fill()
+        self.setCurrentCell(before, 0)
+        self.setFocus()
+
+    def _fill(self) -> None:
+        """Show the rows, or the first of them."""
+        row_texts = self._rows[: self._first or None]
+        self.more.setText(f"Show all {len(self._rows)}")
+        self.more.setVisible(len(row_texts) < len(self._rows))
         # while it sorts, a row would move away under the hand that fills it
         self.setSortingEnabled(False)
         self.setRowCount(len(row_texts))

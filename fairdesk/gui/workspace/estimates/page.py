@@ -301,12 +301,9 @@ class SharePage(RunPage):
             self._banner.clear()
         main = main_shares(measured)
         self._say(main, run, figures.directed_by_value(self._session.spec, measured))
-        # what is said first, then the single attributes; of each its shares in the same order
+        # those of one kind together, which can be compared; what is said first leads each
         told = tuple(dict.fromkeys((*main, *measured)))
-        named = tuple(dict.fromkeys(each.attributes for each in told))
-        ordered = tuple(
-            sorted(told, key=lambda each: (named.index(each.attributes), _ORDER.index(each.whom)))
-        )
+        ordered = tuple(sorted(told, key=lambda each: _ORDER.index(each.whom)))
         self._barred = () if grouped else ordered
         self._bars.draw(ShareBars(bars_of(self._barred)))
         self._bars.setVisible(bool(self._barred))

@@ -233,10 +233,8 @@ class TablePart(QWidget):
         self.heat = DrawnChart(Heat()) if len(table.attributes) == 2 else None
         self.errors: FigureTable | None = None
         self.curves: LineChart | None = None
-        self._column = layouts.column(
-            parts.heading(self.name), self.said, on=self, spacing=theme.GAP
-        )
-        # the figures come first, then what they say
+        self._column = layouts.column(parts.heading(self.name), on=self, spacing=theme.GAP)
+        # the figures come first, in numbers and drawn, then what they say
         self._at = 1
         self.figures = self._put_table(more)
         for picture in (self.heat, self.forest):
@@ -245,6 +243,7 @@ class TablePart(QWidget):
                 picture.failed.connect(session.failed)
                 picture.chosen.connect(self._choose_rate)
                 self._column.addWidget(picture)
+        self._column.addWidget(self.said)
         self._add_errors()
         self._add_calibration()
         # beside a longer one all begins at the same height

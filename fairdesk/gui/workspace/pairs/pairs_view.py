@@ -19,7 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.runs.plausibility import PlausibleShare, is_weighed, plausible_share
+from fairdesk.audit.runs.plausibility import (
+    PlausibleShare,
+    is_weighed,
+    plausible_counts,
+    plausible_share,
+)
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
@@ -45,6 +50,8 @@ _POOL = 2_000
 _UNLIKE = "&Ten diverse pairs"
 #: An order: what `PairQuery` calls it, and whether it is turned round.
 Order = tuple[str, bool]
+#: A run, whether all its pairs were compared, the plausible ones of it, and the counts of all runs.
+_Weighed = tuple[int | None, bool, PlausibleShare | None, tuple[int, int]]
 _AS_FOUND: Order = ("id", False)
 _PLAUSIBLE: Order = (SHOWN.order, SHOWN.descending)
 
@@ -292,24 +299,24 @@ class PairsView(QWidget):
         """Ask whether the run's pairs have all been compared with real people."""
         run = self._run
 
-        def ask(store: Store) -> tuple[int | None, bool, PlausibleShare | None]:
+        def ask(store: Store) -> _Weighed:
             if not is_weighed(store, run):
-                return run, False, None
+                return run, False, None, (0, 0)
             people = store.spec.domain.people(store.table())
-            return run, True, plausible_share(store, people, run)
+            return run, True, plausible_share(store, people, run), plausible_counts(store)
 
         self._session.store.ask(ask, self._take_weighed, key=(id(self), "run"))
 
-    def _take_weighed(self, answer: tuple[int | None, bool, PlausibleShare | None]) -> None:
+    def _take_weighed(self, answer: _Weighed) -> None:
         """Show a run in the order that there is for it; nothing moves that is being read."""
-        run, weighed, share = answer
+        run, weighed, share, whole = answer
         if run != self._run:
             return
         self._weighed = weighed
         self._share.setVisible(share is not None)
         if share is not None:
             said = f"{plausible_pairs(share).sentence} {naturalness_sentence(share)}"
-            self._share.setText(plausible_in_short(share))
+            self._share.setText(plausible_in_short(share, whole))
             self._share.setToolTip(said)
             self._share.setAccessibleDescription(said)
         query = self.model.query

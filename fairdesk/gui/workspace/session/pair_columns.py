@@ -97,7 +97,7 @@ def mark_in_full(pair: Pair) -> str:
 
 
 def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple[Cells, ...]:
-    """Make the table's columns: mark, what differs, number, how plausible, verdict, the others.
+    """Make the table's columns: mark, decision, what differs, scores, how plausible, the others.
 
     Parameters
     ----------
@@ -137,6 +137,7 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
         for position in spec.domain.others
     ]
     fields = partial(_fields, spec, decisions)
+    decided = [name for name, field in FOUND.items() if field.kind == "decision"]
     difference = Cells(
         "Difference",
         "difference",
@@ -147,8 +148,9 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
     )
     return (
         *(replace(each, text=mark_text, full=mark_in_full) for each in fields(("mark",))),
-        *(*fields(MARKED.keys() - {"mark"}), *protected, *following),
-        *(*fields(FIRST), *fields(WEIGHED), *fields(FOUND), difference, *others),
+        *(*fields(MARKED.keys() - {"mark"}), *fields(decided), *protected, *following),
+        *(*fields(name for name in FOUND if name not in decided), difference),
+        *(*fields(FIRST), *fields(WEIGHED), *others),
     )
 
 

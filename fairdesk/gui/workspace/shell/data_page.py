@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFormLayout, QWidget
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.models.decisions.rule import VALUES
@@ -112,10 +112,14 @@ def values_text(attribute: Attribute) -> str:
     if attribute.kind is Kind.TEXT:
         return f"{words.number(len(attribute.values))} different texts"
     if attribute.values:
-        shown = ", ".join(attribute.values[:_LISTED])
-        more = len(attribute.values) - _LISTED
-        return f"{shown} and {more} more" if more > 0 else shown
+        # of what is compared none is left out
+        most = len(attribute.values) if attribute.compared else _LISTED
+        return words.some(attribute.values, most)
     return f"{attribute.text(attribute.low)} to {attribute.text(attribute.high)}"
+
+
+def _all_values(attribute: Attribute) -> str:
+    return ", ".join(attribute.values) or values_text(attribute)
 
 
 def compared_text(attribute: Attribute) -> str:
@@ -134,18 +138,22 @@ class DataPage(QWidget):
         attributes = (*spec.domain.attributes, *spec.domain.unseen)
         self.attributes = short_table(
             "Attributes",
-            ("Attribute", "Type", "Role", "Values or range", "Values tested"),
+            ("Attribute", "Type", "Role", "Values tested", "Values or range"),
             [
                 (
                     each.name,
                     words.KINDS[each.kind],
                     _role(spec, each),
-                    values_text(each),
                     compared_text(each),
+                    values_text(each),
                 )
                 for each in attributes
             ],
+            wide=4,
         )
+        for row, each in enumerate(attributes):
+            if each.kind is not Kind.TEXT and (cell := self.attributes.item(row, 4)) is not None:
+                cell.setToolTip(tips.plain(_all_values(each)))
         inside = QWidget()
         column = layouts.column(
             page_head("Data and model"),

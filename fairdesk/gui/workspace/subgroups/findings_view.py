@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from functools import partial
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -107,7 +109,7 @@ class FindingsView(RunPage):
         self.detail = RuleDetail(session)
         self.list.chosen.connect(self._show_detail)
         self.list.touched.connect(self._touch)
-        self.list.opened.connect(self.detail.people.table.setFocus)
+        self.list.opened.connect(self.detail.show_people)
         self.detail.chart.opened.connect(self._show_inside)
         self.detail.left.connect(self.list.setFocus)
         self.detail.wanted.connect(self._show_rule)
@@ -313,10 +315,9 @@ class FindingsView(RunPage):
 
     def _show_inside(self, place: int) -> None:
         """Go to the individuals in the subgroup when one of its rates is pressed."""
-        people = self.detail.people
-        if self.detail.chart.drawing.rates[place].inside and people.isVisible():
-            self._area.ensureWidgetVisible(people)
-            people.table.setFocus()
+        if self.detail.chart.drawing.rates[place].inside and self.detail.show_people():
+            # once there is room for it
+            QTimer.singleShot(0, partial(self._area.ensureWidgetVisible, self.detail.people))
 
     def _known(self, outcome: str) -> frozenset[Conditions]:
         return frozenset(

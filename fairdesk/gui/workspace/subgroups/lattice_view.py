@@ -98,15 +98,17 @@ def carried(spec: AuditSpec, rule_set: RuleSet) -> str:
     outcome = rule_set.outcome
     first = ranked[0]
     lost = rule_set.score - left[first]
-    part = rule_phrase(spec, (first,))
+    name = words.quoted(first.attribute)
     rest = score_text(outcome, left[first])
     whole = score_text(outcome, rule_set.score)
     if lost < 0.1 * rule_set.score:
-        return f"No single condition explains the gap: without {part} it is still {rest}."
+        return f"No single condition explains the gap: without that on {name} it is still {rest}."
+    part = rule_phrase(spec, (first,))
     text = f"The gap depends most on {part}: without it, the gap is {rest} instead of {whole}."
     if len(ranked) > 1:
-        last = rule_phrase(spec, (ranked[-1],))
-        text += f" Without {last} it is {score_text(outcome, left[ranked[-1]])}."
+        last = ranked[-1]
+        rest = score_text(outcome, left[last])
+        text += f" Without the condition on {words.quoted(last.attribute)} it is {rest}."
     return text
 
 

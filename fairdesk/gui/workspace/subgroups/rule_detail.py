@@ -20,8 +20,8 @@ from fairdesk.wording.groups import subgroups as subgroup_words
 
 _KEY = (
     "Hatched: estimated from samples sent to the model. Hollow: observed in the original data "
-    "rows. The interval of a rate covers that rate alone; that of the gap is wider because it is "
-    "corrected for all subgroups and for the number of data rows."
+    "rows. The interval of a rate covers that rate alone; that of the gap is corrected for all "
+    "subgroups and for the number of data rows."
 )
 _LATTICE = (
     "Rules that are one step more general or more specific, with the largest gaps. Click a "
@@ -51,14 +51,16 @@ class RuleDetail(QWidget):
         self.chart = DrawnChart(Rates())
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
-        self._key = parts.quiet()
+        self._key = parts.quiet(_KEY)
         self._carried = parts.Words()
         self._carried.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.lattice = LatticeView()
         self.lattice.chosen.connect(self.wanted)
         self._around = (parts.heading("Contribution of each condition"), parts.quiet(_LATTICE))
         self.people = PeopleInside(session)
-        self._people_title = parts.heading("Individuals in the subgroup")
+        # a table that scrolls both ways is out of the way until it is wanted
+        self.individuals = parts.Fold("Individuals in the subgroup")
+        self.individuals.body.addWidget(self.people)
         link = report_link(session, lambda: ("subtle",))
         layouts.column(
             self._statement,
@@ -71,13 +73,20 @@ class RuleDetail(QWidget):
             self.lattice,
             self._around[1],
             layouts.gap(theme.NEAR),
-            self._people_title,
-            self.people,
+            self.individuals,
             layouts.stretch(),
             on=self,
             spacing=theme.GAP,
         )
         shortcut(self, "Escape", self.left.emit, "Back to the subgroups")
+
+    def show_people(self) -> bool:
+        """Open the table of individuals and go there; return whether there is one."""
+        if self.individuals.isHidden():
+            return False
+        self.individuals.set_open(opened=True)
+        self.people.table.setFocus()
+        return True
 
     @property
     def finding(self) -> Finding | None:
@@ -93,7 +102,6 @@ class RuleDetail(QWidget):
             finding.sentence,
             subgroup_words.evidence_sentence(spec, rule_set, finding.mined),
         )
-        self._key.setText(f"{_KEY} {subgroup_words.margin_sentence(rule_set)}")
         self.chart.draw(rates_of(rule_set, self._session.many))
         sentence = carried(spec, rule_set)
         self._carried.setText(sentence)
@@ -107,7 +115,6 @@ class RuleDetail(QWidget):
         of_people = all(
             each.attribute in grouping and not each.term for each in rule_set.conditions
         )
-        self._people_title.setVisible(of_people)
-        self.people.setVisible(of_people)
+        self.individuals.setVisible(of_people)
         if of_people:
             self.people.show_people(rule_set.conditions)

@@ -253,10 +253,8 @@ def _steps(material: Material) -> list[Block]:
             widths=(1.1, 2.8, 0.7, 0.7),
             right=(2, 3),
             caption=(
-                "Rows that a step does not use, and how many remain to it. Group metrics and tests "
-                "of individual rows each begin with all rows, a mitigation with those that can be "
-                "tested: the same row can be listed more than once, within a step only under its "
-                "first reason. All rows stay in the data and in the shares above"
+                "Rows that a step does not use. Each step begins with all rows, a mitigation with "
+                "those that can be tested; within a step, a row counts under its first reason"
             ),
             key="rows",
             evidence="observed",

@@ -39,7 +39,9 @@ from fairdesk.results.proofs import (
     Refinement,
     Region,
 )
+from fairdesk.wording.proofs import about_percent
 from tests import phrases
+from tests.answers.test_rates import RATES, TABLE
 from tests.gui.auditing import FakeWorker, said_of
 
 BOTH = ("age", "sex")
@@ -173,7 +175,7 @@ def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
     # pairs show that a decision changes where no share is proven
     none = msgspec.structs.replace(SEX, falsified=0.0)
     (known,) = alone_of(spec, (none,), {"sex"})
-    assert known.name == "When only sex changes (pairs known)"
+    assert known.name == "When only sex changes (pairs found)"
     (known,) = alone_of(spec, (SEX,), {"sex"})
     assert known.name == alone.name
 
@@ -331,6 +333,26 @@ def test_regions_and_pairs_are_sorted_and_copied(proof, spec):
     assert plain(proof.pairs.item(1, 4).text()) == "0 %"
     assert len(region_rows(spec, [CONSISTENT])) == proof.consistent.rowCount() == 1
     assert [row[2].key for row in pair_rows(spec, [NARROW, WIDE])] == [0.06, 0.02]
+
+
+def test_of_regions_those_of_people_come_first_and_few_until_more_are_wanted(proof, spec):
+    table = proof.discriminatory
+    assert not table.more.isVisible()
+    nobody = [
+        msgspec.structs.replace(SMALLER, share=0.2 + place / 100, population=0.0)
+        for place in range(6)
+    ]
+    table.show_rows(region_rows(spec, [*nobody, SMALLER]))
+    assert table.rowCount() == 5
+    assert plain(table.item(0, 2).text()) == plain(about_percent(SMALLER.population))
+    assert plain(table.item(1, 1).text()) == "25.00 %"
+    # one wording for a share that rounds to nought
+    assert plain(table.item(1, 2).text()) == "below 0.01 %"
+    assert table.more.text() == "Show all 7"
+    table.more.click()
+    assert table.rowCount() == 7
+    assert not table.more.isVisible()
+    assert table.hasFocus()
 
 
 def test_a_table_keeps_its_order_while_it_grows(proof, spec):
@@ -606,6 +628,11 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     first, _second, ratio = rate_rows(spec, [rates])
     assert [plain(cell.text) for cell in first] == ["sex = female", "10.93 %", "12.00 %", "–"]
     assert [plain(cell.text) for cell in ratio] == ["Impact ratio by sex", "0.351", "0.400", "–"]
+
+
+def test_a_group_whose_bounds_are_not_shown_has_no_row_of_dashes(spec):
+    rows = rate_rows(spec, [RATES], (TABLE,))
+    assert [row[0].text for row in rows] == ["sex = male", "Impact ratio by sex: no conclusion"]
 
 
 def test_without_a_population_nothing_is_said_of_one(proof):

@@ -10,6 +10,7 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.lines import Mark
+from fairdesk.charts.shapes import Words
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.workspace.common.answering import shares
 from fairdesk.gui.workspace.estimates.page import (
@@ -151,6 +152,19 @@ def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
     assert "sex changes" in bars.accessibleDescription()
     assert workspace.share.chart.isVisible()
     assert not workspace.share.findChildren(QTableWidget)
+
+
+def test_shares_of_one_kind_are_drawn_next_to_each_other_below_their_scale(opened, path):
+    of_sex = msgspec.structs.replace(DATA, attributes=SEX.attributes)
+    measure(path, "estimate", [DOMAIN, SEX, DATA, of_sex])
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    bars = workspace.share.findChild(Picture)
+    assert [bar.exact for bar in bars.drawing.bars] == [True, True, False, False]
+    written = [shape for shape in bars.laid.shapes if isinstance(shape, Words)]
+    ticks = [shape.y for shape in written if shape.colour == "quiet"]
+    names = [shape.y for shape in written if shape.colour != "quiet"]
+    assert max(ticks) < min(names)
 
 
 def test_the_chart_follows_the_first_statement(qtbot, opened, path):

@@ -484,6 +484,6 @@ def test_a_low_window_has_room_for_the_tables_until_a_figure_is_chosen(qtbot, ta
 
 def test_the_figures_come_before_what_they_say(qtbot, tables):
     part = tables.shown[0]
-    qtbot.waitUntil(lambda: part.figures.y() < part.said.y() < part.forest.y())
+    qtbot.waitUntil(lambda: part.figures.y() < part.forest.y() < part.said.y())
     tables.show_more(("Shortfall",))
-    qtbot.waitUntil(lambda: part.figures.y() < part.said.y() < part.forest.y())
+    qtbot.waitUntil(lambda: part.figures.y() < part.forest.y() < part.said.y())

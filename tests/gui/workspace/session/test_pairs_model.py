@@ -177,7 +177,7 @@ def test_a_copy_has_a_header_and_no_stray_tabs(qtbot, model):
     pairs = [model.pair(row) for row in range(3)]
     lines = as_tsv(model.columns, pairs).split("\n")
     assert len(lines) == 4
-    assert lines[0].split("\t")[:2] == ["Mark", "age"]
+    assert lines[0].split("\t")[:3] == ["Mark", "Decision", "age"]
     assert all(line.count("\t") == len(model.columns) - 1 for line in lines)
 
 

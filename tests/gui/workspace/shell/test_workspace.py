@@ -26,7 +26,9 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.reopening import MovedError, check_same, reopen
 from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.formats.reading import read_table
+from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
@@ -35,7 +37,7 @@ from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.data_page import model_facts
+from fairdesk.gui.workspace.shell.data_page import model_facts, values_text
 from fairdesk.gui.workspace.shell.next_step import next_step
 from fairdesk.gui.workspace.shell.run_bar import budget_used
 from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES
@@ -59,6 +61,14 @@ RUN = RunSpec("uniform", {"samples": 3000}, seed=5)
 def entries(path):
     with Store.open(path) as store:
         return [entry.what for entry in store.log_entries()]
+
+
+def test_of_the_values_that_are_compared_none_is_left_out():
+    values = tuple("abcdef")
+    free = Attribute("job", Kind.NOMINAL, values, high=5.0)
+    assert values_text(free) == "a, b, c, d and 2 more"
+    protected = msgspec.structs.replace(free, role=Role.PROTECTED, compared=tuple(range(6)))
+    assert values_text(protected) == "a, b, c, d, e, f"
 
 
 def standing(workspace, name):
