@@ -9,6 +9,7 @@ from fairdesk.audit.store.details import Categories, Choice, Details
 from fairdesk.audit.store.records import PASSING, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.columns.rereading import with_reading
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading
 from fairdesk.report.content.fields import FIELDS
@@ -110,6 +111,14 @@ def test_rows_left_out_are_told_step_by_step(tmp_path):
     (tested,) = (row for row in rows if row[1] == "Value missing: job")
     assert tested[2:] == ("10", "190")
     assert len({row[0] for row in rows}) == 3
+
+
+def test_where_every_row_is_used_no_table_says_so_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(Domain, "set_aside", lambda _domain, _table: ())
+    with people_store(tmp_path, ("sex",)) as store:
+        section = section_of(make_report(store), "data")
+    assert "rows" not in [each.key for each in blocks_of(section, "Grid")]
+    assert any("so all can be starting points" in each.text for each in blocks_of(section, "Text"))
 
 
 def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path):

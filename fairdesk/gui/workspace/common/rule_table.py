@@ -57,6 +57,7 @@ class RuleTable(QTableWidget):
         head_columns(self, header, range(wide, len(header)))
         self.setWordWrap(True)
         head = self.horizontalHeader()
+        head.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         for place in range(len(header)):
             words = place < wide
             head.setSectionResizeMode(
@@ -98,8 +99,6 @@ class RuleTable(QTableWidget):
                 )
                 item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
                 self.setItem(row, place, item)
-        if not self.horizontalHeader().isSortIndicatorShown():
-            self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         self.setSortingEnabled(True)
         self._fit()
 

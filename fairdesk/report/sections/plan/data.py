@@ -245,6 +245,8 @@ def _steps(material: Material) -> list[Block]:
     blocks: list[Block] = [Heading("Rows not used, step by step")]
     if not spec.predictions and spec.domain.grouping:
         blocks.append(Text(_starting_points(total, total - left)))
+        if len(rows) == 1:
+            return blocks
     return [
         *blocks,
         Grid(
