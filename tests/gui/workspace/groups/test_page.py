@@ -224,9 +224,12 @@ def test_the_list_of_findings_stays_while_the_page_scrolls(qtbot, found):
         return top, area.viewport().height() - top - listed.height()
 
     bar = area.verticalScrollBar()
+    people = view.detail.people
     view.detail.individuals.set_open(opened=True)
+    qtbot.waitUntil(lambda: people.inside is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: people.height() >= people.table.height() > 200)
     qtbot.waitUntil(lambda: bar.maximum() > 600)
-    below = view.detail.people.mapTo(area.widget(), QPoint()).y()
+    below = people.mapTo(area.widget(), QPoint()).y()
     bar.setValue(below - 200)
     assert min(at()) >= 0
     assert listed.height() >= listed.minimumHeight()
