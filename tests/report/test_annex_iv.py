@@ -180,7 +180,9 @@ def test_a_draft_asks_for_every_field(report):
     said = words_of(report)
     for field in fields_of("annex-iv"):
         if field.when is None:
-            missing = rf"{re.escape(field.label)}\.? ({phrases.MISSING}|{phrases.MISSING_REQUIRED})"
+            # the cover has no room for what belongs there
+            said_so = (phrases.MISSING, phrases.MISSING_REQUIRED, f"{phrases.NOT_FILLED_IN}.")
+            missing = rf"{re.escape(field.label)}\.? ({'|'.join(map(re.escape, said_so))})"
             assert re.search(missing, said), field.key
 
 

@@ -287,7 +287,7 @@ def test_the_order_of_subgroups_is_said_as_it_is(tmp_path):
 def test_limits_are_told_by_subject_and_the_papers_margin_in_the_appendix(audited):
     report = make_report(audited)
     heads = [each.text for each in blocks_of(section_of(report, "limits"), "Heading")]
-    assert heads == ["Groups", "Every audit", "Limitations stated by the auditor"]
+    assert heads == ["Pairs", "Groups", "Every audit", "Limitations stated by the auditor"]
     margin = "It states a margin of"
     facts = [
         (section.key, fact.value)

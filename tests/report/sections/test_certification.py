@@ -137,7 +137,7 @@ def text(tmp_path_factory):
         "sex 95.00 % 3.00 % 2.00 %",
         "sex = female, job = cook sex = male, job = pilot 6.00 % 94.00 % exactly",
         "“age” ≥ 25 and “debts” ≤ 4",
-        "“debts” ≤ 4 4.12 % 1.30 %",
+        "“debts” ≤ 4 4.12 % about 1.30 %",
         "40.5 ≤ “income” ≤ 80",
         "The proof allows for the model’s rounding (at most 0.000013).",
         "fairdesk verify",
