@@ -179,6 +179,7 @@ METHODS_AND_SETTINGS = "Methods and settings"
 APPENDIX = "Appendix: details"
 EVIDENCE_SECTION = "Evidence and verification"
 ERROR_RATES = "Error rates by group"
+PAPERS_MARGIN = "The published method states a margin of"
 NOT_FILLED_IN = "Not filled in yet"
 #: Begins what a draft says in the place of a field; a required one says that it is.
 MISSING, MISSING_REQUIRED = "Missing: ", "Missing, required: "

@@ -133,7 +133,7 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         "Source: Subgroup discovery, run 2. Also: ",
         "Source: Group metrics, run 4. Also: ",
         # rule sets
-        "Published method It states a margin of",
+        f"Margin {phrases.PAPERS_MARGIN}",
         "Values of job were taken one by one.",
         "+", "−62.4 −66.1 to −58.0 < 0.0001 6.7 % −59.0 1",
         "income below 20.5",
@@ -275,7 +275,7 @@ def test_no_number_of_queries_is_promised_for_each_instance(text):
 
 def test_the_order_of_subgroups_is_said_as_it_is(tmp_path):
     few = msgspec.structs.replace(RULE, conditions=(Condition("age", high=80.0),), support=0.97)
-    said = "largest gap first, then those that leave under 5 % of the rows outside"
+    said = "largest gap first, then those that leave under 5 %"
     for rules, shown in (((MINED, RULE, few), True), ((MINED, RULE), False)):
         folder = tmp_path / str(shown)
         folder.mkdir()
@@ -288,7 +288,7 @@ def test_limits_are_told_by_subject_and_the_papers_margin_in_the_appendix(audite
     report = make_report(audited)
     heads = [each.text for each in blocks_of(section_of(report, "limits"), "Heading")]
     assert heads == ["Pairs", "Groups", "Every audit", "Limitations stated by the auditor"]
-    margin = "It states a margin of"
+    margin = phrases.PAPERS_MARGIN
     facts = [
         (section.key, fact.value)
         for section in report.sections

@@ -202,7 +202,7 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
         subgroup_words.evidence_sentence(spec, RULE, single)
     )
     assert plain(subgroup_words.margin_sentence(RULE)).startswith(
-        "The published method states a margin of 4.7 percentage points with 90.25 % confidence"
+        f"{phrases.PAPERS_MARGIN} 4.7 percentage points with 90.25 % confidence"
     )
     assert subgroup_words.margin_sentence(RULE).endswith("and how few the data rows are.")
 

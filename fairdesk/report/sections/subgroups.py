@@ -141,7 +141,7 @@ def _margins(run: RunRecord) -> Iterator[Fact]:
     """Yield the published method's own margin for the first subgroup of each outcome."""
     for _, sets in subgroup_words.mined_with(run.figures):
         for first in subgroup_words.leaders(sets)[:1]:
-            yield Fact("Published method", subgroup_words.margin_sentence(first))
+            yield Fact("Margin", subgroup_words.margin_sentence(first))
 
 
 def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:

@@ -107,13 +107,13 @@ def margin_sentence(rule_set: RuleSet) -> str:
     """Say the paper's own margin and confidence, and why the corrected interval is wider."""
     return say(
         (
-            "It states a margin of {margin} with {confidence} confidence, and ignores the other "
-            "tests."
+            "The published method states a margin of {margin} with {confidence} confidence, and "
+            "ignores the other tests."
         )
         if _about_texts(rule_set)
         else (
-            "It states a margin of {margin} with {confidence} confidence, and ignores the other "
-            "tests and how few the data rows are."
+            "The published method states a margin of {margin} with {confidence} confidence, and "
+            "ignores the other tests and how few the data rows are."
         ),
         margin=_points(rule_set, rule_set.margin),
         confidence=_confidence(rule_set.confidence),
