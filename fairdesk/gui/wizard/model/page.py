@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
-import msgspec
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
@@ -29,33 +28,18 @@ from fairdesk.gui.kit.parts import (
     short,
 )
 from fairdesk.gui.kit.threads.background import Latest
-from fairdesk.gui.wizard.model.input_dialog import Fed, asked_for_input
-from fairdesk.gui.wizard.model.mapping_table import CONSTANT
+from fairdesk.gui.wizard.model.feeding import Feeding, Outcome, Tried
+from fairdesk.gui.wizard.model.input_dialog import asked_for_input
 from fairdesk.gui.wizard.model.opened_part import OpenedPart
 from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish, open_files
 from fairdesk.gui.wizard.model.trust_card import TrustCard
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.models.decisions.favourable import answer_of
 from fairdesk.models.inputs import predictions
-from fairdesk.models.inputs.checking import problems
-from fairdesk.models.inputs.editing import answered, constant, remap
-from fairdesk.models.inputs.input_check import InputCheck, settled
-from fairdesk.models.inputs.mapping.propose import propose
-from fairdesk.models.inputs.usual import Offer, offers, read_key
+from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Mapping, ModelCard
 
 _EMPTY, _TRUST, _OPENED, _OPENING = range(4)
-
-
-@dataclass(frozen=True)
-class _Tried:
-    """What came of trying the model on the rows."""
-
-    mapping: Mapping
-    proof: InputCheck
-    note: str
-    offers: tuple[Offer, ...] = ()
 
 
 class ModelPage(Page):
@@ -80,16 +64,9 @@ class ModelPage(Page):
             "Choose the model to audit. FairDesk queries it and never modifies it.",
         )
         self._wish: Wish | None = None
-        self._fed: Fed | None = None
-        self._good: str | None = None
-        self._threshold: float | None = None
-        self._asked = ("", "")
+        self._feeding = Feeding()
+        self._asked = Outcome("", "")
         self._column = ""
-        self._by_hand = False
-        self._notes: tuple[str, ...] = ()
-        self._first_notes: tuple[str, ...] = ()
-        self._offers: tuple[Offer, ...] = ()
-        self._unprepared: tuple[Mapping, InputCheck] | None = None
         self._fresh = False
         self._stop_making = Event()
         self._doing = ""
@@ -123,17 +100,17 @@ class ModelPage(Page):
         """Show the answers, and match and try the model when that is due."""
         super().enter()
         self._show_columns()
-        asked = (self.state.label, self.state.favourable)
+        asked = self._outcome
         if asked != self._asked:
             # what the answers were said to mean was said of another outcome
-            self._asked, self._good = asked, None
+            self._asked, self._feeding.good = asked, None
         if self.state.proof is not None or self.busy:
             return
         if self._column:
             self._take_predictions(self._column)
         elif self.state.card is not None:
             if self.state.mapping is None:
-                self._fed, self._by_hand = None, False
+                self._feeding.begin_anew()
             self.prove()
 
     def first_field(self) -> QWidget:
@@ -152,12 +129,13 @@ class ModelPage(Page):
         if card is None or table is None or not state.favourable or state.predictions:
             return
         self.banner.clear()
-        if self._fed is None:
-            proposal = propose(
-                card, table, state.label, state.favourable, self._good, threshold=self._threshold
-            )
-            self._fed, self._notes = proposal, proposal.notes
-        self._complete()
+        self._feeding.propose(card, table, self._outcome)
+        mapping, problems = self._feeding.standing(card, table, state.label)
+        self._show_problems(*problems)
+        if mapping is None:
+            state.forget_mapping()
+        else:
+            state.set_mapping(mapping)
         self._show_mapping()
         if state.mapping is None:
             self._take_focus()
@@ -166,56 +144,21 @@ class ModelPage(Page):
             return
         self._try(state.mapping)
 
-    def _complete(self) -> None:
-        """Take what is proposed or chosen as the mapping, if nothing is open in it."""
-        state, fed = self.state, self._fed
-        if fed is None or state.card is None or state.table is None:
-            return
-        wrong = problems(fed, state.card, state.table, state.label)
-        open_still = not isinstance(fed, Mapping) and (fed.answer is None or None in fed.inputs)
-        if wrong or open_still:
-            state.forget_mapping()
-            self._show_problems(*self._problems_of(fed, wrong))
-            return
-        self._show_problems()
-        state.set_mapping(fed if isinstance(fed, Mapping) else fed.mapping())
-
-    def _problems_of(self, fed: Fed, wrong: tuple[str, ...]) -> tuple[str, ...]:
-        """Gather what is to be told: of what is missing once, as long as it is true."""
-        if isinstance(fed, Mapping) or not fed.problems:
-            return wrong
-        gaps = None in fed.inputs
-        if gaps and self._by_hand:
-            # what was missing at first is partly there now
-            return wrong
-        return tuple(dict.fromkeys((*fed.problems, *(wrong[1:] if gaps else wrong))))
+    @property
+    def _outcome(self) -> Outcome:
+        """The outcome of the data that is asked about."""
+        return Outcome(self.state.label, self.state.favourable)
 
     def _try(self, mapping: Mapping) -> None:
         state, worker = self.state, self.desk.model
-        table, label, favourable = state.table, state.label, state.favourable
+        table, (label, favourable) = state.table, self._outcome
         if table is None:
             return
-        unclear = not isinstance(self._fed, Mapping) and self._good is None
-        answer = None if isinstance(self._fed, Mapping) or self._fed is None else self._fed.answer
-        settle = unclear and answer is not None and not answer.clear
-        card = state.card
 
-        def call() -> _Tried:
-            chosen, note, proof = mapping, "", worker.prove(mapping, table, label, favourable)
-            if settle:
-                chosen, note = settled(mapping, proof)
-                if chosen != mapping:
-                    proof = worker.prove(chosen, table, label, favourable)
-            found = (
-                ()
-                if card is None
-                else offers(prove, card, table, label, chosen, proof, clear=not settle)
-            )
-            return _Tried(chosen, proof, note, found)
-
-        def prove(other: Mapping, rows: Table) -> InputCheck:
+        def check(other: Mapping, rows: Table) -> InputCheck:
             return worker.prove(other, rows, label, favourable)
 
+        call = self._feeding.trial(mapping, state.card, table, label, check)
         self._reader.ask(call, self._proved, self._refuse)
         some = "" if table.source.sample is None else "a random sample of "
         self._busy.say(f"Testing the model on {some}{len(table.codes):,} rows…")
@@ -287,9 +230,7 @@ class ModelPage(Page):
     def _open(self, wish: Wish) -> None:
         self._wish, self._column = wish, ""
         self._fresh = True
-        self._fed, self._good, self._threshold = None, None, None
-        self._by_hand = False
-        self._offers, self._unprepared = (), None
+        self._feeding.forget()
         self.state.clear_model()
         self.banner.clear()
         self._stack.setCurrentIndex(_OPENING)
@@ -411,16 +352,9 @@ class ModelPage(Page):
         self.failed.emit()
         self.changed.emit()
 
-    def _proved(self, tried: _Tried) -> None:
+    def _proved(self, tried: Tried) -> None:
         state = self.state
-        if tried.note:
-            self._notes = (*self._notes, tried.note)
-        # from here on the answers mean what they were found to mean
-        self._fed = tried.mapping
-        if all(tried.mapping != mapping for mapping in self._choices()):
-            # what was offered is for how the model was fed before
-            self._offers, self._unprepared = tried.offers, (tried.mapping, tried.proof)
-            self._first_notes = self._notes
+        self._feeding.take(tried)
         state.set_mapping(tried.mapping)
         state.set_proof(tried.proof)
         self._show_mapping()
@@ -431,19 +365,9 @@ class ModelPage(Page):
 
     # -- scaling ------------------------------------------------------------------------------
 
-    def _choices(self) -> tuple[Mapping, ...]:
-        """Return the ways to feed the model that are offered, and that before them."""
-        before = () if self._unprepared is None else (self._unprepared[0],)
-        return (*before, *(offer.mapping for offer in self._offers)) if self._offers else ()
-
     def _prepare(self, mapping: Mapping) -> None:
         """Feed the model as the auditor chose."""
-        self._fed, self._by_hand = mapping, True
-        # what was assumed of the order of the inputs is no more, where another was chosen
-        arranged = any(
-            offer.mapping == mapping and read_key(offer.key).arrangement for offer in self._offers
-        )
-        self._notes = () if arranged else self._first_notes
+        self._feeding.choose(mapping)
         self.prove()
 
     # -- files beside it ----------------------------------------------------------------------
@@ -481,11 +405,11 @@ class ModelPage(Page):
             return
         self.banner.clear()
         if column != self._column:
-            self._good, self._fresh = None, True
+            self._feeding.good, self._fresh = None, True
         self._wish, self._column = None, column
         self.opened.show_column(column)
         self._stack.setCurrentIndex(_OPENED)
-        good = state.favourable if self._good is None else self._good
+        good = state.favourable if self._feeding.good is None else self._feeding.good
         try:
             card = predictions.card_of(table, column)
             if refused := _not_in(table, column, good):
@@ -499,7 +423,7 @@ class ModelPage(Page):
             return
         state.set_predictions(column, card, predictions.mapping_of(good))
         state.set_proof(proof)
-        self._fed = state.mapping
+        self._feeding.fed = state.mapping
         self._show_problems()
         self._show_mapping()
         self._take_focus(self.opened.check.answer.combo)
@@ -509,7 +433,7 @@ class ModelPage(Page):
     def _leave_column(self) -> None:
         """Go back to where a model, or another column, is chosen."""
         self.state.clear_model()
-        self._column, self._fed = "", None
+        self._column, self._feeding.fed = "", None
         self.banner.clear()
         self._show_whatever()
         self._show_columns()
@@ -519,7 +443,7 @@ class ModelPage(Page):
     def _ask_for_good(self, card: ModelCard, why: str) -> None:
         """Ask which of a column's decisions is the good one: none is called as the label's."""
         self.state.clear_model()
-        self._fed = None
+        self._feeding.fed = None
         self._show_problems(f"{why} Choose below which of its values is favourable.")
         self._show_mapping()
         self.opened.check.answer.show_answers(card, None)
@@ -538,53 +462,44 @@ class ModelPage(Page):
     # -- answering ----------------------------------------------------------------------------
 
     def _remap(self, position: int, attribute: str) -> None:
-        card, table, fed = self.state.card, self.state.table, self._fed
-        if card is None or table is None or fed is None:
+        card, table = self.state.card, self.state.table
+        if card is None or table is None or self._feeding.fed is None:
             return
         try:
-            self._by_hand = True
-            if attribute == CONSTANT:
-                self._fed = constant(fed, position, 0.0, card)
-            else:
-                self._fed = remap(fed, position, attribute, table, card)
+            self._feeding.connect(position, attribute, card, table)
         except FairDeskError as error:
             self.banner.tell(error)
             return
         self.prove()
 
     def _change(self, position: int) -> None:
-        card, table, fed = self.state.card, self.state.table, self._fed
+        card, table, fed = self.state.card, self.state.table, self._feeding.fed
         if card is None or table is None or fed is None or not 0 <= position < len(fed.inputs):
             return
         changed = asked_for_input(fed, position, card, table, self._columns(), self)
         if changed is not None and changed != fed:
-            self._fed, self._by_hand = changed, True
+            self._feeding.change(changed)
             self.prove()
 
     def _choose_answer(self, good: str, threshold: float | None) -> None:
-        state, fed = self.state, self._fed
+        state = self.state
         if self._column:
-            self._good = good
+            self._feeding.good = good
             self._take_predictions(self._column)
             return
-        if state.card is None or state.table is None or fed is None:
+        if state.card is None or state.table is None or self._feeding.fed is None:
             return
-        self._good, self._threshold = good, threshold
         try:
-            answer = answer_of(
-                state.card, state.table, state.label, state.favourable, good, threshold
-            )
+            self._feeding.read_outputs(good, threshold, state.card, state.table, self._outcome)
         except FairDeskError as error:
             self.banner.tell(error)
             return
-        self._fed = answered(fed, answer)
         self.prove()
 
     def _name_decisions(self, names: tuple[str, ...]) -> None:
         """Take what the model's decisions are called."""
         self.state.name_decisions(names)
-        if isinstance(self._fed, Mapping):
-            self._fed = msgspec.structs.replace(self._fed, names=names)
+        self._feeding.name_decisions(names)
         self.prove()
 
     def _take_focus(self, field: QWidget | None = None) -> None:
@@ -609,12 +524,12 @@ class ModelPage(Page):
         return tuple(name for name in state.table.names if name != state.label)
 
     def _show_mapping(self) -> None:
-        of_model = not self._column
-        self.opened.show_inputs(self._fed, self._columns(), of_model=of_model)
+        of_model, feeding = not self._column, self._feeding
+        self.opened.show_inputs(feeding.fed, self._columns(), of_model=of_model)
         self.opened.preparing.show_offers(
-            self._offers if of_model else (), self._unprepared, self.state.mapping
+            feeding.offers if of_model else (), feeding.unprepared, self.state.mapping
         )
-        self.opened.show_proof(self._notes, of_model=of_model)
+        self.opened.show_proof(feeding.notes, of_model=of_model)
 
 
 def _not_in(table: Table, column: str, good: str) -> str:

@@ -940,7 +940,7 @@ def test_a_preparation_is_offered_chosen_with_one_click_and_taken_back(qtbot, ma
     put(wizard, 1, "risk")
     qtbot.waitUntil(lambda: state.proof is not None and not page.busy, timeout=WAIT)
     assert state.mapping.inputs[1].attribute == "risk"
-    assert page._unprepared[0] == state.mapping
+    assert page._feeding.unprepared[0] == state.mapping
 
 
 def test_a_model_that_does_well_is_offered_nothing(qtbot, make, model_file):
