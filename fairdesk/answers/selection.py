@@ -22,6 +22,11 @@ from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import ExcessChange, Share
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording.certified.neighbourhoods import (
+    NOT_MEANT,
+    neighbourhood_statement,
+    neighbourhoods_of,
+)
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
@@ -480,6 +485,9 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
                 details.insert(0, further)
         drawn = pictures.proof(spec, run)
         return _answer(Question.CERTAIN, proven_statement(lead), details, run, tried, drawn)
+    if run is not None and (around := neighbourhoods_of(run.figures)) is not None:
+        said, drawn = neighbourhood_statement(spec, around), pictures.proof(spec, run)
+        return _answer(Question.CERTAIN, said, (say(NOT_MEANT),), run, tried, drawn)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
     if not exact:
         return Answer(Question.CERTAIN, unmeasured(""))

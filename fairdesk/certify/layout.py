@@ -85,6 +85,7 @@ def lay_out(
     *,
     weighed: bool = False,
     first: First = "combinations",
+    ascending: bool = False,
 ) -> Layout:
     """Lay a domain out.
 
@@ -102,6 +103,8 @@ def lay_out(
         Whether a population is fitted to the data's rows, under which boxes have masses.
     first : str
         As of `fairdesk.certify.refine.Refinery`.
+    ascending : bool
+        Whether the numbers of the space ascend along their axes.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def lay_out(
     encoded = None
     examiner: Examiner
     if isinstance(anatomy.body, Layers):
-        encoded = network_over(domain, people, anatomy, fed)
+        encoded = network_over(domain, people, anatomy, fed, ascending=ascending)
         if weighed:
             encoded = replace(encoded, space=_peopled(encoded.space, people))
         space, columns = encoded.space, encoded.columns
@@ -151,12 +154,19 @@ def lay_out_queried(domain: Domain, people: Rows, fed: FedModel) -> Layout | Non
     return Layout(space, fed, None, None, QueriedExaminer(), unused=False)
 
 
-def network_over(domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel) -> Encoded:
+def network_over(
+    domain: Domain,
+    people: Rows,
+    anatomy: ModelStructure,
+    fed: FedModel,
+    *,
+    ascending: bool = False,
+) -> Encoded:
     """Write a network over the space of a domain, divided by its constraints.
 
     Parameters
     ----------
-    domain, people, anatomy, fed
+    domain, people, anatomy, fed, ascending
         As of `lay_out`; the body are `Layers`.
 
     Raises
@@ -165,7 +175,7 @@ def network_over(domain: Domain, people: Rows, anatomy: ModelStructure, fed: Fed
         As `lay_out`.
     """
     real, _ = domain.admit(people)
-    encoded = encode(space_of(domain, real), anatomy, fed)
+    encoded = encode(space_of(domain, real), anatomy, fed, ascending=ascending)
     return replace(encoded, space=partitioned(encoded.space))
 
 

@@ -55,6 +55,63 @@ class CertifyOptions(msgspec.Struct, frozen=True):
     ] = 0.0
 
 
+class NeighbourhoodOptions(msgspec.Struct, frozen=True):
+    """The parameters of certification around the data rows."""
+
+    changed: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=20,
+            title="Other attributes changed, at most",
+            description=(
+                "Neighbours of a row differ from it in at most this number of attributes that are "
+                "not protected: a category has any of its values, a number is within reach."
+            ),
+        ),
+    ] = 1
+    reach: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1,
+            title="Reach of numbers",
+            description=(
+                "A changed number differs from the row’s by at most this share of its range in the "
+                "input domain; 1: by any amount."
+            ),
+        ),
+    ] = 0.1
+    together: Annotated[
+        Literal["no", "yes"],
+        msgspec.Meta(
+            title="All numbers at once",
+            description=(
+                "Instances are neighbours, too, in which all numbers differ from the row’s at "
+                "once, each within reach, and all other attributes are the row’s."
+            ),
+        ),
+    ] = "no"
+    seconds: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1_000_000,
+            title="Time limit, seconds",
+            description="Time for the run; 0: until every row is decided.",
+        ),
+    ] = 60.0
+    keep: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=100_000,
+            title="Pairs kept",
+            description="Number of discriminatory pairs kept as examples, each re-queried.",
+        ),
+    ] = 1_000
+
+
 class FairQuantOptions(msgspec.Struct, frozen=True):
     """The parameters of FairQuant, named as in its paper and program."""
 

@@ -45,6 +45,7 @@ from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.samples import samples
 from fairdesk.wording import figures, inspected, words
 from fairdesk.wording import proofs as proof_words
+from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.rules import rule_phrase
 
@@ -403,6 +404,7 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         **_plausible_figures(outcome.plausible.get(run.id)),
         **_queries_a_pair(run),
         **({} if of_people is None else _population_figures(of_people)),
+        **_neighbourhood_figures(run),
         **_rate_figures(outcome.spec, run),
         **_rule_figures(outcome.spec, run),
         "figures": run.figures,
@@ -457,6 +459,15 @@ def _population_figures(proven: Proven) -> dict[str, object]:
     """Return what is proven of the population."""
     names = ("certified", "falsified", "undecided")
     return {f"population_{name}": getattr(proven, name) for name in names}
+
+
+def _neighbourhood_figures(run: RunRecord) -> dict[str, object]:
+    """Return how many data rows are decided with their neighbours."""
+    found = neighbourhoods_of(run.figures)
+    if found is None:
+        return {}
+    names = ("certified", "falsified", "undecided", "changed", "reach", "together", "flipped")
+    return {"rows": found.rows, **{f"rows_{name}": getattr(found, name) for name in names}}
 
 
 def _rate_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:

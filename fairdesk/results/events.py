@@ -19,7 +19,14 @@ from fairdesk.results.individual import (
     Share,
 )
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
+from fairdesk.results.proofs import (
+    NeighbourhoodCounts,
+    PairShare,
+    Proven,
+    ProvenRates,
+    Refinement,
+    Region,
+)
 from fairdesk.results.shards import Tallied
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 
@@ -102,6 +109,7 @@ Metric = (
     | Region
     | PairShare
     | ProvenRates
+    | NeighbourhoodCounts
     | Refinement
     | RuleSearchSummary
     | RuleSet

@@ -193,6 +193,58 @@ class ProvenRates(msgspec.Struct, frozen=True, tag=True):
     seconds: float = 0.0
 
 
+class NeighbourhoodCounts(msgspec.Struct, frozen=True, tag=True):
+    """How many rows of the data are decided with all of their neighbours.
+
+    A neighbour differs in at most ``changed`` attributes that are not protected, a number by at
+    most ``reach`` of its range. Where they change ``together``, one with every number within reach
+    and all else equal is a neighbour, too. It is possible under the constraints.
+
+    Attributes
+    ----------
+    attributes : tuple[str, ...]
+        The protected attributes, all changed together.
+    rows : int
+        How many rows: each counts, equal ones too.
+    certified : int
+        For no neighbour of so many rows does the decision change: proven.
+    falsified : int
+        Of so many rows a neighbour is known whose decision changes; the row is one of its own.
+    undecided : int
+        All others.
+    changed : int
+        At most so many attributes are changed.
+    reach : float
+        The share of its range by which a number is changed at most, 0 to 1.
+    together : bool
+        Whether all numbers may change at once.
+    flipped : int
+        So many of the falsified rows are such a neighbour themselves.
+    boxes : int
+        How many boxes were looked at.
+    seconds : float
+        Wall seconds until here.
+    margin : float
+        As of `Proven`.
+    notes : tuple[str, ...]
+        What else the auditor must know, a sentence each.
+    """
+
+    attributes: tuple[str, ...]
+    rows: int
+    certified: int
+    falsified: int
+    undecided: int
+    changed: int
+    reach: float
+    together: bool = False
+    flipped: int = 0
+    boxes: int = 0
+    seconds: float = 0.0
+    margin: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
 class Part(msgspec.Struct, frozen=True):
     """A box of the refinement, with everything in it.
 

@@ -6,7 +6,7 @@ and stops when they like. A share is of people who could be, never of a search's
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -25,9 +25,15 @@ from fairdesk.results.individual import (
     RandomBaseline,
     Share,
 )
-from fairdesk.results.proofs import PairShare, Proven, Region
+from fairdesk.results.proofs import NeighbourhoodCounts, PairShare, Proven, Region
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
+from fairdesk.wording.certified.neighbourhoods import (
+    NOT_MEANT,
+    neighbourhood_standing,
+    neighbourhood_statement,
+    neighbourhoods_of,
+)
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups.subgroups import gap_statement
@@ -476,13 +482,21 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
                     out.append(region_sentence(spec, figure))
             case PairShare():
                 out.append(pair_sentence(spec, figure))
-    if any(isinstance(each, Proven) for each in figures):
-        out.append(say(VERDICTS))
+    out += _of_proofs(spec, figures)
     shares = [each for each in figures if isinstance(each, Share)]
     out += filter(None, [perturbed_sentence(spec, shares), quote_sentence(spec, shares)])
     out += group_words.sentences(spec, figures)
     out += mitigation_words.sentences(spec, figures)
     return tuple(out)
+
+
+def _of_proofs(spec: AuditSpec, figures: Sequence[Metric]) -> Iterator[str]:
+    """Yield what is certified around the data rows, and what the verdicts of proofs mean."""
+    if (around := neighbourhoods_of(figures)) is not None:
+        yield neighbourhood_statement(spec, around).sentence
+        yield from (*around.notes, say(NOT_MEANT))
+    if any(isinstance(each, Proven | NeighbourhoodCounts) for each in figures):
+        yield say(VERDICTS)
 
 
 def tells_of_people(run: RunRecord) -> bool:
@@ -667,6 +681,8 @@ def headline(
                 said = share_statement(spec, share).with_more(uncertified(share))
             if proven is not None:
                 said = proven_statement(proven).with_more(estimated_sentence(proven))
+            if (around := neighbourhoods_of(run.figures)) is not None:
+                said = neighbourhood_statement(spec, around)
         case QuestionKind.DIAGNOSIS:
             found = sentences(spec, run.figures)
             said = unmeasured(found[0] if found else no_result(run))
@@ -691,15 +707,16 @@ def no_result(run: RunRecord | RunState) -> str:
 
 def state_text(run: RunRecord | RunState) -> str:
     """Return a run's state in words: a proof that left something undecided has ended."""
-    proven = proven_of(run.figures)
-    if run.state == "done" and proven is not None and not proven.exact:
+    proven, around = proven_of(run.figures), neighbourhoods_of(run.figures)
+    is_open = proven is not None and not proven.exact
+    if run.state == "done" and (is_open or (around is not None and around.undecided)):
         return say("ended")
     return words.state_word(run.state)
 
 
 def effort(run: RunRecord | RunState) -> str:
     """Say what a run spent: what it looked at, rows sent, time."""
-    proven = proven_of(run.figures)
+    proven = proven_of(run.figures) or neighbourhoods_of(run.figures)
     spent = f"{words.queries(run.queries)}, {words.duration(run.elapsed)}"
     looked = ""
     if proven is not None:
@@ -718,6 +735,8 @@ def standing(run: RunRecord | RunState) -> str:
     proven = main_proof(run.figures)
     if proven is not None:
         return standing_of(proven)
+    if (around := neighbourhoods_of(run.figures)) is not None:
+        return neighbourhood_standing(around)
     if _about_groups(run):
         return _standing_of_groups(run)
     if _repairs(run):

@@ -28,6 +28,7 @@ _PEOPLE = ("tests/certify/test_people.py",)
 _TRUNCATED_PEOPLE = ("tests/certify/bounds/test_truncated_people.py",)
 _PEOPLE_AGAIN = ("tests/certify/proof/test_people_again.py",)
 _RATES = ("tests/certify/test_rates.py",)
+_NEIGHBOURS = ("tests/certify/neighbourhoods/test_neighbourhoods.py",)
 _RATES_AGAIN = ("tests/certify/proof/test_rates_again.py",)
 
 
@@ -46,6 +47,62 @@ class Mutation(NamedTuple):
 
 
 MUTATIONS = {
+    "neighbour-value": Mutation(
+        "the last value of an attribute that is changed is left out",
+        "fairdesk/certify/neighbourhoods/boxes.py",
+        "np.full_like(own, axis.count - 1)",
+        "np.full_like(own, max(axis.count - 2, 0))",
+        _NEIGHBOURS,
+    ),
+    "neighbour-reach": Mutation(
+        "the farthest number within reach is left out",
+        "fairdesk/certify/neighbourhoods/boxes.py",
+        'return first, np.searchsorted(axis.codes, own + distance, "right") - 1',
+        'return first, np.searchsorted(axis.codes, own + 0.99 * distance, "right") - 1',
+        _NEIGHBOURS,
+    ),
+    "neighbour-choice": Mutation(
+        "an attribute is never among those that change",
+        "fairdesk/certify/neighbourhoods/boxes.py",
+        "movable = [i for i, axis in enumerate(space.axes) if axis.position in varying]",
+        "movable = [i for i, axis in enumerate(space.axes) if axis.position in varying][1:]",
+        _NEIGHBOURS,
+    ),
+    "neighbour-rounding": Mutation(
+        "around rows the model's own rounding is ignored",
+        "fairdesk/certify/domain/encoded.py",
+        "return n * unit / (1 - n * unit) + (n + 64) * 2.0**-52, n * tiny",
+        "return 0.0, 0.0",
+        _NEIGHBOURS,
+    ),
+    "neighbour-halves": Mutation(
+        "a box of a row is certified once one of its halves is",
+        "fairdesk/certify/neighbourhoods/prover.py",
+        "                parts_open += np.bincount(halves.box, minlength=len(boxes))\n",
+        "                parts_open[np.unique(halves.box)] += 1\n",
+        _NEIGHBOURS,
+    ),
+    "neighbour-left-out": Mutation(
+        "parts of a box that are not looked at in a round count as certified",
+        "fairdesk/certify/neighbourhoods/prover.py",
+        "            spent += np.bincount(now.box, minlength=len(boxes))",
+        "            parts_open = np.bincount(now.box, minlength=len(boxes))",
+        _NEIGHBOURS,
+    ),
+    "neighbour-constraints": Mutation(
+        "two who may be in a region are nobody to compare",
+        "fairdesk/certify/neighbourhoods/prover.py",
+        "compared = space.unclear[root] | (self._members[group] > 1)",
+        "compared = space.unclear[root] | (self._members[group] > 2)",
+        _NEIGHBOURS,
+    ),
+    "neighbour-boxes": Mutation(
+        "a row is certified once one of its boxes is",
+        "fairdesk/certify/neighbourhoods/prover.py",
+        "self._certified[rows].all(axis=1)",
+        "self._certified[rows].any(axis=1)",
+        _NEIGHBOURS,
+    ),
     "sign": Mutation(
         "the line above a ReLU is put below it",
         "fairdesk/certify/bounds/dense/activations.py",

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from fairdesk.audit.catalogue.method import Divides, Division, Method, QuestionKind
-from fairdesk.certify.options import CertifyOptions, FairifyOptions, FairQuantOptions
+from fairdesk.certify.options import (
+    CertifyOptions,
+    FairifyOptions,
+    FairQuantOptions,
+    NeighbourhoodOptions,
+)
 from fairdesk.models.model import Capability
 
 METHODS = (
@@ -37,6 +42,39 @@ METHODS = (
         cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         finishes=True,
+    ),
+    Method(
+        key="neighbourhoods",
+        title="Certification around the data rows",
+        short="Around the data rows",
+        sentence=(
+            "Proves for how many data rows the decision cannot change for any neighbour of the row "
+            "(certified), finds rows with a neighbour for which it does (falsified), and reports "
+            "the rest as undecided."
+        ),
+        paper=(
+            "Local robustness to changes of protected attributes, in regions around data rows; "
+            "bounds and enumeration as in Certification"
+        ),
+        tells=(
+            "Three counts of data rows. A neighbour differs from the row in at most k attributes "
+            "that are not protected: a category has any of its values, a number differs by at most "
+            "a share of its range. If all numbers may change at once, a neighbour is also who "
+            "differs in nothing but numbers, each by at most that share. Neighbours fulfil the "
+            "constraints, and fixed attributes stay as they are. The decision of each is compared "
+            "for all tested protected values. For every falsified row the model was queried about "
+            "a neighbour whose decision changes. Given time, every row is decided."
+        ),
+        cannot=(
+            "Anything about people who differ more from every row, or how likely neighbours are: "
+            "most need not resemble a real person. A number limited to a list of values counts as "
+            "a category. For a model whose internal structure is not available "
+            "neighbours are queried, one by one."
+        ),
+        options=NeighbourhoodOptions,
+        division=Division(why="it takes seconds to minutes on one computer"),
+        cost="time; the rows one after the other",
+        answers=QuestionKind.PROOF,
     ),
     Method(
         key="fairquant",

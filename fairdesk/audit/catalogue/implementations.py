@@ -66,6 +66,13 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
             "fairdesk.certify.counting.exhaustive_kernels",
         ),
     ),
+    "neighbourhoods": Implementation(
+        "fairdesk.certify.neighbourhoods.search",
+        loops=(
+            "fairdesk.certify.bounds.dense.examining",
+            "fairdesk.certify.counting.exhaustive_kernels",
+        ),
+    ),
     "fairquant": Implementation(
         "fairdesk.certify.baselines.fairquant",
         loops=("fairdesk.certify.baselines.fairquant_kernels",),

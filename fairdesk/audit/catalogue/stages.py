@@ -37,6 +37,7 @@ _STAGES = {
     "certify": "bounding regions",
     "dividing": "dividing regions",
     "counting": "counting combinations",
+    "neighbourhoods": "bounding around the data rows",
     "rates": "bounding the rates of groups",
     "attributes": "certifying single attributes",
     "examples": "looking for examples",

@@ -61,7 +61,7 @@ from fairdesk.results.individual import (
     Share,
 )
 from fairdesk.results.mitigation import Trial
-from fairdesk.results.proofs import PairShare
+from fairdesk.results.proofs import NeighbourhoodCounts, PairShare
 from fairdesk.results.subgroups import LinearGroup, RuleSet, TermRate
 
 _NO_MODEL = "The model was not given: give it with --model."
@@ -255,6 +255,11 @@ def _figures(
         yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, reason)
     if ask is not None:
         yield from check_exact_shares(store, ask, people, rng)
+    if NeighbourhoodCounts in kinds:
+        yield untried(
+            "Data rows certified with their neighbours",
+            "This needs the whole run: “fairdesk reproduce” repeats it.",
+        )
     one_by_one = {Share, ExcessChange, PairShare, RandomBaseline, GradientFidelity}
     chance = kinds & {*one_by_one, GroupGap, LinearGroup, TermRate, RuleSet, Trial}
     if chance:

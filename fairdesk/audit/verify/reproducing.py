@@ -43,7 +43,7 @@ from fairdesk.errors import SpecError, system_errors
 from fairdesk.results.events import Metric, Rows
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Trial
-from fairdesk.results.proofs import Proven
+from fairdesk.results.proofs import NeighbourhoodCounts, Proven
 
 AUDIT_FILE = "audit.fairdesk"
 #: What a repair measures by proof is the more the more time there is.
@@ -524,6 +524,16 @@ def _check_proofs(tally: Tally, then: Sequence[Metric], now: Sequence[Metric]) -
         tally.compare(
             before.certified + after.falsified <= 1 and after.certified + before.falsified <= 1,
             "The earlier and the present proofs contradict each other.",
+        )
+    around = [
+        [each for each in figures if isinstance(each, NeighbourhoodCounts)]
+        for figures in (then, now)
+    ]
+    for one, other in zip(*around, strict=False):
+        both = one.certified + other.falsified, other.certified + one.falsified
+        tally.compare(
+            max(both) <= one.rows,
+            "The earlier and the present certification around data rows contradict each other.",
         )
 
 

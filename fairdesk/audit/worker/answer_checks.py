@@ -34,7 +34,14 @@ from fairdesk.results.individual import (
     Share,
 )
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
+from fairdesk.results.proofs import (
+    NeighbourhoodCounts,
+    PairShare,
+    Proven,
+    ProvenRates,
+    Refinement,
+    Region,
+)
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 
 T = TypeVar("T")
@@ -220,7 +227,9 @@ def _sound(figure: Metric) -> bool:
         case GradientFidelity():
             shares = ()
             counts = (0, figure.found, figure.tried)
-        case Proven() | Region() | PairShare() | ProvenRates() | Refinement():
+        case (
+            Proven() | Region() | PairShare() | ProvenRates() | NeighbourhoodCounts() | Refinement()
+        ):
             return _is_proof(figure)
         case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
             return _is_of_groups(figure)
@@ -233,7 +242,9 @@ def _sound(figure: Metric) -> bool:
     )
 
 
-def _is_proof(figure: Proven | Region | PairShare | ProvenRates | Refinement) -> bool:
+def _is_proof(
+    figure: Proven | Region | PairShare | ProvenRates | NeighbourhoodCounts | Refinement,
+) -> bool:
     """Return whether something proven can be: parts of a whole, counts in digits."""
     parts: list[tuple[float, ...]]
     digits: tuple[str, ...] = ()
@@ -253,6 +264,11 @@ def _is_proof(figure: Proven | Region | PairShare | ProvenRates | Refinement) ->
             parts = [(each.low, 1.0 - each.high) for each in figure.groups]
             parts += [(each.share,) for each in figure.groups]
             parts.append((figure.ratio_low, 1.0 - figure.ratio_high))
+        case NeighbourhoodCounts():
+            counts = figure.certified, figure.falsified, figure.undecided
+            if sum(counts) != figure.rows or not 0 <= figure.flipped <= figure.falsified:
+                return False
+            parts = [(figure.reach,), tuple(each / max(figure.rows, 1) for each in counts)]
         case Refinement():
             parts = [(each.share,) for each in figure.parts]
             parts += [(each.certified, each.falsified) for each in figure.parts]

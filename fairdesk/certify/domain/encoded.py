@@ -124,7 +124,9 @@ class Encoded:
         return n * unit / (1 - n * unit) + (n + 64) * 2.0**-52, n * tiny
 
 
-def encode(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encoded:
+def encode(
+    space: Space, anatomy: ModelStructure, fed: FedModel, *, ascending: bool = False
+) -> Encoded:
     """Write a model of dense layers over a space.
 
     Parameters
@@ -135,6 +137,8 @@ def encode(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encoded:
         Of ``fed.opened``; its body are `Layers`.
     fed : FedModel
         The model.
+    ascending : bool
+        Whether numbers keep their order, and only names are put in another.
 
     Raises
     ------
@@ -146,6 +150,9 @@ def encode(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encoded:
         raise TypeError("no layers")
     columns = columns_of(space, anatomy, fed, body.precision)
     orders = _orders(columns, body)
+    if ascending:
+        named = [bool(space.domain.attributes[axis.position].values) for axis in space.axes]
+        orders = [order if name else None for order, name in zip(orders, named, strict=True)]
     if any(order is not None for order in orders):
         space = space.reordered(orders)
         columns = columns_of(space, anatomy, fed, body.precision)

@@ -81,6 +81,15 @@ class Axis:
         codes = self.low + places * self.spacing
         return np.asarray(np.round(codes * self.grid) / self.grid)
 
+    def places(self, codes: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the places of codes, ``(n,)``; of codes that no place has the nearest."""
+        if self.listed:
+            order = np.argsort(self.codes, kind="stable")
+            at = np.searchsorted(self.codes[order], codes - 0.5 * self.spacing)
+            return np.asarray(order[np.minimum(at, self.count - 1)])
+        at = np.round((codes - self.low) / self.spacing)
+        return np.clip(at, 0, self.count - 1).astype(np.int64)
+
     def mass(self, low: Places, high: Places) -> NDArray[np.float64]:
         """Return the share of the data's people between two places, both included."""
         first = np.searchsorted(self.known, low, "left")
@@ -219,6 +228,11 @@ class Space:
             rows[:, axis.position] = axis.code(places[:, i])
         rows[:, self.domain.protected] = self.domain.combinations[0]
         return self.domain.apply_dependencies(rows)
+
+    def places(self, rows: Rows) -> Places:
+        """Return the points of rows of the domain, ``(n, d)``: ``(n, a)``."""
+        own = [axis.places(rows[:, axis.position]) for axis in self.axes]
+        return np.stack(own, axis=1) if own else np.empty((len(rows), 0), dtype=np.int64)
 
     def conditions(self, low: Places, high: Places) -> tuple[Condition, ...]:
         """Return the conditions that define a box, ``(a,)`` and ``(a,)``, within the domain."""

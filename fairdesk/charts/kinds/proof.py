@@ -17,7 +17,7 @@ from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.charts.verdicts import COUNTED, MARKS, NAMES, is_too_small, sentence, shown
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import Proven
+from fairdesk.results.proofs import NeighbourhoodCounts, Proven
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.figures import instances
@@ -139,9 +139,11 @@ def spaces_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
                 found.setdefault(figure.of, space_of(names[figure.of], figure))
             case Share() if figure.n_samples:
                 found.setdefault(figure.whom, _asked(names[figure.whom], figure))
+            case NeighbourhoodCounts():
+                found["neighbours"] = space_around(spec, figure)
             case _:
                 pass
-    return tuple(found[whom] for whom in names if whom in found)
+    return tuple(found[whom] for whom in (*names, "neighbours") if whom in found)
 
 
 def alone_of(
@@ -173,6 +175,15 @@ def space_of(name: str, proven: Proven) -> Space:
     if seen is not None and seen.n_samples and not proven.exact:
         guess = Guess(seen.estimate, seen.low, seen.high, seen.confidence)
     return Space(name, certified, falsified, proven.exact, int(proven.total or 0), guess)
+
+
+def space_around(spec: AuditSpec, counts: NeighbourhoodCounts) -> Space:
+    """Make a bar of the data rows with their neighbours."""
+    certified, falsified = (
+        Fraction(each, counts.rows) for each in (counts.certified, counts.falsified)
+    )
+    name = say("{people} in the data, with neighbours", people=words.plural(spec.person))
+    return Space(words.capital(name), certified, falsified, not counts.undecided, counts.rows)
 
 
 def _asked(name: str, share: Share) -> Space:

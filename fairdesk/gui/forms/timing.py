@@ -8,6 +8,11 @@ from fairdesk.audit.catalogue.methods import method_named
 
 def ending(method: str) -> str:
     """Say when a run of a method ends."""
+    if method == "neighbourhoods":
+        return (
+            "It ends earlier when every data row is decided. The certified and falsified counts "
+            "can only grow: stop it at any time."
+        )
     if method_named(method).answers is QuestionKind.PROOF:
         return (
             "It ends earlier when every combination is decided. The certified and falsified "

@@ -40,7 +40,14 @@ from fairdesk.results.individual import (
     Share,
 )
 from fairdesk.results.mitigation import Repair, Trial
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
+from fairdesk.results.proofs import (
+    NeighbourhoodCounts,
+    PairShare,
+    Proven,
+    ProvenRates,
+    Refinement,
+    Region,
+)
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording.language import fixed, say
 
@@ -244,7 +251,7 @@ class Shown:
             case LinearGroup():
                 features = tuple(self.words(each, strict=True) for each in figure.features)
                 return msgspec.structs.replace(figure, features=features)
-            case RuleSearchSummary() | Proven():
+            case RuleSearchSummary() | Proven() | NeighbourhoodCounts():
                 return msgspec.structs.replace(figure, notes=tuple(map(self.words, figure.notes)))
             case Share():
                 # groups of a few people are not kept in the tables either

@@ -11,7 +11,7 @@ from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import rounding_sentence
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.icicle import Tree
-from fairdesk.charts.kinds.proof import Spaces, space_of
+from fairdesk.charts.kinds.proof import Spaces, space_around, space_of
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.report.blocks import (
     Block,
@@ -31,10 +31,18 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.plan.compared import allowed_values, compared_values
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
+from fairdesk.results.proofs import (
+    NeighbourhoodCounts,
+    PairShare,
+    Proven,
+    ProvenRates,
+    Refinement,
+    Region,
+)
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
+from fairdesk.wording.certified.neighbourhoods import NOT_MEANT, neighbourhoods_of
 from fairdesk.wording.language import fixed, localised, say
 
 _NOT_PROVEN = (
@@ -83,7 +91,7 @@ def certification(material: Material) -> Section:
     blocks += [
         Heading("What the certification covers"),
         Text(_whom(material)),
-        Text(" ".join(_rules(material))),
+        *map(Text, filter(None, [" ".join(_rules(material))])),
         appended(_whom_grid(material)),
     ]
     return Section("Certification", tuple(blocks))
@@ -92,7 +100,8 @@ def certification(material: Material) -> Section:
 def _rules(material: Material) -> list[str]:
     """Return what a certification covers, with the rules that apply to this audit only."""
     domain = material.spec.domain
-    rules = [say(_OF_WHOM)]
+    whole = any(neighbourhoods_of(run.figures) is None for run in material.proofs)
+    rules = [say(_OF_WHOM)] if whole else []
     if domain.has_constraints:
         rules.append(say(_ONE_SET))
     compared = [domain.attributes[i] for i in domain.protected]
@@ -178,6 +187,8 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     spec = material.spec
     blocks: list[Block] = [Heading(material.run_name(run)), *_statements(spec, run)]
     proven = proof_words.proven_of(run.figures)
+    if (around := neighbourhoods_of(run.figures)) is not None:
+        return [*blocks, *_around(spec, run, around)]
     if proven is None:
         shares = [each for each in run.figures if isinstance(each, Share)]
         blocks += [Text(each) for each in figures.sentences(spec, shares)]
@@ -212,6 +223,21 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
             "drawn at random, and a solver that searches for counterexamples.",
             lead="How to verify it.",
         ),
+    ]
+
+
+def _around(spec: AuditSpec, run: RunRecord, found: NeighbourhoodCounts) -> list[Block]:
+    """Draw how many data rows are certified with their neighbours, and say what that is not."""
+    return [
+        Chart(
+            *drawn(Spaces((space_around(spec, found),))),
+            caption="Data rows certified with their neighbours, falsified and undecided",
+            key=f"bars-{run.id}",
+            evidence="proven",
+        ),
+        Text(say(NOT_MEANT), lead=say("What it does not mean.")),
+        *map(Text, found.notes),
+        *map(Text, filter(None, [rounding_sentence(found.margin)])),
     ]
 
 

@@ -12,6 +12,7 @@ from fairdesk.results.individual import Share
 from fairdesk.results.proofs import (
     Estimated,
     GroupRate,
+    NeighbourhoodCounts,
     PairShare,
     Part,
     Proven,
@@ -21,6 +22,7 @@ from fairdesk.results.proofs import (
 )
 from fairdesk.wording import figures
 from fairdesk.wording import proofs as proof_words
+from fairdesk.wording.certified.neighbourhoods import NOT_MEANT
 from tests import phrases
 from tests.report.building import people_store, run_into
 from tests.report.reading import blocks_of, section_of, whole_section, words_of
@@ -225,6 +227,22 @@ def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):
     assert said in text
     assert "(it accepts text)" in text
     assert "every region with its verdict" not in text
+
+
+def test_data_rows_with_their_neighbours_have_a_bar_and_say_what_that_is_not(tmp_path):
+    found = NeighbourhoodCounts(("sex", "job"), 190, 150, 30, 10, 1, 0.1)
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run = store.begin_run(RunSpec("neighbourhoods"))
+        store.measure(run, (found,))
+        store.end_run(run, "done")
+        report = make_report(store)
+    section = section_of(report, "certification")
+    (chart,) = blocks_of(section, "Chart")
+    assert "78.94\u00a0% certified" in chart.alt
+    (said,) = blocks_of(section, "Statement")
+    assert (said.number, said.evidence) == ("150 of 190", "proven")
+    assert NOT_MEANT in words_of(report)
+    assert certain_of(report).said.number == "150 of 190"
 
 
 DIVIDED = Refinement(

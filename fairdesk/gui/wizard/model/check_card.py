@@ -110,7 +110,7 @@ class CheckCard(Card):
         self._agreement.setText(
             ("The recorded outcome is the decision itself, so there is nothing to compare it with.")
             if state.predictions == state.label
-            else f"On {proof.rows:,} {_rows(state)}, the decision matches “{state.label}” "
+            else f"On {proof.rows:,} of your rows, the decision matches “{state.label}” "
             f"in {percent(proof.accuracy, 1)} (accuracy)."
         )
         self._more.setText(" ".join(_more(proof)))
@@ -129,14 +129,6 @@ class CheckCard(Card):
         words = Words(text, tone=tone, strong=strong, wrap=False)
         side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
         self._confusion.addWidget(words, row, column, side)
-
-
-def _rows(state: WizardState) -> str:
-    """Say of which rows these are some: of a table that is larger than memory, a sample's."""
-    source = None if state.table is None else state.table.source
-    if source is None or source.sample is None:
-        return "of your rows"
-    return f"rows of a random sample ({source.held:,} of all {source.rows:,} rows)"
 
 
 def _other(state: WizardState) -> str:

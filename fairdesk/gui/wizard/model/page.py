@@ -160,8 +160,7 @@ class ModelPage(Page):
 
         call = self._feeding.trial(mapping, state.card, table, label, check)
         self._reader.ask(call, self._proved, self._refuse)
-        some = "" if table.source.sample is None else "a random sample of "
-        self._busy.say(f"Testing the model on {some}{len(table.codes):,} rows…")
+        self._busy.say(f"Testing the model on {len(table.codes):,} rows…")
         self.changed.emit()
 
     # -- building -----------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.certify.proof.certificate import rounding_sentence
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.lines import Drawing
-from fairdesk.charts.kinds.proof import Spaces, alone_of, spaces_of
+from fairdesk.charts.kinds.proof import Spaces, alone_of, space_around, spaces_of
 from fairdesk.charts.verdicts import MARKS, shown
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
@@ -43,6 +43,11 @@ from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, 
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
+from fairdesk.wording.certified.neighbourhoods import (
+    NOT_MEANT,
+    neighbourhood_statement,
+    neighbourhoods_of,
+)
 
 #: How long a run can be gone on with, in seconds; the second of them is offered first.
 _MORE = (60.0, 600.0, 3600.0)
@@ -195,13 +200,14 @@ class ProofPage(RunPage):
         self._of_people, self._headline, self._estimate = Statement(), Statement(), Statement()
         self._notes = parts.quiet()
         self.bars, self.shares, self.alone = (DrawnChart(Spaces(), size=1.12) for _ in range(3))
+        self._around, self.around = Statement(), DrawnChart(Spaces(), size=1.12)
         self._combinations = parts.Fold("More shares: combinations, not people")
         for widget in (self._headline, self._estimate, self.shares):
             self._combinations.body.addWidget(widget)
         self.chart = LineChart()
         self.chart.setMinimumHeight(280)
         self.chart.tools.addWidget(parts.Words("Progress", size=1.12, strong=True, wrap=False))
-        for each in (self.bars, self.shares, self.alone, self.chart):
+        for each in (self.bars, self.shares, self.alone, self.around, self.chart):
             each.said.connect(session.said)
             each.failed.connect(session.failed)
         for bars in (self.bars, self.shares):
@@ -267,6 +273,8 @@ class ProofPage(RunPage):
             self.bars,
             self._pairs_words,
             self._combinations,
+            self._around,
+            self.around,
             self._notes,
             layouts.at(link, Qt.AlignmentFlag.AlignLeft),
             on=inside,
@@ -374,6 +382,7 @@ class ProofPage(RunPage):
         self._stand(run)
         self._say(run, proven)
         self._draw_shares(run)
+        self._show_around(run)
         heading = "Each protected attribute alone, in the input domain"
         alone = alone_of(spec, shown, sufficient_names(spec, self._session.runs))
         self.alone.draw(Spaces(alone, heading, "Effect of each attribute alone"))
@@ -417,12 +426,31 @@ class ProofPage(RunPage):
         self.bars.draw(Spaces(spaces_of(spec, front)))
         self.bars.setVisible(not self.bars.drawing.empty)
         self._pairs_words.setVisible(bool(run.found) and any(self.bars.drawing.falsified))
+        self._combinations.show()
         self.shares.draw(Spaces(spaces_of(spec, rest) if folds else ()))
         self.shares.setVisible(folds)
         if folds == self._combinations.button.isHidden():
             self._combinations.button.setVisible(folds)
             self._combinations.body.setContentsMargins(theme.WIDE if folds else 0, 0, 0, 0)
             self._combinations.set_open(opened=not folds)
+
+    def _show_around(self, run: Run) -> None:
+        """Show what was last certified around the data rows, by this run or another."""
+        spec = self._session.spec
+        own = neighbourhoods_of(run.figures)
+        told = (neighbourhoods_of(each.figures) for each in reversed(self._session.runs))
+        found = own or next((each for each in told if each is not None), None)
+        if own is not None:
+            # a run of its own: there is nothing else
+            for hidden in (self.bars, self._pairs_words, self._combinations):
+                hidden.hide()
+        for each in (self._around, self.around):
+            each.setVisible(found is not None)
+        if found is not None:
+            said = neighbourhood_statement(spec, found).sentence
+            self._around.say("■ Proven, around the data rows", said, NOT_MEANT)
+            heading = "Data rows with their neighbours"
+            self.around.draw(Spaces((space_around(spec, found),), heading, heading))
 
     def _show_section(self, widget: QWidget, *, there: bool) -> None:
         for each in self._sections[widget]:
@@ -475,6 +503,7 @@ class ProofPage(RunPage):
             self._of_people.say(kind, said.sentence, proof_words.POPULATION)
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
-        notes = () if proven is None else proven.notes
+        told = proven or neighbourhoods_of(run.figures)
+        notes = () if told is None else told.notes
         self._notes.setText("\n".join(notes))
         self._notes.setVisible(bool(notes))

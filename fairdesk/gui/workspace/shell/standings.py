@@ -20,6 +20,7 @@ from fairdesk.results.trials import repair_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
+from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.figures import short_share
 from fairdesk.wording.groups import sentences as group_words
 
@@ -194,6 +195,8 @@ def _proof_of(run: Run) -> Standing:
         text = f"{'' if proven.exact else '≥ '}{shown('consistent', consistent, 1)} of {whole}"
         if not consistent and not proven.exact:
             text = "none certified"
+    elif (around := neighbourhoods_of(run.figures)) is not None:
+        text = f"{words.number(around.certified)} of {words.counted(around.rows, 'row')}"
     elif run.state == "done":
         text = "not certified"
     else:

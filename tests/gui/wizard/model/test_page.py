@@ -26,7 +26,6 @@ from fairdesk.audit.environments import environments
 from fairdesk.audit.environments.environments import Environment, Requirement
 from fairdesk.audit.sandbox.confinement import Confinement, Hold
 from fairdesk.data.formats.reading import read_table
-from fairdesk.data.table import Sample
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.gui.forms.values_dialog import ValuesDialog
 from fairdesk.gui.kit.parts import Words
@@ -947,17 +946,3 @@ def test_a_model_that_does_well_is_offered_nothing(qtbot, make, model_file):
     wizard = make(FakeWorker())
     proves(qtbot, wizard, lambda: wizard.model.load(model_file))
     assert not wizard.model.opened.preparing.isVisibleTo(wizard.model)
-
-
-def test_of_a_table_larger_than_memory_a_sample_is_tested_and_the_card_says_so(
-    qtbot, make, model_file, table
-):
-    source = msgspec.structs.replace(table.source, rows=5_000_000, sample=Sample(90, seed=3))
-    wizard = make(FakeWorker(), data=replace(table, source=source))
-    shown = "On 90 rows of a random sample (90 of all 5,000,000 rows), the decision matches"
-    proves(qtbot, wizard, lambda: wizard.model.load(model_file))
-    assert any(each.startswith(shown) for each in texts(wizard.model.opened.check))
-    # all rows that are held are all there are of a small table
-    whole = make(FakeWorker())
-    proves(qtbot, whole, lambda: whole.model.load(model_file))
-    assert any(each.startswith("On 90 of your rows") for each in texts(whole.model.opened.check))

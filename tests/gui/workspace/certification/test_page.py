@@ -32,6 +32,7 @@ from fairdesk.results.individual import Share
 from fairdesk.results.proofs import (
     Estimated,
     GroupRate,
+    NeighbourhoodCounts,
     PairShare,
     Part,
     Proven,
@@ -112,6 +113,26 @@ def proof(opened, path):
     workspace = opened(path)
     workspace.show_page(PROOF)
     return workspace.proof
+
+
+def test_what_is_certified_around_the_data_rows_has_a_panel_of_its_own(opened, path):
+    measure(path)
+    with Store.open(path) as store:
+        run = store.begin_run(RunSpec("neighbourhoods", {"seconds": 60.0}))
+        store.measure(run, (NeighbourhoodCounts(BOTH, 200, 150, 40, 10, 1, 0.1),))
+        store.end_run(run, "done")
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    page = workspace.proof
+    # beside what is certified of everybody, which leads
+    assert page.bars.isVisible()
+    assert page.around.isVisible()
+    assert "150 of 200 applicants" in page._around.accessibleName()
+    page.open_run(run)
+    assert page.around.isVisible()
+    assert not page.bars.isVisible()
+    assert not page._combinations.isVisible()
+    assert not page.discriminatory.isVisible()
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Certification of the data rows with their neighbours: small boxes around each."""

@@ -1,0 +1,1 @@
+"""What is said of certificates that are about the data rows."""
