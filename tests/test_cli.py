@@ -27,6 +27,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker import child
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.conversation import Patience
 from fairdesk.certify.proof import certificate, certificate_reading
@@ -706,6 +707,28 @@ def test_all_methods_are_listed(capsys):
         cli.main(["methods", "magic"])
     assert caught.value.code == 2
     assert "maft" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "early"),
+    [
+        (["audit", "--magic"], 1),
+        (["demo", "--magic"], 1),
+        (["audit", "--help"], 0),
+        (["methods", "--magic"], 0),
+    ],
+)
+def test_a_process_for_the_model_starts_while_the_command_is_loaded(monkeypatch, line, early):
+    started = []
+    monkeypatch.setattr(child, "start_early", lambda: started.append(True))
+    monkeypatch.setattr(sys, "argv", ["fairdesk", *line])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert len(started) == early
+    # whoever calls it from a program may do so many times
+    with pytest.raises(SystemExit):
+        cli.main(line)
+    assert len(started) == early
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         case ["open", file] if not file.startswith("-"):
             return _open_window(file)
     try:
+        if argv is None and _audits(arguments):
+            # it is ready when all else is loaded
+            from fairdesk.audit.worker.child import start_early  # noqa: PLC0415
+
+            start_early()
         # the numeric libraries behind it would keep the window from the screen
         from fairdesk.cli.commands import run  # noqa: PLC0415
 
@@ -37,6 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("fairdesk: Stopped.\n")
         return 128 + signal.SIGINT  # as shells do
+
+
+def _audits(arguments: Sequence[str]) -> bool:
+    """Return whether a command line asks for an audit, and so for a process that opens files."""
+    return arguments[0] in ("audit", "demo") and not {"-h", "--help"} & {*arguments}
 
 
 def _open_window(file: str | None) -> int:

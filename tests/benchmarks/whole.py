@@ -152,6 +152,10 @@ def audited(argv: list[str]) -> int:
         if times[-1][0] != what:
             times.append((what, monotonic(), _busy()))
 
+    # as the command itself does before it loads all else
+    from fairdesk.audit.worker.child import start_early
+
+    start_early()
     from fairdesk.cli import audit as command
     from fairdesk.cli.main import main
 

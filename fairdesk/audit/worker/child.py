@@ -256,6 +256,22 @@ class Child:
         self._finalizer()
 
 
+#: What was started before anybody asked for it.
+_EARLY: list[Child] = []
+
+
+def start_early() -> None:
+    """Start a process for a model while the rest of the program is loaded."""
+    _EARLY.append(Child())
+
+
+def start(command: Sequence[str]) -> Child:
+    """Return a child process: one that was started early, where it is of the same command."""
+    if _EARLY and tuple(command) == GUEST:
+        return _EARLY.pop()
+    return Child(command)
+
+
 _LIVING: weakref.WeakSet[_Guest] = weakref.WeakSet()
 _clean_up = functools.cache(clean_up)
 

@@ -19,7 +19,7 @@ from fairdesk.audit.worker.answer_checks import (
     expect,
     nonsense,
 )
-from fairdesk.audit.worker.child import GUEST, Child, Received
+from fairdesk.audit.worker.child import GUEST, Child, Received, start
 from fairdesk.audit.worker.given import GivenModel
 from fairdesk.errors import ERRORS, WorkerError
 from fairdesk.models.model import Mapping, ModelCard
@@ -114,7 +114,7 @@ class Conversation:
         self._opened: _Opened | None = None
         self._opened_in: Child | None = None
         self._tainted: Child | None = None  # it was told to run the code of a model file
-        self._child = Child(command)
+        self._child = start(command)
 
     @property
     def alive(self) -> bool:

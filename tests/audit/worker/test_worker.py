@@ -18,7 +18,7 @@ import pytest
 from fairdesk.audit.plan.inputs import MitigationInputs, SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.sandbox.confinement import unknown
-from fairdesk.audit.worker import answer_checks, frames, wire
+from fairdesk.audit.worker import answer_checks, child, frames, wire
 from fairdesk.audit.worker.child import describe_end
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.conversation import Patience
@@ -127,6 +127,18 @@ def test_a_whole_conversation(real_worker, tmp_path):
     with pytest.raises(ModelError, match=r"none\.h5"):
         worker.open_model(tmp_path / "none.h5")
     assert worker.alive
+
+
+def test_a_process_that_was_started_early_is_taken_once_and_by_whom_it_fits(monkeypatch):
+    made = []
+    monkeypatch.setattr(child, "Child", lambda command=child.GUEST: made.append(command) or command)
+    child.start_early()
+    child.start(child.COMPARING_GUEST)
+    assert made == [child.GUEST, child.COMPARING_GUEST]
+    child.start(child.GUEST)
+    assert len(made) == 2
+    child.start(child.GUEST)
+    assert len(made) == 3
 
 
 def test_a_pickle_that_ends_its_process(real_worker, table, tmp_path):
