@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -72,6 +73,37 @@ def test_the_ends_of_rates_always_hold_the_truth(seed: int, steps: int, rules) -
     for _ in range(steps):
         prover.step()
     held(case, layout, prover)
+
+
+def test_nothing_is_certain_of_where_it_is_not_clear_who_may_be() -> None:
+    several = 0
+    for _, case in (each for seed in range(6) for each in tried(seed)):
+        layout = laid_out(case)
+        space = layout.space
+        axis = int((space.high[0] - space.low[0]).argmax())
+        if len(space.low) > 1 or space.high[0, axis] == space.low[0, axis]:
+            continue
+        low, high = np.repeat(space.low, 2, axis=0), np.repeat(space.high, 2, axis=0)
+        high[0, axis] = space.low[0, axis]
+        low[1, axis] = high[0, axis] + 1
+        for first in (True, False):
+            halves = replace(
+                space,
+                low=low,
+                high=high,
+                weights=np.ones(2),
+                groups=np.repeat(space.groups, 2),
+                unclear=np.array([first, not first]),
+            )
+            divided = replace(layout, space=halves)
+            examiner = rates_for(divided)
+            assert examiner is not None
+            prover = RateProver(halves, examiner)
+            while not prover.over and prover.boxes < 2_000:
+                prover.step()
+            # who is there has the group's rate, and may have any decision
+            several += 0.01 < held(case, divided, prover) < 0.99
+    assert several > 3
 
 
 @given(SEEDS, st.integers(0, 6), RULES, st.sampled_from([1.0, 4.0, 16.0]))

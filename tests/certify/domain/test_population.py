@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.domain.density_kernels import _divergence
+from fairdesk.certify.domain.population import Population
 from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
@@ -44,6 +46,35 @@ def test_everything_adds_up_to_one(seed: int) -> None:
     space, _ = drawn_space(seed)
     assert space.people.total == pytest.approx(1.0, abs=1e-9)
     assert float(sum(weights_of(space)[1])) == pytest.approx(space.people.total, rel=1e-12)
+
+
+def test_where_it_is_not_clear_who_may_be_counts_with_everything() -> None:
+    several = 0
+    for seed in range(20):
+        space, rng = drawn_space(seed)
+        points, weights = weights_of(space)
+        axis = int((space.high[0] - space.low[0]).argmax())
+        if space.high[0, axis] == space.low[0, axis]:
+            continue
+        cut = int(rng.integers(space.low[0, axis], space.high[0, axis]))
+        low, high = np.repeat(space.low, 2, axis=0), np.repeat(space.high, 2, axis=0)
+        high[0, axis], low[1, axis] = cut, cut + 1
+        # of the first half it is not known who may be; in the second one nobody may
+        nobody = np.zeros_like(space.may_be)
+        divided = replace(
+            space,
+            low=low,
+            high=high,
+            weights=np.ones(2),
+            may_be=np.concatenate([space.may_be, nobody]),
+            groups=np.array([0, len(space.may_be)], dtype=np.intp),
+            unclear=np.array([True, False]),
+        )
+        total = Population.over(divided, space.people.of).total
+        true = float(total_of(weights, points[:, axis] <= cut))
+        assert total == pytest.approx(true, rel=1e-9)
+        several += 0.1 < total < 0.9
+    assert several > 3
 
 
 @given(SEEDS)
