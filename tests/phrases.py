@@ -7,6 +7,7 @@ pattern; what has values in braces is filled by `format`.
 # The plan of an audit
 NO_MODEL = "no model to query"
 NOT_GIVEN = "does not receive any protected attribute"
+NOT_LIMITED_COMPARES = "a search that is not limited to plausible pairs compares them"
 NO_ATTRIBUTE_PROTECTED = "no attribute is protected"
 MUST_RISE = "must be numbers in ascending order"
 NO_PROTECTED_NUMBER = "not a numeric protected attribute"

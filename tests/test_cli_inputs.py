@@ -64,13 +64,17 @@ def _trained(last, names, table, inputs):
 
 @pytest.fixture
 def audited(tmp_path, capsys):
-    """Audit a table by a model; gives the exit code, what was printed, and the standard error."""
+    """Audit a table by a model; gives the exit code, what was printed, and the standard error.
 
-    def audit(table, model, *more, protected=("sex",), limits=None):
+    What is printed is read as JSON, unless it is to be ``plain``.
+    """
+
+    def audit(table, model, *more, protected=("sex",), limits=None, plain=False):
         table.to_csv(tmp_path / "people.csv", index=False)
         joblib.dump(model, tmp_path / "model.joblib")
         words = ["--data", tmp_path / "people.csv", "--model", tmp_path / "model.joblib"]
-        words += ["--label", "hired", "--favourable", "yes", "--trust-model", "--json"]
+        words += ["--label", "hired", "--favourable", "yes", "--trust-model"]
+        words += [] if plain else ["--json"]
         words += ["--out", tmp_path / "out"]
         words += [part for name in protected for part in ("--protected", name)]
         if limits is not None:
@@ -78,7 +82,7 @@ def audited(tmp_path, capsys):
             words += ["--domain", tmp_path / "limits.json"]
         code = cli.main(["audit", *map(str, (*words, *(more or MAFT)))])
         out, err = capsys.readouterr()
-        return code, json.loads(out) if out else {}, err
+        return code, out if plain else json.loads(out or "{}"), err
 
     return audit
 
@@ -154,6 +158,8 @@ def test_a_protected_column_that_the_model_is_not_given(audited):
     code, told, _ = audited(table, model, protected=("sex", "race"))
     assert code == 0
     assert told["found"] == told["alone"]["sex"] > 0
+    (warning,) = (each for each in told["warnings"] if "does not receive" in each)
+    assert "“race”" in warning
     # alone it leaves nothing to search: a method is refused, and a plan compares groups only
     code, told, err = audited(table, model, protected=("race",))
     assert (code, told) == (1, {})
@@ -195,6 +201,19 @@ def test_where_no_counterfactual_is_plausible_no_pair_is_found(audited):
     assert code == 0
     assert told["found"] > 0
     assert told["plausible"] == 0
+
+
+def test_the_text_says_what_it_takes_and_what_was_not_compared(audited):
+    model = logistic(applicants(), ("age", "sex", "income"))
+    code, told, _ = audited(applicants(LEAST_ROWS - 1), model, plain=True)
+    assert code == 0
+    assert f"at least {LEAST_ROWS} data rows" in told
+    assert phrases.NOT_LIMITED_COMPARES not in told
+    table = applicants(called=lambda t: np.where(t["sex"] == "female", "Ms", "Mr"))
+    model = logistic(table, ("age", "sex", "income", "called"))
+    code, told, _ = audited(table, model, plain=True)
+    assert code == 0
+    assert phrases.NOT_LIMITED_COMPARES in told
 
 
 def test_a_run_of_a_sample_tells_of_plausible_pairs_and_of_the_population(tmp_path, capsys):

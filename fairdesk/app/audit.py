@@ -227,7 +227,13 @@ def _audit(
         if question.standard is not None:
             # nobody asked for that method
             not_begun, refused = [*not_begun, *refused], []
-        warnings = (*_warnings(found, names), *not_begun, *unweighed, *unwritten)
+        warnings = (
+            *_warnings(found, names),
+            *_not_compared(spec),
+            *not_begun,
+            *unweighed,
+            *unwritten,
+        )
         done = tuple(store.runs())
         people = spec.domain.people(found.table)
         shares = {run.id: plausible_share(store, people, run.id) for run in done if run.found}
@@ -296,6 +302,16 @@ def _weigh(
         log.warning("findings were not weighed: %s", error)
         return (f"Not all findings were compared with the data rows: {error}",)
     return ()
+
+
+def _not_compared(spec: AuditSpec) -> Iterator[str]:
+    """Yield which protected attributes the model is not given, where others are compared."""
+    if spec.domain.protected.size:
+        for attribute in spec.domain.unseen:
+            yield (
+                f"The model does not receive “{attribute.name}”: groups are compared by it, but "
+                "changing it changes no decision."
+            )
 
 
 def _warnings(found: Inspection, columns: Collection[str]) -> tuple[str, ...]:

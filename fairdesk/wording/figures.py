@@ -543,6 +543,12 @@ def _few_sentence(run: RunRecord) -> str:
     """Say how many plausible pairs there are where a search that ended found few."""
     if not run.spec.plausible or run.state != "done" or run.found >= FEW_PAIRS:
         return ""
+    if not run.found:
+        return say(
+            "No plausible pair was found within the searched region. Counterfactuals that are not "
+            "plausible were not compared; a search that is not limited to plausible pairs compares "
+            "them."
+        )
     return say_many(
         run.found,
         "{n} plausible pair was found within the searched region.",

@@ -11,7 +11,7 @@ from fairdesk.audit.runs.plausibility import PlausibleShare
 from fairdesk.audit.store.pair import FOUND, Compared, Kind, Pair, PairField, sides
 from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.models.decisions.rule import score_name
-from fairdesk.population.criterion import RAREST
+from fairdesk.population.criterion import LEAST_ROWS, MOST_ATTRIBUTES, RAREST
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Statement
@@ -112,7 +112,10 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
         say(
             "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
             "instance is farther from the data than 95\u00a0% of data rows. How typical they are "
-            "was not estimated: the data have too few rows or too many attributes.",
+            "was not estimated: that takes at least {rows} data rows, and at most {attributes} "
+            "attributes.",
+            rows=words.number(LEAST_ROWS),
+            attributes=words.number(MOST_ATTRIBUTES),
             **values,
         )
         if reference.by_distance

@@ -283,7 +283,7 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
     assert figures.near_sentence(store.spec, few, by_distance) == told
     both = figures.near_sentence(store.spec, few, Reference(0.93, 0.0, by_distance=False))
     assert "tested: as usual as data rows, and as near to one" in both
-    assert told.endswith(phrases.PLAUSIBLE_FOUND.format("0", "s were"))
+    assert told.endswith(f"{phrases.NOT_LIMITED_COMPARES}.")
     one = msgspec.structs.replace(few, found=1)
     assert figures.near_sentence(store.spec, one).endswith(
         phrases.PLAUSIBLE_FOUND.format("1", " was")

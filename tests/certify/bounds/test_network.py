@@ -309,6 +309,22 @@ def test_truncated_ranges_prove_more():
     assert after > before + 0.2
 
 
+def test_what_units_of_earlier_layers_exclude_is_taken_off_every_class():
+    """Later ranges are bounded by their lines; of the last units only those a form hangs on."""
+    deep = 0
+    for seed in range(12):
+        case = wide(seed)
+        examiner = NetworkExaminer(case.encoded, case.fed, threads=1)
+        network, room = examiner._network, examiner._rooms[0]
+        last = network.shape[-1, state.FIRST]
+        room.cuts[state.EXCLUDED, :last], room.cuts[state.EXCLUDED, last:] = 0.01, 0.5
+        room.pulls[:] = 1.0
+        for c in range(len(network.needs)):
+            assert taken_of.py_func(network, c, room) == pytest.approx(0.01 * last)
+        deep += last > 0
+    assert deep > 3
+
+
 @pytest.mark.parametrize("kind", [sharp, wide])
 def test_what_truncated_units_exclude_is_never_too_little(kind):
     """The sums of the first layer, at every point, against what is taken off for them."""
