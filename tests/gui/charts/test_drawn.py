@@ -249,8 +249,9 @@ def test_the_ground_of_a_text_is_that_of_the_card_below_it(qtbot, themed):
     qtbot.addWidget(card)
     card.resize(400, 200)
     card.show()
-    # between the name at the left and the number at the right
-    ground = picture.grab().toImage().pixelColor(picture.width() // 2, 4)
+    # between the name at the left and the number at the right, below the scale
+    high = int(picture.laid.spots[0].y) + 4
+    ground = picture.grab().toImage().pixelColor(picture.width() // 2, high)
     assert ground.name() == QColor(theme.colours().card).name()
 
 
