@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from time import perf_counter
 from typing import cast
 
@@ -10,6 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.bounds.linear import is_linear
+from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.certify.counting.queried import QueriedExaminer
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import Places, space_of
@@ -62,11 +65,15 @@ def _laid_out(context: SearchContext, people: Rows) -> Layout:
     """Lay the domain out, numbers in ascending order."""
     fed = cast("FedModel", context.cached_model.model)
     try:
-        return lay_out(context.domain, people, structure_of(fed.opened), fed, ascending=True)
+        layout = lay_out(context.domain, people, structure_of(fed.opened), fed, ascending=True)
     except OpaqueError:
         real, _ = context.domain.admit(people)
         space = partitioned(space_of(context.domain, real))
         return Layout(space, fed, None, None, QueriedExaminer(), unused=False)
+    if layout.encoded is None or not is_linear(layout.encoded):
+        return layout
+    # a small box is bounded in far less time than the points of a linear model are counted in it
+    return replace(layout, examiner=NetworkExaminer(layout.encoded, fed))
 
 
 class _Rows:
