@@ -307,8 +307,8 @@ MUTATIONS = {
     "protected": Mutation(
         "people are counted whatever their protected values",
         "fairdesk/certify/bounds/tree_kernels.py",
-        "            room.spread[k, g] *= room.seen[k]",
-        "            room.spread[k, g] *= min(room.seen[k], 1.0) ** 0.0",
+        "    weigh(tree, low, high, given, room.seen)",
+        "    weigh(tree, low, high, np.ones(given.size), room.seen)",
         (*_TREES, *_RATES),
     ),
     "told": Mutation(

@@ -49,6 +49,26 @@ def test_a_tail_is_never_less_than_the_truth(seed: int) -> None:
         assert told <= 1.0
 
 
+def test_a_tail_is_never_less_than_the_mean_of_its_exponential() -> None:
+    """Of places that are taken together the one counts at which the exponent is greatest."""
+    together = 0
+    for seed in range(80):
+        space, _ = drawn_space(seed)
+        points, weights = weights_of(space)
+        mass = np.array([float(each) for each in weights])
+        axes = len(space.axes)
+        slope, starts = np.full(axes, 0.01), np.full(axes, -1, dtype=np.int64)
+        sums, people = points @ slope, space.people
+        given_to = people.tree, space.low[0], space.high[0], people.everything, slope
+        for by in (1.0, -1.0):
+            limit = float((by * sums).max()) / by
+            mean = float(mass @ np.exp(by * (sums - limit)) / mass.sum())
+            told = tree_tail(*given_to, np.empty(0), starts, limit, by, tree_room(people.tree))
+            assert told >= mean * (1.0 - 1e-12)
+            together += told > mean * (1.0 + 1e-6)
+    assert together > 3
+
+
 @given(SEEDS)
 @settings(max_examples=60, deadline=None)
 def test_moments_are_those_of_the_people(seed: int) -> None:
