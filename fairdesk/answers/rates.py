@@ -16,6 +16,9 @@ from fairdesk.wording.groups.tables import worst_of
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text
 
+#: The model of the data fits a group whose observed rate is at most so far outside its bounds.
+_MISFIT = 0.02
+
 
 @dataclass(frozen=True)
 class BoundedRate:
@@ -37,9 +40,9 @@ class BoundedRate:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the observed rate lies outside the bounds."""
+        """Whether the observed rate lies clearly outside the bounds."""
         return self.observed is not None and not (
-            self.proven.low <= self.observed <= self.proven.high
+            self.proven.low - _MISFIT <= self.observed <= self.proven.high + _MISFIT
         )
 
     @property

@@ -57,6 +57,13 @@ def test_bounds_of_a_group_that_the_model_of_the_data_does_not_fit_are_not_shown
     assert tuple(map(plain, inside.ends)) == ("30.00 %", "90.00 %")
 
 
+@pytest.mark.parametrize(("observed", "fits"), [(17, False), (19, True), (31, True), (33, False)])
+def test_bounds_beside_a_rate_that_is_nearly_between_them_are_shown(spec, observed, fits):
+    table = replace(TABLE, lines=(line(0.0, observed, 0.5), line(1.0, 50, 1.0)))
+    (group, _) = bounded_rates(spec, RATES, (table,))
+    assert group.is_outside is not fits
+
+
 def test_without_a_table_of_the_attribute_nothing_is_observed(spec):
     other = replace(TABLE, attributes=("job",))
     for each in bounded_rates(spec, RATES, (other,)):
