@@ -133,10 +133,11 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
         )
     elif share.exhaustive:
         sentence = say(
-            "The decision changes for {hits} of {counted} ({share}) {when}. All were tested.",
+            "The decision changes for {hits} of {counted} ({share}) {other}. All were tested.",
             share=value,
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
+            other=words.with_other(share.attributes),
             **values,
         )
     elif not share.hits:
@@ -198,11 +199,11 @@ def _basis(spec: AuditSpec, share: Share) -> str:
 
 
 def directed_sentence(share: Share) -> str:
-    """Say how many would gain by the change, and how many would lose; empty if not counted."""
+    """Say for how many the decision becomes favourable, or not; empty if not counted."""
     if share.gains is None or share.losses is None or not share.hits:
         return ""
     said = say(
-        "{gains} would gain (unfavourable now, favourable after the change), {losses} would lose.",
+        "The decision becomes favourable for {gains} and unfavourable for {losses}.",
         gains=words.number(share.gains),
         losses=words.number(share.losses),
     )
@@ -216,25 +217,36 @@ def directed_sentence(share: Share) -> str:
 
 
 def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ...]:
-    """Say for each protected attribute alone how many gain and lose by changing it, by value."""
+    """Say what changing each protected attribute alone does, by value; and that some count twice.
+
+    Whoever is affected by one alone is by several together: what the sum is above these is twice.
+    """
     attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
+    of_data = [share for share in shares if share.whom == "data"]
+    alone = [share for share in of_data if len(share.attributes) == 1 and share.by_value]
     said = []
-    for share in shares:
-        if share.whom != "data" or len(share.attributes) > 1 or not share.by_value:
-            continue
+    for share in alone:
         attribute = attributes[share.attributes[0]]
         gaining = [(count, name_of(attribute, code)) for code, count, _ in share.by_value]
         losing = [(count, name_of(attribute, code)) for code, _, count in share.by_value]
         said.append(
             say(
-                "Changing {name} alone changes the decision for {n}: {gains} would gain, {losses} "
-                "would lose.",
+                "Changing {name} alone changes the decision for {n}: to favourable for {gains}, to "
+                "unfavourable for {losses}.",
                 name=words.quoted(attribute.name),
                 n=words.number(share.hits),
                 gains=_with_values(gaining),
                 losses=_with_values(losing),
             )
         )
+    together = [share for share in of_data if len(share.attributes) == len(alone) > 1]
+    twice = sum(share.hits for share in alone) - sum(share.hits for share in together)
+    if not together:
+        return tuple(said)
+    if twice > 0 and len(alone) == 2:
+        said.append(say("At least {n} are in both.", n=words.number(twice)))
+    elif twice > 0:
+        said.append(say("Some are in several of these."))
     return tuple(said)
 
 

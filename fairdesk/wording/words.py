@@ -384,6 +384,20 @@ def when_change(names: Sequence[str]) -> str:
     return say("when only {names} change, alone or together", names=text)
 
 
+def with_other(names: Sequence[str]) -> str:
+    """Say that some protected attributes have any other of their values, and nothing else."""
+    if len(names) == 1:
+        return say("with some other {name}, all else equal", name=quoted(names[0]))
+    if len(names) == 2:
+        first, second = map(quoted, names)
+        return say(
+            "with some other {first}, {second} or both, all else equal", first=first, second=second
+        )
+    return say(
+        "with some other {names}, alone or together, all else equal", names=listed(names, "or")
+    )
+
+
 def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> Statement:
     """Say what a search found, and what that is.
 

@@ -73,15 +73,15 @@ def spec(tmp_path):
             {"exhaustive": True, "low": 0.038, "high": 0.038},
             (
                 f"{phrases.CHANGES_FOR} 3,800 of 100,000 combinations in the input domain (3.80 "
-                f"%) when only sex changes. {phrases.EVERY_ONE}."
+                f"%) with some other sex, all else equal. {phrases.EVERY_ONE}."
             ),
             "3.80 %",
         ),
         (
             {"exhaustive": True, "hits": 0, "estimate": 0.0, "low": 0.0, "high": 0.0},
             (
-                f"{phrases.CHANGES_FOR} 0 of 100,000 combinations in the input domain (0 %) when "
-                f"only sex changes. {phrases.EVERY_ONE}."
+                f"{phrases.CHANGES_FOR} 0 of 100,000 combinations in the input domain (0 %) with "
+                f"some other sex, all else equal. {phrases.EVERY_ONE}."
             ),
             "0 %",
         ),
@@ -89,7 +89,7 @@ def spec(tmp_path):
             {"exhaustive": True, "n_samples": 10_000_000, "hits": 1, "low": 1e-7, "high": 1e-7},
             (
                 f"{phrases.CHANGES_FOR} 1 of 10,000,000 combinations in the input domain (below "
-                f"0.01 %) when only sex changes. {phrases.EVERY_ONE}."
+                f"0.01 %) with some other sex, all else equal. {phrases.EVERY_ONE}."
             ),
             "Below 0.01 %",
         ),
@@ -126,7 +126,7 @@ def test_the_rows_of_the_data_are_the_auditors_people_and_real(spec):
     said = figures.share_statement(spec, rows)
     assert said.evidence == "observed"
     assert said.label == "Applicants whose decision changes"
-    assert "for 3,800 of 100,000 applicants in the data (3.80 %) when" in plain(said.sentence)
+    assert "for 3,800 of 100,000 applicants in the data (3.80 %) with" in plain(said.sentence)
     assert NO_PEOPLE not in said.sentence
     assert "excluded" not in said.sentence
     data = msgspec.structs.replace(spec.data, rows=100_003)
@@ -620,11 +620,11 @@ def test_a_share_of_the_data_says_how_many_gain_and_how_many_lose(spec):
         SHARE, whom="data", exhaustive=True, gains=2_500, losses=1_300, by_value=((0.0, 2_500, 0),)
     )
     said = figures.share_statement(spec, share)
-    assert f"{phrases.WOULD_GAIN.format(gains='2,500')}, 1,300 would lose." in said.sentence
-    assert phrases.WOULD_GAIN.format(gains="2,500") in said.shortest
+    assert f"{phrases.BECOMES.format(gains='2,500')} and unfavourable for 1,300." in said.sentence
+    assert phrases.BECOMES.format(gains="2,500") in said.shortest
     # audits from before have no such counts, and nothing is said of them
     before = msgspec.structs.replace(share, gains=None, losses=None)
-    assert "would" not in figures.share_statement(spec, before).sentence
+    assert "favourable" not in figures.share_statement(spec, before).sentence
     # of more than two decisions a change may be neither
     others = msgspec.structs.replace(share, gains=2_000)
     assert "For 500 others, both" in figures.share_statement(spec, others).sentence
@@ -639,10 +639,18 @@ def test_gains_and_losses_of_an_attribute_are_told_by_its_values(spec):
         losses=3,
         by_value=((0.0, 1, 3), (1.0, 8, 0)),
     )
-    both = msgspec.structs.replace(share, attributes=("sex", "age"), by_value=())
+    both = msgspec.structs.replace(share, hits=20, attributes=("sex", "age"), by_value=())
     sex = next(each for each in spec.domain.attributes if each.name == "sex")
     (said,) = figures.directed_by_value(spec, [both, share])
     assert said == (
-        f"Changing sex alone changes the decision for 12: 9 ({sex.text(1.0)} 8, {sex.text(0.0)} 1) "
-        f"would gain, 3 ({sex.text(0.0)} 3) would lose."
+        "Changing sex alone changes the decision for 12: to favourable for 9 "
+        f"({sex.text(1.0)} 8, {sex.text(0.0)} 1), to unfavourable for 3 ({sex.text(0.0)} 3)."
     )
+    # who is changed by either of two alone is more than who is by both only if some are in both
+    age = msgspec.structs.replace(share, hits=11, attributes=("age",))
+    assert figures.directed_by_value(spec, [both, share, age])[-1] == "At least 3 are in both."
+    disjoint = msgspec.structs.replace(both, hits=23)
+    assert len(figures.directed_by_value(spec, [disjoint, share, age])) == 2
+    job = msgspec.structs.replace(share, attributes=("job",))
+    every = msgspec.structs.replace(both, attributes=("sex", "age", "job"))
+    assert len(figures.directed_by_value(spec, [every, share, age, job])) == 4

@@ -202,3 +202,10 @@ def test_a_long_text_is_cut_to_a_cell_on_one_line():
     cut = words.shortened("word " * 50, 20)
     assert len(cut) <= 20
     assert cut.endswith("…")
+
+
+def test_a_share_counts_those_whose_decision_changes_with_any_other_values():
+    assert words.with_other(("sex",)) == "with some other sex, all else equal"
+    assert words.with_other(("sex", "job")) == "with some other sex, job or both, all else equal"
+    several = words.with_other(("age", "sex", "job"))
+    assert several == "with some other age, sex or job, alone or together, all else equal"
