@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice
 
+from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.domain import Domain
+from fairdesk.results.individual import Share
 from fairdesk.wording.pairs import NARROW
 
 #: So many pairs of each order are looked at.
@@ -21,7 +22,8 @@ _THRESHOLD = 0.5
 def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False) -> Pair | None:
     """Return the clearest discriminatory pair of an audit; ``None`` where there is none to show.
 
-    Flagged pairs come first; then plausible ones (where that was computed); then those of which
+    Flagged pairs come first; then plausible ones (where that was computed); then those whose effect
+    is not the rarer one of that change among the individuals in the data; then those of which
     neither score is next to the decision threshold; then those in which one protected attribute
     alone changes; then those of which both are more typical; then those whose score nearer to the
     threshold is farther from it. Dismissed ones are never shown. `fairdesk.wording.pairs.CLEAREST`
@@ -43,7 +45,7 @@ def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False)
     if not pool:
         pool = first(SHOWN)
         pool += first(PairQuery(order="difference", descending=True))
-    return min(pool, key=partial(_rank, store.spec.domain), default=None)
+    return min(pool, key=partial(_rank, store.spec, _directed(store)), default=None)
 
 
 def opposite(
@@ -54,8 +56,8 @@ def opposite(
     Of a pair in which “White” is declined and “Black” approved it is one in which “Black” is
     declined and “White” approved. See `clearest` for ``hidden``.
     """
-    domain = store.spec.domain
-    changed = _changed(domain, pair)
+    spec, domain = store.spec, store.spec.domain
+    changed = _changed(spec, pair)
     pool: list[Pair] = []
     for first, second, decided in (
         (pair.row, pair.partner, (pair.partner_class, pair.row_class)),
@@ -65,26 +67,57 @@ def opposite(
         # few fit: they are sorted once found, which is quicker than to walk all in order
         query = PairQuery(order="typicality", descending=True, changed=codes, decided=decided)
         held = store.each_pair(query)
-        alike = (each for each in held if _changed(domain, each) == changed)
+        alike = (each for each in held if _changed(spec, each) == changed)
         pool += islice((each for each in alike if _may_show(each, hidden)), _POOL)
-    return min(pool, key=partial(_rank, domain), default=None)
+    return min(pool, key=partial(_rank, spec, {}), default=None)
 
 
 def _may_show(pair: Pair, hidden: Callable[[Pair], bool]) -> bool:
     return pair.mark != "dismissed" and not hidden(pair)
 
 
-def _changed(domain: Domain, pair: Pair) -> list[int]:
+def _changed(spec: AuditSpec, pair: Pair) -> list[int]:
     """Return the places of the protected attributes that differ."""
-    return [i for i in domain.protected.tolist() if pair.row[i] != pair.partner[i]]
+    return [i for i in spec.domain.protected.tolist() if pair.row[i] != pair.partner[i]]
 
 
-def _rank(domain: Domain, pair: Pair) -> tuple[float, ...]:
+def _rank(
+    spec: AuditSpec, directed: Mapping[frozenset[str], Share], pair: Pair
+) -> tuple[float, ...]:
     """Return what pairs are ordered by, the clearest first."""
     away = _away(pair)
     typical = min(pair.typicality or 0.0, pair.partner_typicality or 0.0)
-    changed = len(_changed(domain, pair))
-    return -(pair.plausible or 0), away < NARROW, changed, -typical, -away, pair.id
+    changed, rare = len(_changed(spec, pair)), _is_rare(spec, directed, pair)
+    return -(pair.plausible or 0), rare, away < NARROW, changed, -typical, -away, pair.id
+
+
+def _directed(store: Store) -> dict[frozenset[str], Share]:
+    """Return the shares of the individuals in the data of whom it is counted who gains and loses.
+
+    By the attributes that were changed; of the newest run with each.
+    """
+    return {
+        frozenset(each.attributes): each
+        for run in store.runs()
+        for each in run.figures
+        if isinstance(each, Share) and each.whom == "data" and each.gains is not None
+    }
+
+
+def _is_rare(spec: AuditSpec, directed: Mapping[frozenset[str], Share], pair: Pair) -> bool:
+    """Return whether more individuals in the data have the opposite effect by the same change.
+
+    Of all of them, or of those with the instance's own value of the one attribute that changes.
+    """
+    good = spec.mapping.favourable_class
+    gains = int(pair.partner_class == good) - int(pair.row_class == good)
+    changed = _changed(spec, pair)
+    share = directed.get(frozenset(spec.domain.names[i] for i in changed))
+    if share is None:
+        return False
+    own = [(up, down) for code, up, down in share.by_value if code == pair.row[changed[0]]]
+    counts = [(share.gains or 0, share.losses or 0), *own]
+    return any(gains * (up - down) < 0 for up, down in counts)
 
 
 def _away(pair: Pair) -> float:

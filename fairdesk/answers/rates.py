@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fairdesk.answers.selection import Run
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.events import Metric
-from fairdesk.results.groups import GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.proofs import GroupRate, ProvenRates
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
-from fairdesk.wording.groups.tables import worst_of
+from fairdesk.wording.decisions import name_of
+from fairdesk.wording.groups.tables import rate_of, worst_of
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text
 
@@ -32,30 +33,23 @@ class BoundedRate:
         Its bounds in the population model.
     observed : float, optional
         Its rate of the model's favourable decision in the data rows, where that was measured.
+    value : str
+        The group's value alone.
+    text : str
+        The observed rate as the table of the data rows has it; a dash without one.
     """
 
     group: str
     proven: GroupRate
     observed: float | None
+    value: str
+    text: str
 
     @property
     def is_outside(self) -> bool:
         """Whether the observed rate lies clearly outside the bounds."""
         return self.observed is not None and not (
             self.proven.low - _MISFIT <= self.observed <= self.proven.high + _MISFIT
-        )
-
-    @property
-    def note(self) -> str:
-        """Say why the bounds are not shown; empty where they are."""
-        if self.observed is None or not self.is_outside:
-            return ""
-        return say(
-            "The model of the data does not fit {group}: the rate observed, {observed}, lies "
-            "outside the bounds ({ends}).",
-            group=self.group,
-            observed=words.shown_percent(self.observed, 2),
-            ends=proof_words.rate_ends(self.proven.low, self.proven.high),
         )
 
     @property
@@ -66,7 +60,7 @@ class BoundedRate:
         return proof_words.least_rate(self.proven.low), proof_words.most_rate(self.proven.high)
 
 
-def decision_tables(runs: Sequence[Run]) -> tuple[GroupTable, ...]:
+def decision_tables(runs: Sequence[RunRecord | RunState]) -> tuple[GroupTable, ...]:
     """Return the tables of the model's decisions by group, of the latest run that has some."""
     for run in reversed(runs):
         tables = (each for each in run.figures if isinstance(each, GroupTable))
@@ -85,19 +79,42 @@ def bounded_rates(
     attributes = {each.name: each for each in spec.domain.attributes}
     named = bool(attributes[rates.attribute].values)
     table = _of_attribute(rates, tables) if named else None
-    observed = {
-        line.codes[0]: line.rate
-        for line in (() if table is None else table.lines)
-        if line.known and len(line.codes) == 1
-    }
-    return tuple(
-        BoundedRate(
-            combination_text(spec, (rates.attribute,), (each.code,)),
-            each,
-            observed.get(each.code),
-        )
-        for each in rates.groups
-    )
+    lines = {} if table is None else {line.codes: line for line in table.lines if line.known}
+
+    def bounded(proven: GroupRate, line: GroupLine | None) -> BoundedRate:
+        group = combination_text(spec, (rates.attribute,), (proven.code,))
+        value = name_of(attributes[rates.attribute], proven.code)
+        if table is None or line is None:
+            return BoundedRate(group, proven, None, value, "–")
+        return BoundedRate(group, proven, line.rate, value, rate_of(table, line))
+
+    return tuple(bounded(each, lines.get((each.code,))) for each in rates.groups)
+
+
+def misfit_sentence(
+    spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[GroupTable]
+) -> str:
+    """Name the groups that the model of the data does not fit; empty where it fits all.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit plan.
+    figures : iterable of Metric
+        Those of a run that proves.
+    tables : sequence of GroupTable
+        Of the model's decisions.
+    """
+    found = [each for each in figures if isinstance(each, ProvenRates)]
+    unfit = [_unfit(each, bounded_rates(spec, each, tables)) for each in found]
+    groups = words.joined([*filter(None, unfit)])
+    return say("The model of the data does not fit {groups}.", groups=groups) if groups else ""
+
+
+def _unfit(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> str:
+    """Name those of an attribute's groups that the model of the data does not fit."""
+    values = [each.value for each in bounded if each.is_outside]
+    return f"{words.quoted(rates.attribute)} = {words.joined(values, 'or')}" if values else ""
 
 
 def concludes(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> bool:
@@ -137,8 +154,9 @@ def ratio_sentence(
     if any(each.is_outside for each in bounded):
         said = say(
             "No conclusion on the impact ratio by {name}: the model of the data does not fit "
-            "every group.",
+            "{groups} (observed outside of the bounds, hence not shown).",
             name=words.quoted(rates.attribute),
+            groups=_unfit(rates, bounded),
         )
     counted = counted_ratio(rates, tables)
     if counted is None:
@@ -169,8 +187,7 @@ def rates_sentences(
             "Selection rates in the population (a model of the data), proven bounds: {groups}.",
             groups=groups,
         )
-        notes = (each.note for each in bounded)
-        out.append(" ".join(filter(None, (said, *notes, ratio_sentence(rates, bounded, tables)))))
+        out.append(" ".join(filter(None, (said, ratio_sentence(rates, bounded, tables)))))
     return tuple(out)
 
 

@@ -11,6 +11,7 @@ import msgspec
 from fairdesk.answers import pictures
 from fairdesk.answers.answer import ANSWERING, Answer, Question
 from fairdesk.answers.observed import Observed
+from fairdesk.answers.rates import decision_tables, misfit_sentence
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable, why_off
 from fairdesk.audit.plan.spec import AuditSpec
@@ -259,13 +260,10 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
         tables = group_words.of_main_kind(spec, _tables(rated[-1].figures))
         table = _lowest(tables)
         if table is not None:
-            crossed = _of_intersection(tables, table)
-            details = [say(words.FOUR_FIFTHS), crossed]
+            details = [say(words.FOUR_FIFTHS)]
             details += [_of_data(spec, each) for each in of_data if each.of != table.of]
             said = worst_statement(spec, table)
-            if crossed:
-                by = words.listed(table.attributes)
-                label = say("Lowest impact ratio of a single attribute: {by}", by=by)
+            if label := _with_intersection(tables, table):
                 said = msgspec.structs.replace(said, label=label)
             drawn = pictures.ratios(table, rated[-1])
             return _answer(Question.GROUPS, said, details, rated[-1], rated, drawn)
@@ -282,8 +280,8 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
     return Answer(Question.GROUPS, said, tuple(more), chart=pictures.ratios(first).chart)
 
 
-def _of_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
-    """Say the lowest impact ratio of several attributes together, where it is still lower."""
+def _with_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
+    """Name a lowest impact ratio with that of several attributes together; empty if not lower."""
     crossed = [each for each in tables if len(each.attributes) > 1 and worst_of(each)]
     lowest = min(crossed, key=_worst_ratio, default=None)
     if lowest is None or len(shown.attributes) > 1 or _worst_ratio(lowest) >= _worst_ratio(shown):
@@ -291,10 +289,10 @@ def _of_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
     worst = worst_of(lowest)
     return (
         say(
-            "Lower at an intersection of attributes: {ratio} for {group} (n = {n}).",
+            "Lowest impact ratio by {by} ({group}: {ratio})",
+            by=words.listed(shown.attributes),
             ratio=words.number(_worst_ratio(lowest), 2),
             group=group_text(lowest, worst),
-            n=words.number(worst.n_samples),
         )
         if worst is not None
         else ""
@@ -484,7 +482,13 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
                 )
                 details.insert(0, further)
         drawn = pictures.proof(spec, run)
-        return _answer(Question.CERTAIN, proven_statement(lead), details, run, tried, drawn)
+        said = proven_statement(lead)
+        if of_people is not None:
+            unfit = misfit_sentence(spec, run.figures, decision_tables(runs))
+            # the small chart has the shares
+            brief = unfit or say("Of a model of the data, not of real individuals.")
+            said = msgspec.structs.replace(said.with_more(unfit), brief=brief)
+        return _answer(Question.CERTAIN, said, details, run, tried, drawn)
     if run is not None and (around := neighbourhoods_of(run.figures)) is not None:
         said, drawn = neighbourhood_statement(spec, around), pictures.proof(spec, run)
         return _answer(Question.CERTAIN, said, (say(NOT_MEANT),), run, tried, drawn)

@@ -71,11 +71,11 @@ def sentence(verdict: str, share: str, *, least: bool = False, counted: bool = F
 
 
 def proven_text(proven: Proven) -> str:
-    """Write shortly what is proven: ``≥ 77.2 % certified, ≥ 8.7 % falsified``."""
+    """Write shortly what is proven: ``≥ 77.21 % certified, ≥ 8.70 % falsified``."""
     alike, unlike, _left = proof_words.proven_fractions(proven)
     least = "" if proven.exact else "≥ "
     certified, falsified = (
         text if text.startswith(">") else f"{least}{text}"
-        for text in (shown("consistent", alike, 1), shown("discriminatory", unlike, 1))
+        for text in (shown("consistent", alike), shown("discriminatory", unlike))
     )
     return f"{certified} certified, {falsified} falsified"

@@ -723,15 +723,6 @@ def no_result(run: RunRecord | RunState) -> str:
     return say("The run ended without a result.")
 
 
-def state_text(run: RunRecord | RunState) -> str:
-    """Return a run's state in words: a proof that left something undecided has ended."""
-    proven, around = proven_of(run.figures), neighbourhoods_of(run.figures)
-    is_open = proven is not None and not proven.exact
-    if run.state == "done" and (is_open or (around is not None and around.undecided)):
-        return say("ended")
-    return words.state_word(run.state)
-
-
 def effort(run: RunRecord | RunState) -> str:
     """Say what a run spent: what it looked at, rows sent, time."""
     proven = proven_of(run.figures) or neighbourhoods_of(run.figures)

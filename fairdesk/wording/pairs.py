@@ -22,9 +22,10 @@ UNKNOWN = "–"
 NARROW = 0.01
 #: By what `fairdesk.answers.example.clearest` chooses, after the auditor's own flags.
 CLEAREST = fixed(
-    "plausible first; then with both scores apart from the decision threshold by {apart} or more; "
-    "then with the fewest protected attributes changed; then the most typical; then with the score "
-    "nearer to the threshold as far from it as possible"
+    "plausible first; then with the effect that the same change has on more individuals in the "
+    "data, where counted; then with both scores apart from the decision threshold by {apart} or "
+    "more; then with the fewest protected attributes changed; then the most typical; then with the "
+    "score nearer to the threshold as far from it as possible"
 )
 
 

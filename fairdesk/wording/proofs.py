@@ -427,7 +427,7 @@ def proven_share(share: Fraction, digits: int, *, exact: bool = False) -> str:
 
 def short_name(proven: Proven) -> str:
     """Name shortly of what something is proven, for where there is little room."""
-    return say("population") if proven.of == "people" else say("input domain")
+    return say("a model of the data") if proven.of == "people" else say("the input domain")
 
 
 def _possible(proven: Proven) -> str:

@@ -214,7 +214,7 @@ def rounding_note(first: float, second: float, digits: int = 1) -> str:
     one, other, apart = (round(100 * each, digits) for each in (first, second, first - second))
     if round(one - other, digits) == apart:
         return ""
-    return say("The difference was calculated before rounding.")
+    return say("(Calculated before rounding.)")
 
 
 def plain(value: float, digits: int) -> str:

@@ -3,22 +3,24 @@
 import msgspec
 import pytest
 
+from fairdesk.answers.answer import Question
 from fairdesk.answers.rates import (
     bounded_rates,
     counted_ratio,
     decision_tables,
+    misfit_sentence,
     rates_sentences,
     ratio_sentence,
 )
+from fairdesk.answers.selection import answers
 from fairdesk.results.groups import GroupLine, GroupTable
-from fairdesk.results.proofs import GroupRate, ProvenRates
+from fairdesk.results.proofs import GroupRate, Proven, ProvenRates
 from fairdesk.wording import proofs as proof_words
 from tests import phrases
 from tests.answers.test_selection import run
 from tests.report.building import people_store
 
 replace = msgspec.structs.replace
-NOT_EVERY = f"{phrases.NO_RATIO} sex: the model of the data does not fit every group."
 RATES = ProvenRates("sex", (GroupRate(0.0, 0.2, 0.3, 0.4), GroupRate(1.0, 0.3, 0.9, 0.6)), 0.2, 1.0)
 
 
@@ -48,11 +50,13 @@ def test_bounds_of_a_group_that_the_model_of_the_data_does_not_fit_are_not_shown
     outside, inside = bounded_rates(spec, RATES, (TABLE,))
     assert (outside.observed, inside.observed) == (0.1, 0.5)
     assert (outside.is_outside, inside.is_outside) == (True, False)
-    assert plain(outside.note) == (
-        "The model of the data does not fit sex = female: the rate observed, 10.00 %, lies outside "
-        "the bounds (20.00 % to 30.00 %)."
+    assert misfit_sentence(spec, (RATES,), (TABLE,)) == (
+        "The model of the data does not fit sex = female."
     )
-    assert inside.note == ""
+    fits = replace(TABLE, lines=TABLE.lines[1:])
+    assert misfit_sentence(spec, (RATES,), (fits,)) == ""
+    # as in the table of the groups: with one decimal of small ones
+    assert plain(outside.text) == "10.0 %"
     assert outside.ends == ("–", "–")
     assert tuple(map(plain, inside.ends)) == ("30.00 %", "90.00 %")
 
@@ -90,6 +94,7 @@ def test_the_ratio_that_was_counted_is_said_where_the_bounds_do_not_conclude(spe
     assert said(low, fits) == plain(proof_words.ratio_sentence(low))
     # a ratio of bounds that do not fit a group is not told, however low it is
     assert said(low, TABLE).startswith(f"{phrases.NO_RATIO} sex: the model of")
+    assert "fit sex = female (observed outside" in said(low, TABLE)
     assert "0.700" not in said(low, TABLE)
     assert counted_ratio(RATES, (replace(TABLE, attributes=("job",)),)) is None
 
@@ -97,8 +102,8 @@ def test_the_ratio_that_was_counted_is_said_where_the_bounds_do_not_conclude(spe
 def test_sentences_show_no_bounds_and_no_ratio_that_the_model_of_the_data_does_not_fit(spec):
     low = replace(RATES, ratio_high=0.7)
     (told,) = map(plain, rates_sentences(spec, (low,), (TABLE,)))
-    assert "proven bounds: sex = male 30.00 % to 90.00 %. The model of the data does not" in told
-    assert told.endswith(f"{NOT_EVERY} Counted in the data rows: 0.20.")
+    assert f"proven bounds: sex = male 30.00 % to 90.00 %. {phrases.NO_RATIO} sex: the" in told
+    assert told.endswith("hence not shown). Counted in the data rows: 0.20.")
     (alone,) = map(plain, rates_sentences(spec, (low,), ()))
     assert "sex = female 20.00 % to 30.00 %; sex = male" in alone
     assert alone.endswith(plain(proof_words.ratio_sentence(low)))
@@ -109,3 +114,14 @@ def test_tables_are_of_decisions_and_of_the_latest_run_that_has_some():
     runs = (run(1, "groups", TABLE), run(2, "groups", newer), run(3, "groups"))
     labels = run(4, "groups", replace(TABLE, of="label"))
     assert decision_tables((*runs, labels)) == (newer,)
+
+
+def test_what_is_proven_of_a_model_of_the_data_names_the_groups_that_it_does_not_fit(spec):
+    proven = Proven("people", ("sex", "age"), 0.8, 0.1, 0.1)
+    runs = run(1, "groups", TABLE), run(2, "certify", replace(proven, of="domain"), proven, RATES)
+    fits = replace(TABLE, lines=TABLE.lines[1:])
+    for runs_, named in ((runs, True), ((run(1, "groups", fits), runs[1]), False)):
+        (said,) = (each.said for each in answers(spec, runs_) if each.question is Question.CERTAIN)
+        assert said.value.startswith("At least 10")
+        assert said.sentence.endswith("does not fit sex = female.") is named
+        assert ("sex = female" in said.shortest) is named

@@ -25,10 +25,10 @@ def plain(text):
     return text.replace("\u00a0", " ")
 
 
-def test_a_line_starts_at_the_origin_and_is_named_at_its_end_with_its_counts():
+def test_a_line_starts_at_the_origin_and_is_named_at_its_end_with_its_count():
     tried = np.arange(1, 2001) * 10.0
     shown = laid(line("MAFT & co", tried, tried / 4))
-    assert {"MAFT & co", "5,000 of 20,000", "tried", "found", "20,000"} <= set(texts(shown))
+    assert {"MAFT & co", "5,000", "tried", "found", "20,000"} <= set(texts(shown))
     (drawn_line,) = shapes(shown, Path, colour="series 0", thick=1.6)
     (points,) = drawn_line.lines
     assert len(points) <= 302
@@ -52,7 +52,13 @@ def test_labels_of_lines_that_end_together_stay_apart_and_on_the_paper(count):
 
 
 def test_a_chart_of_nothing_is_still_a_chart():
-    assert "0 of 0" in texts(laid(line("MAFT", [], [])))
+    assert "0" in texts(laid(line("MAFT", [], [])))
+
+
+def test_a_count_is_told_alone_lest_it_be_read_as_a_rate():
+    shown = texts(laid(line("MAFT", [1, 92_447], [0, 68_640])))
+    assert "68,640" in shown
+    assert not any(" of " in text for text in shown)
 
 
 def test_a_line_of_percentages_is_no_count_of_its_seconds():

@@ -8,7 +8,14 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap, GroupLine, GroupTable
-from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
+from fairdesk.results.subgroups import (
+    Flip,
+    LinearGroup,
+    RuleSearchSummary,
+    RuleSet,
+    TermRate,
+    Variant,
+)
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording import words
 from fairdesk.wording.groups import columns as group_columns
@@ -627,5 +634,14 @@ def test_shares_of_groups_are_of_those_whose_group_is_recorded(spec):
 def test_a_gap_that_rounding_hides_says_so(spec):
     rule = msgspec.structs.replace(RULE, phi_in=0.6797, phi_out=0.9193)
     assert "68.0 % against 91.9 %" in plain(subgroup_words.rule_set_sentence(spec, rule))
-    assert subgroup_words.evidence_sentence(spec, rule, MINED).endswith("before rounding.")
+    assert subgroup_words.evidence_sentence(spec, rule, MINED).endswith("before rounding.)")
     assert "rounding" not in subgroup_words.evidence_sentence(spec, RULE, MINED)
+
+
+def test_a_broader_subgroup_with_the_same_gap_is_named(spec):
+    broader = RULE.conditions[1:]
+    for score, named in ((0.62404, True), (0.61, False)):
+        rule = msgspec.structs.replace(RULE, broader=(Variant(broader, score, 0.2, 0.1),))
+        said = subgroup_words.widest_statement(spec, MINED, rule).sentence
+        group = rule_words.rule_phrase(spec, broader)
+        assert said.endswith(f"The gap is as large for {group}.") is named

@@ -80,7 +80,7 @@ class Drawing:
     x_digits, y_digits : int
         Decimals of numbers.
     y_unit : str
-        Written behind numbers of y: ``" %"``. With one y are percentages, else counts of x.
+        Written behind numbers of y: ``" %"``. With one y are percentages, else counts.
     x_unit : str
         Likewise of x, on paper.
     y_low, y_high : float, optional
@@ -282,11 +282,8 @@ class _Layout:
             yield _Label(place, y, texts)
 
     def _last(self, line: Line) -> str:
-        """Write the last value of a line: a percentage, or a count of x."""
-        x, y = _end(line)
-        if self._drawing.y_unit:
-            return self._drawing.y_text(y)
-        return say("{part} of {whole}", part=words.number(y), whole=words.number(x))
+        """Write the last value of a line."""
+        return self._drawing.y_text(_end(line)[1])
 
     def _axes(self) -> Iterator[Shape]:
         """Yield both axes: lines across, and values with their texts."""

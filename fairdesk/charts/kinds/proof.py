@@ -6,7 +6,8 @@ undecided, and never added to what is proven.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -147,24 +148,25 @@ def spaces_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
 
 
 def alone_of(
-    spec: AuditSpec, measured: Sequence[Metric], known: Collection[str] = ()
+    spec: AuditSpec, measured: Sequence[Metric], known: AbstractSet[str] = frozenset()
 ) -> tuple[Space, ...]:
-    """Make a bar of each protected attribute by itself, of all possible people.
+    """Make a bar of each protected attribute by itself, below one of all of them together.
 
-    Of those ``known`` to change a decision alone it says so where no share of them is proven.
+    All are of the input domain. Of those ``known`` to change a decision alone it says so where no
+    share of them is proven.
     """
-    several = len(spec.domain.protected) > 1
+    of_domain = [each for each in measured if isinstance(each, Proven) and each.of == "domain"]
+    alone = [each for each in of_domain if len(each.attributes) == 1]
+    if len(spec.domain.protected) < 2 or not alone:
+        return ()
+    together = [each for each in of_domain if len(each.attributes) == len(spec.domain.protected)]
     return tuple(
         space_of(
-            f"When only {words.quoted(figure.attributes[0])} changes"
-            + " (pairs found)" * (figure.attributes[0] in known and not figure.falsified),
+            words.capital(words.when_change(figure.attributes))
+            + " (pairs found)" * (set(figure.attributes) <= known and not figure.falsified),
             figure,
         )
-        for figure in measured
-        if isinstance(figure, Proven)
-        and figure.of == "domain"
-        and several
-        and len(figure.attributes) == 1
+        for figure in (*together[:1], *alone)
     )
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 from fairdesk.answers.pairs_known import sufficient_names
-from fairdesk.answers.rates import bounded_rates, decision_tables, ratio_sentence
+from fairdesk.answers.rates import (
+    bounded_rates,
+    decision_tables,
+    misfit_sentence,
+    ratio_sentence,
+)
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import rounding_sentence
@@ -112,9 +117,9 @@ def _rules(material: Material) -> list[str]:
     return rules
 
 
-def _statements(spec: AuditSpec, run: RunRecord) -> list[Statement]:
+def _statements(material: Material, run: RunRecord) -> list[Statement]:
     """Say what came of a proof, its number large; apart from it what is estimated of the rest."""
-    proven = proof_words.proven_of(run.figures)
+    spec, proven = material.spec, proof_words.proven_of(run.figures)
     if proven is None:
         return [stated(figures.headline(spec, run))]
     said = proof_words.proven_statement(proven).with_more(words.ending(run))
@@ -122,7 +127,10 @@ def _statements(spec: AuditSpec, run: RunRecord) -> list[Statement]:
     of_people = proof_words.proven_of(run.figures, "people")
     if of_people is not None:
         # what is known of combinations is in the appendix: it is read as of people otherwise
-        return [stated(proof_words.proven_statement(of_people).with_more(words.ending(run)))]
+        tables = tuple(map(material.shown.table, decision_tables(material.runs)))
+        unfit = misfit_sentence(spec, run.figures, tables)
+        said = proof_words.proven_statement(of_people)
+        return [stated(said.with_more(unfit, words.ending(run)))]
     return [stated(each) for each in (said, rest) if each]
 
 
@@ -185,7 +193,7 @@ def _count(attribute: Attribute) -> int:
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     """Describe a run: what is proven, a chart, tables, and how it was obtained."""
     spec = material.spec
-    blocks: list[Block] = [Heading(material.run_name(run)), *_statements(spec, run)]
+    blocks: list[Block] = [Heading(material.run_name(run)), *_statements(material, run)]
     proven = proof_words.proven_of(run.figures)
     if (around := neighbourhoods_of(run.figures)) is not None:
         return [*blocks, *_around(spec, run, around)]
@@ -366,7 +374,7 @@ def _facts(
             facts.append(Fact(name, proof_words.standing_of(shares)))
     return [
         *facts,
-        Fact("State", figures.state_text(run)),
+        Fact("State", words.state_word(run.state)),
         Fact("Regions examined", words.number(proven.boxes)),
         Fact("Queries", words.number(run.queries)),
         Fact("Time", words.duration(run.elapsed)),
@@ -386,7 +394,7 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
         bounded = bounded_rates(material.spec, rates, tables)
         known = any(each.observed is not None for each in bounded)
         rows = tuple(
-            (each.group, *each.ends, *((_observed(each.observed),) if known else ()))
+            (each.group, *each.ends, *((each.text,) if known else ()))
             for each in bounded
             if not each.is_outside
         )
@@ -404,17 +412,12 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
             evidence="" if known else "proven",
         )
         blocks += [grid] if rows else []
-        notes = [*(each.note for each in bounded), ratio_sentence(rates, bounded, tables, section)]
-        blocks.append(Text(" ".join(filter(None, notes))))
+        blocks.append(Text(ratio_sentence(rates, bounded, tables, section)))
     return blocks
 
 
-def _observed(rate: float | None) -> str:
-    return "–" if rate is None else words.shown_percent(rate, 2)
-
-
 def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
-    """Return what single protected attributes do, where several are compared."""
+    """Return what single protected attributes do next to all of them, where there are several."""
     alone = [
         each
         for each in run.figures
@@ -426,13 +429,16 @@ def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
         return []
     known = sufficient_names(material.spec, material.runs)
     rows = tuple(
-        (words.listed(each.attributes), *_shares(each, known=set(each.attributes) <= known))
-        for each in alone
+        (
+            words.capital(words.when_change(each.attributes)),
+            *_shares(each, known=set(each.attributes) <= known),
+        )
+        for each in (proven, *alone)
     )
     return [
         Grid(
             header=(
-                "Changed alone",
+                "",
                 "Certified (unchanged), at least",
                 "Falsified (changes), at least",
                 "Undecided",
@@ -440,10 +446,7 @@ def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
             rows=rows,
             widths=(1.6, 1, 1, 1),
             right=(1, 2, 3),
-            caption=(
-                "Shares of the input domain when one protected attribute changes alone, the "
-                "others being equal"
-            ),
+            caption=("Shares of the input domain, for all protected attributes and for each alone"),
             key=f"alone-{run.id}",
             evidence="proven",
         )

@@ -96,8 +96,8 @@ def outcomes(material: Material) -> Section:
         Text(
             say(
                 "Observed: {run_name} counted {rows} of the data. The rate of each group is "
-                "compared with that of the reference group: {reference}, so tables can have "
-                "different reference groups. Intervals of rates are Wilson confidence intervals "
+                "compared with that of the reference group: {reference}, so do not compare "
+                "ratios between tables. Intervals of rates are Wilson confidence intervals "
                 "({percent}). The rates and ratios are counted, not estimated: an interval is for "
                 "individuals drawn in the same way as these rows. {more}",
                 reference=_reference(run),

@@ -53,8 +53,8 @@ def pair_blocks(material: Material) -> list[Block]:
         )
     else:
         order.append(
-            say("first the clearest one (section {place} says how)", place=str(place))
-            if (place := material.number("formulas") or material.number("method"))
+            say("first the clearest one (see “Clearest pair”)")
+            if material.number("formulas") or material.number("method")
             else say("first the clearest one")
         )
     turned = gathered.reverse
@@ -62,8 +62,12 @@ def pair_blocks(material: Material) -> list[Block]:
         order.append(say("pair {number} the other way round", number=words.number(turned.id)))
     if len(order) - 1 + max(flagged, 1) < len(shown):
         order.append(
-            "plausible ones and those with the largest difference in scores, diverse pairs before "
-            "near-duplicates"
+            say("plausible ones, diverse pairs before near-duplicates")
+            if all(pair.plausible for pair in shown[max(flagged, 1) :])
+            else say(
+                "plausible ones and those with the largest difference in scores, diverse pairs "
+                "before near-duplicates"
+            )
         )
     intro = say(
         "This report shows {shown} of the {total} discriminatory pairs of all runs{where}: "

@@ -303,7 +303,7 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         p=p_is(rule_set.p),
         untouched=_untouched(rule_set),
     )
-    sentence = f"{sentence} {_rounding(rule_set)}".rstrip()
+    sentence = " ".join(filter(None, (sentence, _rounding(rule_set), _as_wide(spec, rule_set))))
     brief = say(
         "{inside} for {group} against {outside} for {others}.",
         inside=_rate(rule_set, rule_set.phi_in),
@@ -314,7 +314,7 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
     said = Statement("estimated", label, value, sentence)
     if rule_set.outcome:
-        said = _gap(rule_set.score, sentence)
+        said = _gap(rule_set.score, sentence, others=_others(rule_set))
     said = msgspec.structs.replace(said, brief=brief)
     if rule_set.p <= CHANCE:
         return said
@@ -326,9 +326,26 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     return msgspec.structs.replace(said.with_more(doubt), brief=f"{brief} {doubt}")
 
 
-def _gap(value: float, sentence: str, digits: int = 1) -> Statement:
-    """Return an estimated difference of rates."""
-    label = say("Largest gap, in percentage points")
+def _as_wide(spec: AuditSpec, rule_set: RuleSet) -> str:
+    """Name a broader subgroup with the same gap, to which the rest of the rule adds nothing."""
+    points = _points(rule_set, rule_set.score)
+    same = [
+        each.conditions
+        for each in rule_set.broader
+        if each.conditions and _points(rule_set, each.score) == points
+    ]
+    if not same:
+        return ""
+    return say("The gap is as large for {group}.", group=rule_phrase(spec, min(same, key=len)))
+
+
+def _gap(value: float, sentence: str, digits: int = 1, *, others: str = "") -> Statement:
+    """Return an estimated difference of rates: to ``others``, else between two groups."""
+    label = (
+        say("Largest gap to {others}, in percentage points", others=others)
+        if others
+        else say("Largest gap, in percentage points")
+    )
     return Statement("estimated", label, words.number(100 * value, digits), sentence)
 
 
@@ -566,7 +583,7 @@ def linear_statement(spec: AuditSpec, group: LinearGroup) -> Statement:
         share=words.percent(group.support, 1.0),
         weights=weights_text(group),
     )
-    return _gap(abs(apart), said)
+    return _gap(abs(apart), said, others=say("all others"))
 
 
 def weights_text(group: LinearGroup) -> str:

@@ -16,6 +16,7 @@ from fairdesk.answers.rates import (
     concludes,
     counted_ratio,
     decision_tables,
+    misfit_sentence,
     ratio_sentence,
 )
 from fairdesk.answers.selection import all_off
@@ -138,9 +139,7 @@ def rate_rows(
                     Cell(each.group, -len(rows)),
                     Cell(low, each.proven.low),
                     Cell(high, each.proven.high),
-                    Cell("–", -1.0)
-                    if each.observed is None
-                    else Cell(words.shown_percent(each.observed, 2), each.observed),
+                    Cell(each.text, -1.0 if each.observed is None else each.observed),
                 )
             )
         told = concludes(rates, bounded)
@@ -161,14 +160,13 @@ def rate_rows(
 def rate_notes(
     spec: AuditSpec, found: Iterable[ProvenRates], tables: Sequence[GroupTable]
 ) -> tuple[str, ...]:
-    """Say which bounds are not shown, and where no ratio follows from the others."""
-    notes: list[str] = []
-    for rates in found:
-        bounded = bounded_rates(spec, rates, tables)
-        notes += [each.note for each in bounded]
-        if not concludes(rates, bounded):
-            notes.append(ratio_sentence(rates, bounded, tables, "page Groups"))
-    return tuple(filter(None, notes))
+    """Say of which attributes no ratio follows from the bounds, and which are not shown."""
+    bounds = ((rates, bounded_rates(spec, rates, tables)) for rates in found)
+    return tuple(
+        ratio_sentence(rates, bounded, tables, "page Groups")
+        for rates, bounded in bounds
+        if not concludes(rates, bounded)
+    )
 
 
 def _sentence_case(rule: str) -> str:
@@ -383,7 +381,7 @@ class ProofPage(RunPage):
         self._say(run, proven)
         self._draw_shares(run)
         self._show_around(run)
-        heading = "Each protected attribute alone, in the input domain"
+        heading = "All protected attributes, and each alone, in the input domain"
         alone = alone_of(spec, shown, sufficient_names(spec, self._session.runs))
         self.alone.draw(Spaces(alone, heading, "Effect of each attribute alone"))
         self._show_section(self.alone, there=not self.alone.drawing.empty)
@@ -500,7 +498,9 @@ class ProofPage(RunPage):
         if of_people is not None:
             said = proof_words.proven_statement(of_people)
             kind = "■ Proven" if said.evidence == "proven" else "□ Nothing proven yet"
-            self._of_people.say(kind, said.sentence, proof_words.POPULATION)
+            unfit = misfit_sentence(spec, run.figures, decision_tables(self._session.runs))
+            more = f"{unfit} {proof_words.POPULATION}".lstrip()
+            self._of_people.say(kind, said.sentence, more)
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
         told = proven or neighbourhoods_of(run.figures)

@@ -14,7 +14,7 @@ from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_choice import RunChoice
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.wording import figures, words
+from fairdesk.wording import words
 
 
 class RunPage(QWidget):
@@ -83,6 +83,6 @@ class RunPage(QWidget):
         """Say how the run stands, and what it spent."""
         title = method_named(run.method).title
         self._standing.setText(
-            f"{OF_STATE[run.state].value} {title}, {figures.state_text(run)}: {spent}"
+            f"{OF_STATE[run.state].value} {title}, {words.state_word(run.state)}: {spent}"
             f"{words.duration(run.elapsed)}.{more}"
         )

@@ -31,11 +31,13 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.columns import Column
-from fairdesk.wording.groups.tables import group_text, outcome_of
+from fairdesk.wording.groups.tables import group_text, outcome_of, reference_of
 
 _HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
 _EACH = "each attribute alone"
 _BOTH = "decision and recorded outcome"
+#: Above tables with different references.
+_APART = "The references differ: do not compare ratios between these tables."
 #: In less width tables of the same groups stand below each other.
 _BESIDE = 820
 #: In less height how a figure came is told only once one is chosen.
@@ -274,6 +276,8 @@ class GroupTables(RunPage):
                 self._lines.append(QBoxLayout(QBoxLayout.Direction.LeftToRight))
                 self._lines[-1].setSpacing(theme.WIDE)
                 self._column.addLayout(self._lines[-1])
+            elif _references(self.shown[-1].table) != _references(table):
+                self._column.insertWidget(self._column.count() - 1, parts.quiet(_APART))
             self._lines[-1].addWidget(part, 1)
             self.shown.append(part)
         self._turn()
@@ -357,6 +361,12 @@ class _Detail(parts.Card):
     def _show_rows(self) -> None:
         if self._chosen is not None:
             RowsDialog(self._session, self.edges, *self._chosen, parent=self.window()).show()
+
+
+def _references(table: GroupTable) -> tuple[str, ...]:
+    """Return the values of the group that others of a table are compared with."""
+    best = reference_of(table)
+    return () if best is None else best.values
 
 
 def _beside(kinds: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -21,9 +21,9 @@ from fairdesk.gui.workspace.queue.clock import RunClock, ticking
 from fairdesk.gui.workspace.queue.strip import QueueStrip
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.subgroups import RuleSearchSummary
-from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
 
 #: From these widths on the bar has room for the queries, and for the price of a pair too.
 _ROOMY, _WIDE = 1060, 1120
@@ -255,7 +255,7 @@ class RunBar(parts.Card):
         """Show the last run, which is over."""
         self._rest()
         title = METHODS[record.spec.method].title
-        self._stand(OF_STATE[record.state], title, figures.state_text(record))
+        self._stand(OF_STATE[record.state], title, words.state_word(record.state))
         again = (
             "&Run mitigation again…"
             if method_named(record.method).answers is QuestionKind.REPAIR
@@ -351,7 +351,7 @@ class RunBar(parts.Card):
             )
             return
         if proven is not None:
-            self._share.show_number(proven_text(proven), f"of the {proof_words.short_name(proven)}")
+            self._share.show_number(proven_text(proven), f"of {proof_words.short_name(proven)}")
             return
         share = next(iter(main_shares(shares(run))), None)
         if share is None:

@@ -21,9 +21,9 @@ from fairdesk.gui.workspace.estimates.page import short
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.subgroups import RuleSearchSummary
-from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
+from fairdesk.wording import words
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tested", "Queries", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
@@ -144,15 +144,14 @@ class RunsTable(QTableWidget):
         self.setRowCount(len(runs))
         for row, run in enumerate(runs):
             # who stopped it is said on the page of the run; here the numbers need the room
-            state = "stopped" if run.state == "stopped" else figures.state_text(run)
+            state = "stopped" if run.state == "stopped" else words.state_word(run.state)
             texts = (
                 str(run.id),
                 METHODS[run.spec.method].short_title,
                 f"{OF_STATE[run.state].value} {state}",
                 str(run.spec.seed),
                 _result(run),
-                # of a proof these are regions
-                "–" if _proves(run) else words.number(run.tried),
+                _tested(run),
                 words.number(run.queries),
                 words.duration(run.elapsed),
             )
@@ -172,8 +171,12 @@ def _searches(run: RunRecord) -> bool:
     return method_named(run.method).answers is QuestionKind.EXAMPLES
 
 
-def _proves(run: RunRecord) -> bool:
-    return proof_words.main_proof(run.figures) is not None
+def _tested(run: RunRecord) -> str:
+    """Write of how many instances the result is; of a proof, which is of regions, of none."""
+    if proof_words.main_proof(run.figures) is not None:
+        return "–"
+    measured = main_shares(shares(run)) if not _searches(run) else ()
+    return words.number(measured[0].n_samples if measured else run.tried)
 
 
 def _result(run: RunRecord) -> str:

@@ -190,9 +190,8 @@ def _proof_of(run: Run) -> Standing:
     proven = proof_words.main_proof(run.figures)
     if proven is not None:
         consistent, _discriminatory, _left = proof_words.proven_fractions(proven)
-        # short, for the sidebar cuts what is longer; its title says “Certification”
-        whole = proof_words.short_name(proven)
-        text = f"{'' if proven.exact else '≥ '}{shown('consistent', consistent, 1)} of {whole}"
+        # short, for the sidebar cuts what is longer
+        text = f"{'' if proven.exact else '≥ '}{shown('consistent', consistent)} proven same"
         if not consistent and not proven.exact:
             text = "none certified"
     elif (around := neighbourhoods_of(run.figures)) is not None:

@@ -37,6 +37,7 @@ from PySide6.QtWidgets import (
     QTreeView,
 )
 
+from fairdesk.charts.shapes import hatched_mark
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import ROOT, Index
 from fairdesk.gui.workspace.subgroups.finding import Finding, Key
@@ -377,7 +378,7 @@ def _finding_at(index: Index) -> Finding | None:
 
 
 def _paint_dots(painter: QPainter, rect: QRectF, rule_set: RuleSet, colours: theme.Colours) -> None:
-    """Draw both rates on a scale from 0 to 100 %: filled inside the group, hollow outside."""
+    """Draw both rates on a scale from 0 to 100 %, hatched: they are estimated."""
     radius = 4.5
     left, right = rect.left() + radius, rect.right() - radius
     middle = rect.center().y()
@@ -390,9 +391,12 @@ def _paint_dots(painter: QPainter, rect: QRectF, rule_set: RuleSet, colours: the
     painter.setPen(QPen(QColor(colours.discriminatory), 2))
     painter.drawLine(inside, outside)
     painter.setBrush(QColor(colours.card))
-    painter.drawEllipse(outside, radius, radius)
-    painter.setBrush(QColor(colours.discriminatory))
-    painter.drawEllipse(inside, radius, radius)
+    for at, colour in ((outside, colours.undecided), (inside, colours.discriminatory)):
+        painter.setPen(QPen(QColor(colour), 1.8))
+        painter.drawEllipse(at, radius, radius)
+        painter.setPen(QPen(QColor(colour), 1.3))
+        for start, end in hatched_mark(at.x(), at.y(), radius):
+            painter.drawLine(QPointF(*start), QPointF(*end))
 
 
 __all__ = [

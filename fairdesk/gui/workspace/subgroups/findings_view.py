@@ -382,10 +382,11 @@ class FindingsView(RunPage):
             return
         sentence = subgroup_words.mined_sentence(self._session.spec, first)
         best = next((each for each in self._findings if each.mined.outcome == chosen), None)
+        largest = "Largest gap" if first.texts else "Largest gap to all others"
         so_far = " so far" if run.state in ("running", "paused") else ""
         self._headline.say(
             "▨ Estimated",
-            f"Largest gap{so_far}, {score_text(chosen, best.rule_set.score)}: {best.sentence}."
+            f"{largest}{so_far}, {score_text(chosen, best.rule_set.score)}: {best.sentence}."
             if best is not None
             else sentence,
             "\n".join((*((sentence,) if best is not None else ()), *first.notes)),

@@ -190,7 +190,9 @@ def test_an_estimate_is_never_part_of_what_is_proven(spec):
 def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
     assert len(spaces_of(spec, [DOMAIN, SEX])) == 1
     assert spaces_of(spec, [DOMAIN, SEX])[0].n_samples == 10**12
-    (alone,) = alone_of(spec, ALL)
+    together, alone = alone_of(spec, ALL)
+    # shares that can be compared: of the same domain
+    assert (together.name, together.n_samples) == ("When only age, sex or both change", 10**12)
     assert alone.name == "When only sex changes"
     assert alone.n_samples == 1_000
     # pairs show that a decision changes where no share is proven
@@ -285,7 +287,7 @@ def test_what_is_proven_and_what_is_estimated_are_said_apart(proof):
     assert proof._estimate._kind.text().startswith("▨ Estimated")
     assert "41.0 %" in plain(proof._estimate._sentence.text())
     assert proof._notes.text() == DOMAIN.notes[0]
-    assert "Certify, ended: 900 queries" in proof._standing.text()
+    assert "Certify, done: 900 queries" in proof._standing.text()
     assert proof.alone.isVisible()
     assert proof.bars.y() < proof._combinations.y() < proof.chart.y()
     # one fold holds what is said of combinations; it is open where nothing is known of people
@@ -320,7 +322,7 @@ def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
     workspace.show_page(PROOF)
     assert not workspace.proof._estimate.isVisible()
     assert not workspace.proof._more.isVisible()
-    assert "97.5 % of input domain" in standing(workspace)
+    assert "97.50 % proven same" in standing(workspace)
 
 
 def test_the_course_is_told_as_it_came_and_rounded_down():
@@ -514,7 +516,7 @@ def test_a_run_is_stopped_from_the_page(qtbot, opened, path, monkeypatch):
         proof._stop.click()
     qtbot.waitUntil(proof._more.isVisible, timeout=10_000)
     assert not proof._stop.isVisible()
-    assert "≥ 89.8 % of input domain" in standing(workspace)
+    assert "≥ 89.88 % proven same" in standing(workspace)
 
 
 def test_of_several_proofs_one_is_chosen(opened, path):
@@ -549,7 +551,7 @@ def test_proofs_stand_on_the_overview_and_in_the_table_of_runs(opened, path):
     assert "41.0 %" in said
     runs = workspace.overview._runs
     place = [runs.horizontalHeaderItem(i).text() for i in range(runs.columnCount())].index("Result")
-    assert plain(runs.item(1, place).text()) == "≥ 89.8 % certified, ≥ 6.9 % falsified"
+    assert plain(runs.item(1, place).text()) == "≥ 89.88 % certified, ≥ 6.90 % falsified"
     runs.selectRow(1)
     assert runs.can_go_on
     assert not runs.can_compare
@@ -578,14 +580,15 @@ def test_the_bar_below_shows_what_is_proven(qtbot):
     bar.show()
     state = RunState(7, "certify", "running", tried=48_213, figures=(DOMAIN,))
     bar.show_live(state, RunSpec("certify", budget=Budget(seconds=60.0)))
-    assert plain(bar._share._number.text()) == "≥ 89.8 % certified, ≥ 6.9 % falsified"
+    assert plain(bar._share._number.text()) == "≥ 89.88 % certified, ≥ 6.90 % falsified"
     assert plain(bar._share._below.text()) == "of the input domain"
     assert not bar._tried.isVisible()
     assert not bar._found.isVisible()
     assert not bar._rows.isVisible()
     people = Proven("people", BOTH, 0.97, 0.02, 0.01)
     bar.show_live(msgspec.structs.replace(state, figures=(DOMAIN, people)), RunSpec("certify"))
-    assert plain(bar._share._number.text()) == "≥ 97.0 % certified, ≥ 2.0 % falsified"
+    assert plain(bar._share._number.text()) == "≥ 97.00 % certified, ≥ 2.00 % falsified"
+    assert plain(bar._share._below.text()) == "of a model of the data"
     bar.show_live(RunState(8, "uniform", "running"), RunSpec("uniform"))
     assert bar._rows.isVisible()
 
@@ -633,7 +636,7 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     workspace = opened(path)
     workspace.show_page(PROOF)
     # people come before combinations wherever one number stands
-    assert "≥ 97.1 % of population" in standing(workspace)
+    assert "≥ 97.12 % proven same" in standing(workspace)
     page = workspace.proof
     assert page._of_people._kind.text() == "■ Proven"
     assert "for at least 2.11 % of the population" in plain(page._of_people._sentence.text())

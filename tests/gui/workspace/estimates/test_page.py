@@ -354,6 +354,8 @@ def test_results_are_read_whole_in_the_table_of_runs(opened, path):
     runs = opened(path).overview._runs
     place = [runs.horizontalHeaderItem(i).text() for i in range(runs.columnCount())].index("Result")
     assert runs.columnWidth(place) >= runs.sizeHintForColumn(place)
+    # so many is the result of, not so many of all shares of the run together
+    assert runs.item(1, place + 1).text() == f"{DOMAIN.n_samples:,}"
 
 
 def test_only_runs_with_examples_stand_on_their_page(opened, path):

@@ -22,7 +22,7 @@ from fairdesk.gui.workspace.groups.group_rows import MOST, RowsDialog, rows_behi
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Measured, Progress
-from fairdesk.results.groups import Bin
+from fairdesk.results.groups import Bin, GroupLine, GroupTable
 from fairdesk.wording.groups.columns import columns
 from tests import phrases
 from tests.gui.auditing import make_audit
@@ -208,6 +208,24 @@ def test_the_decisions_stand_beside_the_recorded_outcome(qtbot, tables):
     tables.resize(600, 800)
     qtbot.waitUntil(lambda: second.y() > first.y())
     assert first.x() == second.x()
+
+
+def test_tables_with_different_references_say_so_above_them(show, path):
+    label = GroupTable(
+        *("label", "1", ("sex",), 200, 0, 0, 60, 1),
+        lines=tuple(
+            GroupLine((value,), (at,), True, 100, 0.5, 10, 0.1, 0.0, 1.0, False, 1.0)
+            for at, value in enumerate(("female", "male"))
+        ),
+    )
+    same = msgspec.structs.replace(label, of="decisions")
+    other = msgspec.structs.replace(same, reference=0)
+    for decisions, said in ((same, False), (other, True)):
+        measure(path, (label, decisions))
+        made = show()
+        assert len(made.shown) == 2
+        words = [each.text() for each in made.findChildren(Words)]
+        assert any(each.startswith("The references differ") for each in words) is said
 
 
 def test_label_and_decisions_can_be_chosen_and_the_attributes_stay(tables):

@@ -118,7 +118,7 @@ def test_findings_are_told_in_sentences_the_greatest_first(found):
     assert told[1].startswith("age 60 and over: ")
     assert told[2].startswith("age 29 and under, sex = male: ")
     headline = plain(view._headline._sentence.text())
-    assert headline.startswith("Largest gap, 62.4 percentage points: age 60 and over")
+    assert headline.startswith("Largest gap to all others, 62.4 percentage points: age 60 and over")
     assert "1,590 contain" in plain(view._headline._more.text())
     mined = view._findings[0].mined
     examined = subgroup_words.mined_sentence(view._session.spec, mined)
@@ -405,7 +405,7 @@ def test_figures_stream_in_and_stay_still_while_they_are_read(qtbot, opened, pat
     try:
         view.runs.follow(live)
         assert [each.rule_set for each in view.list.findings] == [ELDERS]
-        assert view._headline._sentence.text().startswith("Largest gap so far, 58.0")
+        assert view._headline._sentence.text().startswith("Largest gap to all others so far, 58.0")
         later = msgspec.structs.replace(live, figures=FIGURES)
         view.runs.follow(later)
         qtbot.waitUntil(lambda: len(view.list.findings) == 3, timeout=10_000)
