@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -27,6 +28,12 @@ _SECONDS = 2.0
 _GROWTH = 4
 #: Units of each shard where rows are limited: how many rows are sent hangs on it.
 _LIMITED = 4
+#: Towards the end shards are so small that each worker gets so many more, about, ...
+_LAST = 2
+#: ... and no smaller than this part of the usual.
+_LEAST = 16
+#: So many units are wanted by what ends otherwise than by their number.
+_ENDLESS = sys.maxsize // 2
 
 
 class Counts:
@@ -46,18 +53,23 @@ class Counts:
         Given to every shard.
     merging : Merging
         The half of the method that adds up.
+    workers : int
+        How many shards run at once.
     """
 
-    def __init__(self, domain: Domain, run: RunSpec, inputs: RunInputs, merging: Merging) -> None:
+    def __init__(
+        self, domain: Domain, run: RunSpec, inputs: RunInputs, merging: Merging, workers: int
+    ) -> None:
         self._run, self._inputs, self._merging = run, inputs, merging
-        self._domain = domain
+        self._domain, self._workers = domain, workers
         self._unique = UniquePairs(domain)
         self._total = Progress("", 0, 0, tried=0, found=0, queries=0)
         self._limit = run.budget.queries
         self._size = 1 if self._limit is None else _LIMITED
-        self._dealt = self._next = self._spent = 0
-        #: Units that are dealt and not yet counted, and the rows that one of them sends, about.
-        self._out, self._each = 0, 0.0
+        self._dealt = self._next = self._spent = self._counted = 0
+        #: Of shards that are out how many units each is, and the rows that a unit sends, about.
+        self._sizes: dict[int, int] = {}
+        self._each = 0.0
         self._repeated = Repeatability()
         self._enough = self.done = False
         self.ending: Ending = "done"
@@ -67,6 +79,11 @@ class Counts:
         self._measured: Measured | None = None
         #: What was done before anything was counted.
         self._early = [each for each in merging.proceed() if isinstance(each, Measured)]
+
+    @property
+    def _out(self) -> int:
+        """Units that are dealt and not yet counted."""
+        return sum(self._sizes.values())
 
     @property
     def wanted(self) -> bool:
@@ -79,7 +96,7 @@ class Counts:
         if self.done or wanted is None or not self._lasts():
             return None
         start = max(self._next, wanted.start)
-        stop = min(start + self._size, wanted.stop)
+        stop = min(start + self._fair(wanted.stop - start), wanted.stop)
         if start >= stop:
             return None
         run = msgspec.structs.replace(
@@ -90,8 +107,21 @@ class Counts:
         )
         shard = Shard(self._dealt, run, self._inputs)
         self._next, self._dealt = stop, self._dealt + 1
-        self._out += stop - start
+        self._sizes[shard.index] = stop - start
         return shard
+
+    def _fair(self, left: int) -> int:
+        """Return of how many units the next shard is, so that workers end at about the same time.
+
+        Of units without end the progress of the run tells about how many are left.
+        """
+        if self._limit is not None:
+            return self._size
+        shown = self._merging.told(self._total)
+        if left > _ENDLESS and self._counted and 0 < shown.done <= shown.total:
+            to_do = self._counted * (shown.total - shown.done) / shown.done
+            left = max(int(to_do) - self._out, 0)
+        return max(1, min(self._size, left // (_LAST * self._workers)), self._size // _LEAST)
 
     def _lasts(self) -> bool:
         """Whether the budget of rows outlasts what is out: what is dropped was sent, too."""
@@ -101,9 +131,8 @@ class Counts:
 
     def take(self, index: int, events: Ran) -> Iterator[Event]:
         """Add up a shard's counts; see `fairdesk.audit.shards.shard.Dealing`."""
-        del index
-        last, units, measured = self._total, 0, Measured("", ())
-        spent, kept = self._spent, list[Found]()
+        last, measured = self._total, Measured("", ())
+        spent, counted = self._spent, list[Found]()
         found: list[Found] = []  # of the unit of which the next counts are
         for event in events:
             match event:
@@ -111,8 +140,7 @@ class Counts:
                 case Found() if not self._enough:
                     found.append(event)
                 case Tallied() if not self._enough:
-                    counts, units = self._add(event), units + event.last
-                    kept += self._new(found if counts else [])
+                    counted += found if self._add(event) else []
                     found = []
                     if event.last:
                         yield from self._proceed(last)
@@ -120,25 +148,27 @@ class Counts:
                     measured = event
                 case Progress():
                     last = self._with(event)
-        # of many small units together: each batch is a transaction for whoever keeps them
-        for _, batches in groupby(kept, key=lambda each: each.phase):
-            yield concatenated(list(batches))
+        yield from self._new(counted)
         if events.ending != "done" and not self._enough:
             self._enough, self.ending = True, events.ending or "stopped"
         self.done = self._enough
+        # also those of which there was nothing to count
+        units = self._sizes.pop(index)
+        self._counted += units
+        self._each = (self._spent - spent) / units
         self._learn(last, units)
-        self._out -= units
-        if units:
-            self._each = (self._spent - spent) / units
-        self._total = last
+        self._total = msgspec.structs.replace(last, found=self._unique.size)
         yield from self._told(measured)
 
     def _new(self, found: list[Found]) -> Iterator[Found]:
-        """Yield those pairs that no unit before has found, as long as any are kept."""
+        """Yield those pairs that no unit before has found, as long as any are kept.
+
+        Those of many small units together: each batch is a transaction for whoever keeps them.
+        """
         most = self._merging.most_pairs
-        for each in found:
+        for _, batches in groupby(found, key=lambda each: each.phase):
             left = None if most is None else most - self._unique.size
-            new = self._unique.new(each, left)
+            new = self._unique.new(concatenated(list(batches)), left)
             if len(new.rows):
                 yield new
 
@@ -181,7 +211,7 @@ class Counts:
     def _learn(self, last: Progress, units: int) -> None:
         """Make the next shards as large as takes a few seconds."""
         spent = sum(last.seconds.values()) - sum(self._total.seconds.values())
-        if self._limit is None and units:
+        if self._limit is None:
             wanted = int(_SECONDS * units / max(spent, 1e-3))
             self._size = max(1, min(wanted, _GROWTH * self._size))
 

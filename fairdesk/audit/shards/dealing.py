@@ -44,7 +44,7 @@ def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1)
         options = parse_options(run.method, run.options)
         setting = _setting(audit, run, inputs)
         merging = load_merging(run.method, setting, options, run.rng())
-        counts = Counts(audit.domain, run, inputs, merging)
+        counts = Counts(audit.domain, run, inputs, merging, workers)
         if counts.wanted:
             return counts
     by = division.by

@@ -1,5 +1,6 @@
 """Counted in shards of any number, in any order, figures are those of one process, to the last."""
 
+import sys
 from pathlib import Path
 
 import msgspec
@@ -19,8 +20,9 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import WorkerError
 from fairdesk.groups import testsgd
 from fairdesk.groups.metrics import measuring
-from fairdesk.results.events import Found
-from fairdesk.results.shards import Tallied
+from fairdesk.individual.engine.division import Adding
+from fairdesk.results.events import Found, Progress
+from fairdesk.results.shards import ShardRange, Tallied
 from tests.audit import making
 from tests.audit.shards.sharing import Inside, figures, found, last, on, ran
 
@@ -183,3 +185,49 @@ def test_a_shard_that_was_stopped_ends_the_run_with_what_was_counted(audit, tabl
     assert (second.run.shard.start, divided.done, divided.ending) == (1, True, "stopped")
     assert figures(events)[0].n_samples
     assert not [each for each in events if isinstance(each, Found)]
+
+
+class Blocks(Adding):
+    """Wants 400 units, and says so, or only how far it is."""
+
+    def __init__(self, stop):
+        self.next, self.stop = 0, stop
+
+    @property
+    def wanted(self):
+        return ShardRange(self.next, self.stop) if self.next < 400 else None
+
+    def add(self, tallied):
+        self.next = tallied.unit + 1
+        return True
+
+    def told(self, progress):
+        return msgspec.structs.replace(progress, done=self.next, total=400)
+
+    def measured(self):
+        return None
+
+
+@pytest.mark.parametrize("stop", [400, sys.maxsize], ids=["known", "told"])
+def test_shards_are_smaller_towards_the_end_so_that_workers_end_together(stop, audit, table):
+    run, out = RUNS["estimate"], []
+    divided = Counts(audit.domain, run, inputs_of(audit, table, run.method), Blocks(stop), 2)
+    sizes = []
+    while not divided.done:
+        while len(out) < 4 and (shard := divided.deal()) is not None:
+            out.append(shard)
+            sizes.append(shard.run.shard.stop - shard.run.shard.start)
+        shard = out.pop(0)
+        units = range(shard.run.shard.start, shard.run.shard.stop)
+        # a unit takes a hundredth of a second
+        spent = {"random": 0.01 * len(units)}
+        progress = Progress("random", 0, 0, 0, 0, 0, seconds=spent)
+        counted = [Tallied("random", unit, last=True, arrays={}) for unit in units]
+        list(divided.take(shard.index, Outcome([*counted, progress], "done")))
+    largest = max(sizes)
+    # up to an eighth of the work at once; at the end no worker waits long for the others
+    assert 16 < largest <= 100
+    assert max(sizes[-3:]) <= largest / 4
+    # nothing, or little, is counted for nothing
+    assert 400 <= sum(sizes) < 400 + largest
+    assert len(sizes) < 40
