@@ -86,6 +86,7 @@ MUTATIONS = {
         "parts of a box that are not looked at in a round count as certified",
         "fairdesk/certify/neighbourhoods/prover.py",
         "            spent += np.bincount(now.box, minlength=len(boxes))",
+        "            spent += np.bincount(now.box, minlength=len(boxes))\n"
         "            parts_open = np.bincount(now.box, minlength=len(boxes))",
         _NEIGHBOURS,
     ),

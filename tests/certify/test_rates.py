@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.bounds import rates as bounds
-from fairdesk.certify.bounds.rates import CountedRates
+from fairdesk.certify.bounds.dense.state import WORTH
+from fairdesk.certify.bounds.rates import CountedRates, NetworkRates
 from fairdesk.certify.layout import Layout, lay_out, rates_for
 from fairdesk.certify.proof.points import Predict
 from fairdesk.certify.rates import RateProver
@@ -73,6 +74,30 @@ def test_the_ends_of_rates_always_hold_the_truth(seed: int, steps: int, rules) -
     for _ in range(steps):
         prover.step()
     held(case, layout, prover)
+
+
+@pytest.mark.parametrize("worth", [None, 0.9])
+def test_boxes_of_rates_are_not_narrowed(worth: float | None) -> None:
+    """What is cut off a box has one decision, which would have to be written down with it."""
+    narrowed = []
+    for seed in range(30):
+        case = case_of(seed)
+        layout = laid_out(case)
+        assert layout.encoded is not None
+        examiner = NetworkRates(layout.encoded, case.fed, threads=1)
+        if worth is not None:
+            examiner._networks[0].limits[WORTH] = worth
+
+        def examine(network, compared, low, high, *others, plain=examiner._examine):
+            before = low.copy(), high.copy()
+            off = plain(network, compared, low, high, *others)
+            narrowed.append(bool((low != before[0]).any() or (high != before[1]).any()))
+            return off
+
+        examiner._examine = examine
+        examiner.rate(layout.space.low, layout.space.high, 0)
+    assert len(narrowed) >= 30
+    assert any(narrowed) is (worth is not None)
 
 
 def test_nothing_is_certain_of_where_it_is_not_clear_who_may_be() -> None:

@@ -175,10 +175,10 @@ def test_networks(seed, changed, reach, together, rules, bounded, steps) -> None
         check(case, changed, reach, together=together, steps=steps)
 
 
-@given(SEEDS, CHANGED, REACH, TOGETHER)
+@given(SEEDS, CHANGED, REACH, TOGETHER, st.sampled_from([3, 4_096]))
 @settings(max_examples=15, deadline=None)
-def test_larger_networks_that_are_bounded(seed, changed, reach, together) -> None:
-    with bounding():
+def test_larger_networks_that_are_bounded(seed, changed, reach, together, at_once) -> None:
+    with bounding(), patch.object(prover, "_PARTS", at_once):
         check(with_rows(wide(seed), seed), changed, reach, together=together)
 
 
