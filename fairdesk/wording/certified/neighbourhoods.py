@@ -58,6 +58,15 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
     )
 
 
+def neighbourhood_counts(found: NeighbourhoodCounts) -> str:
+    """Write shortly how many rows are certified and falsified."""
+    return say(
+        "{certified} certified, {falsified} falsified",
+        certified=words.number(found.certified),
+        falsified=words.number(found.falsified),
+    )
+
+
 def neighbourhood_standing(found: NeighbourhoodCounts) -> str:
     """Say in a few words how many rows are certified, falsified and undecided."""
     return say(

@@ -24,6 +24,7 @@ from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
+from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 
 #: From these widths on the bar has room for the queries, and for the price of a pair too.
 _ROOMY, _WIDE = 1060, 1120
@@ -336,8 +337,9 @@ class RunBar(parts.Card):
         # there is no room for all of it in a small window
         self._queried = not proves
         self._offer_price()
-        proven = proof_words.main_proof(run.figures)
-        self._tried.setVisible(answers is not QuestionKind.REPAIR and proven is None)
+        proven, around = proof_words.main_proof(run.figures), neighbourhoods_of(run.figures)
+        instances = answers is not QuestionKind.REPAIR and proven is None and around is None
+        self._tried.setVisible(instances)
         self._tried.show_number(words.number(run.tried), "instances tested")
         self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))
@@ -352,6 +354,10 @@ class RunBar(parts.Card):
             return
         if proven is not None:
             self._share.show_number(proven_text(proven), f"of {proof_words.short_name(proven)}")
+            return
+        if around is not None:
+            of = words.counted(around.rows, "row")
+            self._share.show_number(neighbourhood_counts(around), f"of {of}, with neighbours")
             return
         share = next(iter(main_shares(shares(run))), None)
         if share is None:

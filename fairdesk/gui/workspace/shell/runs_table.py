@@ -24,6 +24,7 @@ from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
+from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tested", "Queries", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
@@ -175,6 +176,8 @@ def _tested(run: RunRecord) -> str:
     """Write of how many instances the result is; of a proof, which is of regions, of none."""
     if proof_words.main_proof(run.figures) is not None:
         return "–"
+    if (around := neighbourhoods_of(run.figures)) is not None:
+        return words.number(around.rows)
     measured = main_shares(shares(run)) if not _searches(run) else ()
     return words.number(measured[0].n_samples if measured else run.tried)
 
@@ -185,6 +188,8 @@ def _result(run: RunRecord) -> str:
         return f"{words.counted(run.found, 'pair')} found"
     if (proven := proof_words.main_proof(run.figures)) is not None:
         return proven_text(proven)
+    if (around := neighbourhoods_of(run.figures)) is not None:
+        return neighbourhood_counts(around)
     if method_named(run.method).answers in ABOUT_GROUPS:
         return _groups_result(run)
     if method_named(run.method).answers is QuestionKind.REPAIR:

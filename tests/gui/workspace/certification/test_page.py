@@ -25,6 +25,7 @@ from fairdesk.gui.workspace.common.answering import with_examples
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.next_step import PROVE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
+from fairdesk.gui.workspace.shell.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES, PROOF
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Measured, Progress
@@ -571,6 +572,29 @@ def test_the_next_step_after_an_estimate_is_a_proof(path):
         (record,) = store.runs()
     assert next_step(record, record, "applicants", proven=False).page == PROVE
     assert next_step(record, record, "applicants").page == EXAMPLES
+
+
+def test_bar_and_table_of_runs_count_the_rows_that_are_certified_with_their_neighbours(
+    qtbot, opened, path
+):
+    figure = NeighbourhoodCounts(BOTH, 200, 150, 40, 10, 1, 0.1)
+    bar = RunBar()
+    qtbot.addWidget(bar)
+    bar.resize(1_400, 60)
+    bar.show()
+    state = RunState(7, "neighbourhoods", "running", tried=48_213, figures=(figure,))
+    bar.show_live(state, RunSpec("neighbourhoods", budget=Budget(seconds=60.0)))
+    assert bar._share._number.text() == "150 certified, 40 falsified"
+    assert bar._share._below.text() == "of 200 rows, with neighbours"
+    assert not bar._tried.isVisible()
+    measure(path)
+    with Store.open(path) as store:
+        run = store.begin_run(RunSpec("neighbourhoods", {"seconds": 60.0}))
+        store.measure(run, (figure,))
+        store.end_run(run, "done")
+    (table,) = opened(path).findChildren(RunsTable)
+    cells = [table.item(run - 1, column).text() for column in (4, 5)]
+    assert cells == ["150 certified, 40 falsified", "200"]
 
 
 def test_the_bar_below_shows_what_is_proven(qtbot):
