@@ -6,6 +6,17 @@ from typing import Annotated, Literal
 
 import msgspec
 
+#: What all that proves takes.
+Kept = Annotated[
+    int,
+    msgspec.Meta(
+        ge=0,
+        le=100_000,
+        title="Pairs kept",
+        description="Number of discriminatory pairs kept as examples, each re-queried.",
+    ),
+]
+
 
 class CertifyOptions(msgspec.Struct, frozen=True):
     """The parameters of certification."""
@@ -22,15 +33,7 @@ class CertifyOptions(msgspec.Struct, frozen=True):
             ),
         ),
     ] = 60.0
-    keep: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=100_000,
-            title="Pairs kept",
-            description="Number of discriminatory pairs kept as examples, each re-queried.",
-        ),
-    ] = 1_000
+    keep: Kept = 1_000
     first: Annotated[
         Literal["people", "combinations"],
         msgspec.Meta(
@@ -101,15 +104,7 @@ class NeighbourhoodOptions(msgspec.Struct, frozen=True):
             description="Time for the run; 0: until every row is decided.",
         ),
     ] = 60.0
-    keep: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=100_000,
-            title="Pairs kept",
-            description="Number of discriminatory pairs kept as examples, each re-queried.",
-        ),
-    ] = 1_000
+    keep: Kept = 1_000
 
 
 class FairQuantOptions(msgspec.Struct, frozen=True):

@@ -91,3 +91,19 @@ def spec_of(table, card):
         domain=domain_of(table, mapping, LABEL, PROTECTED),
         trusted=True,
     )
+
+
+def comments_spec(table, card):
+    """Ask who is heard: of a model that reads a comment and gives a verdict."""
+    mapping = match(card, table, "verdict", "good")
+    return AuditSpec(
+        title="Who is heard?",
+        person="comment",
+        data=table.source,
+        columns=table.columns,
+        label="verdict",
+        favourable="good",
+        model=card,
+        mapping=mapping,
+        domain=domain_of(table, mapping, "verdict", ()),
+    )

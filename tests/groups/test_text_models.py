@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
@@ -19,7 +19,7 @@ from fairdesk.models.open import open_model
 from fairdesk.results.events import Measured
 from fairdesk.results.subgroups import Flip, RuleSearchSummary, RuleSet, TermRate
 from tests import phrases
-from tests.audit.making import domain_of
+from tests.audit.making import comments_spec
 from tests.models.matching import match
 
 WHO = ("gay", "straight", "male", "female", "black", "white", "young", "old")
@@ -196,18 +196,7 @@ def test_a_run_on_texts_is_kept_and_a_failed_one_says_why(table, tmp_path):
     columns(tmp_path / "model.pkl")
     worker = Worker()
     card = worker.open_model(tmp_path / "model.pkl")
-    mapping = match(card, table, "verdict", "good")
-    spec = AuditSpec(
-        title="Who is heard?",
-        person="comment",
-        data=table.source,
-        columns=table.columns,
-        label="verdict",
-        favourable="good",
-        model=card,
-        mapping=mapping,
-        domain=domain_of(table, mapping, "verdict", ()),
-    )
+    spec = comments_spec(table, card)
     terms = {"gender": ("gay", "straight", "male", "female"), "race": ("black", "white")}
     whole = RunSpec("testsgd", text="comment", terms=terms)
     with Store.create(tmp_path / "a.fairdesk", spec, table) as store:

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from fairdesk.audit.plan.inputs import group_inputs
-from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.shards.counts import Counts
 from fairdesk.audit.shards.dealing import dealing
 from fairdesk.audit.shards.shard import Outcome
@@ -18,10 +18,9 @@ from fairdesk.errors import SpecError, WorkerError
 from fairdesk.groups.text import comparing
 from fairdesk.results.shards import Tallied
 from fairdesk.results.subgroups import RuleSet, TermRate
-from tests.audit.making import domain_of
+from tests.audit.making import comments_spec
 from tests.audit.shards.sharing import Inside, figures, last, on, ran
 from tests.audit.shards.test_counts import timeless
-from tests.models.matching import match
 
 TERMS = {
     "gender": ("gay", "straight", "male", "female"),
@@ -61,19 +60,7 @@ def audit(table, worker, tmp_path_factory):
     model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10.0)).fit(texts, verdicts)
     path = tmp_path_factory.mktemp("model") / "model.pkl"
     path.write_bytes(pickle.dumps(model))
-    card = worker.open_model(path)
-    mapping = match(card, table, "verdict", "good")
-    return AuditSpec(
-        title="Who is heard?",
-        person="comment",
-        data=table.source,
-        columns=table.columns,
-        label="verdict",
-        favourable="good",
-        model=card,
-        mapping=mapping,
-        domain=domain_of(table, mapping, "verdict", ()),
-    )
+    return comments_spec(table, worker.open_model(path))
 
 
 def asked(seed=1, budget=None, **options):
