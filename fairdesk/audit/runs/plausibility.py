@@ -225,17 +225,15 @@ def plausible_share(store: Store, people: Rows, run: int | None = None) -> Plaus
     first = store.pairs(query, 0, SHOWN_FIRST)
     changing = store.pairs(msgspec.structs.replace(query, within=0.0), 0, SHOWN_FIRST)
     drawn = np.random.default_rng(0).permutation(len(people))[: len(first)]
-    alike = Similarity(store.spec.domain, people).atn
+    atn = Similarity(store.spec.domain, people).atn
     return PlausibleShare(
         plausible,
         compared,
         sum(pair.plausible or 0 for pair in first),
         len(first),
-        alike(np.stack([pair.row for pair in first])),
-        alike(people[drawn]),
+        atn(np.stack([pair.row for pair in first])),
+        atn(people[drawn]),
         len(changing),
-        alike(np.stack([pair.row for pair in changing]))
-        if len(changing) >= LEAST_CHANGING
-        else None,
+        atn(np.stack([pair.row for pair in changing])) if len(changing) >= LEAST_CHANGING else None,
         reference,
     )

@@ -222,12 +222,12 @@ class RateRegions:
         domain = self._header.domain
         for rates in self._header.rates:
             attribute = domain.attributes[domain.names.index(rates.attribute)]
-            told = [
+            rated = [
                 f"{attribute.text(each.code)} {_percent(*ends[rates.attribute, each.code])}"
                 for each in rates.groups
                 if (rates.attribute, each.code) in ends
             ]
-            yield f"Re-proved selection rates by “{rates.attribute}”: {', '.join(told)}."
+            yield f"Re-proved selection rates by “{rates.attribute}”: {', '.join(rated)}."
 
     def drawn(self, predict: Predict, *, sample: int, rng: np.random.Generator) -> Check:
         """Draw people of each group, ask the model, and compare what it says with its rate's ends.
@@ -287,7 +287,7 @@ def rate_checks(
 def rate_regions(header: Header, arrays: Arrays) -> RateRegions | None:
     """Return the regions of rates; ``None`` where there are no rates, or the population is invalid.
 
-    That it is invalid is told by `fairdesk.certify.proof.verify.population`.
+    That it is invalid is reported by `fairdesk.certify.proof.verify.population`.
     """
     if header.population is None or not header.rates or any(People(header).problems()):
         return None

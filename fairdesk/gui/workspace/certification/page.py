@@ -142,15 +142,15 @@ def rate_rows(
                     Cell(each.text, -1.0 if each.observed is None else each.observed),
                 )
             )
-        told = concludes(rates, bounded)
-        low, high = proof_words.ratio_bounds(rates) if told else ("–", "–")
+        conclusive = concludes(rates, bounded)
+        low, high = proof_words.ratio_bounds(rates) if conclusive else ("–", "–")
         name = f"Impact ratio by {words.quoted(rates.attribute)}"
         counted = counted_ratio(rates, tables)
         rows.append(
             (
-                Cell(name if told else f"{name}: no conclusion", -len(rows)),
-                Cell(low, rates.ratio_low if told else -1.0),
-                Cell(high, rates.ratio_high if told else -1.0),
+                Cell(name if conclusive else f"{name}: no conclusion", -len(rows)),
+                Cell(low, rates.ratio_low if conclusive else -1.0),
+                Cell(high, rates.ratio_high if conclusive else -1.0),
                 Cell("–", -1.0) if counted is None else Cell(words.plain(counted, 2), counted),
             )
         )
@@ -436,8 +436,8 @@ class ProofPage(RunPage):
         """Show what was last certified around the data rows, by this run or another."""
         spec = self._session.spec
         own = neighbourhoods_of(run.figures)
-        told = (neighbourhoods_of(each.figures) for each in reversed(self._session.runs))
-        found = own or next((each for each in told if each is not None), None)
+        known = (neighbourhoods_of(each.figures) for each in reversed(self._session.runs))
+        found = own or next((each for each in known if each is not None), None)
         if own is not None:
             # a run of its own: there is nothing else
             for hidden in (self.bars, self._pairs_words, self._combinations):
@@ -503,7 +503,7 @@ class ProofPage(RunPage):
             self._of_people.say(kind, said.sentence, more)
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
-        told = proven or neighbourhoods_of(run.figures)
-        notes = () if told is None else told.notes
+        figure = proven or neighbourhoods_of(run.figures)
+        notes = () if figure is None else figure.notes
         self._notes.setText("\n".join(notes))
         self._notes.setVisible(bool(notes))
