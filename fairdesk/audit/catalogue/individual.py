@@ -237,7 +237,7 @@ DIAGNOSIS = Method(
         "searches are only counted, not kept."
     ),
     options=DiagnoseOptions,
-    division=Division(why="its short searches are compared with each other"),
+    division=Division(Divides.SIZES),
     cost="short searches, up to its options",
     answers=QuestionKind.DIAGNOSIS,
 )

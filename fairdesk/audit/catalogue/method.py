@@ -134,6 +134,8 @@ class Divides(StrEnum):
     """Each shard counts some blocks of what is drawn at random; counts are added up."""
     RANGES = "ranges"
     """Each shard counts a range of the rows or combinations; counts are added up."""
+    SIZES = "perturbation sizes"
+    """Each shard tries some of the sizes; what is measured of each is put together."""
     REGIONS = "regions"
     """Each shard divides some of the undecided regions; their trees are put together."""
 
@@ -156,6 +158,10 @@ _DIVISIONS = {
     Divides.RANGES: (
         "Into ranges of rows or combinations. Counts are added up to exactly the figures of one "
         "process"
+    ),
+    Divides.SIZES: (
+        "Into perturbation sizes, each tested from the same rows with the same random numbers. "
+        "Together they are exactly the figures of one process"
     ),
     Divides.REGIONS: (
         "Into undecided regions, the heaviest first. Together they are one proof certificate, "
@@ -185,7 +191,7 @@ class Division:
     @property
     def counts(self) -> bool:
         """Whether shards count units, which are added up to the figures of one process."""
-        return self.by in (Divides.DRAWS, Divides.RANGES)
+        return self.by in (Divides.DRAWS, Divides.RANGES, Divides.SIZES)
 
     @property
     def searches(self) -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
 from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.searches import maft
 from fairdesk.individual.searches.eidig import output_slopes
@@ -21,9 +23,7 @@ from fairdesk.individual.searches.gradient_walks import EPSILON
 from fairdesk.individual.searches.options import DiagnoseOptions, MaftOptions
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.individual import GradientFidelity
-
-#: Of gradients, of directions and of odds.
-_Cosines = tuple[float, float, float]
+from fairdesk.results.shards import ShardRange, Tallied
 
 
 def search(
@@ -34,45 +34,112 @@ def search(
     Every size meets the same people and the same lots. A `Measured` comes after each size; what
     the short searches find is counted in the figures only.
     """
-    return timed(_sweep(context, people, options, rng))
+    found = merging(context, options, rng)
+    return timed(counted_here(found, counting(context, people, options, rng), found))
 
 
-def _sweep(
+def counting(
     context: SearchContext, people: Rows, options: DiagnoseOptions, rng: np.random.Generator
-) -> Iterator[Event]:
-    domain = context.domain
-    rows, combination = domain.admit(clustered_seeds(people, 1, options.people, rng))
-    farthest = context.ask(rows).distance(combination).argmax(axis=1)
-    both = np.concatenate([rows, domain.counterparts(rows, farthest)])
-    true = output_slopes(context, both) if context.cached_model.has_gradients else None
-    lots = int(rng.integers(2**63))
-    sizes = _unlike_sizes(domain, options)
-    figures: list[GradientFidelity] = []
-    tried = 0
-    for turn, size in enumerate(sizes):
-        estimated = maft.ZeroOrder(context, size)(both)
-        gradients, directions, odds = _likeness(true, estimated)
-        trial = _afresh(context)
-        short = MaftOptions(
-            global_num=options.global_num, local_num=options.local_num, perturbation_size=size
-        )
-        steps = short.max_iter + 1 + short.local_num
-        done = turn * steps
-        for event in maft.search(trial, people, short, np.random.default_rng(lots)):
-            if isinstance(event, Progress):
-                done += 1
-                yield _progress(context, done, len(sizes) * steps, tried + trial.tried)
-        tried += trial.tried
-        figures.append(
-            GradientFidelity(size, len(rows), gradients, directions, odds, trial.tried, trial.found)
-        )
-        yield Measured("sizes", tuple(figures))
-        yield _progress(context, (turn + 1) * steps, len(sizes) * steps, tried)
+) -> Counting:
+    """Return the half that queries the model; a unit is a size. Parameters as of `search`."""
+    return _Trials(context, people, options, rng).count
 
 
-def _progress(context: SearchContext, done: int, total: int, tried: int) -> Progress:
-    """Return how far it is; findings are not reported."""
-    return Progress("sizes", done, total, tried, 0, context.cached_model.queries)
+def merging(setting: Setting, options: DiagnoseOptions, _rng: np.random.Generator) -> _Figures:
+    """Return the half that gathers figures."""
+    return _Figures(_unlike_sizes(setting.domain, options), options)
+
+
+class _Trials:
+    """Tries sizes: the half of the diagnosis that queries the model."""
+
+    def __init__(
+        self,
+        context: SearchContext,
+        people: Rows,
+        options: DiagnoseOptions,
+        rng: np.random.Generator,
+    ) -> None:
+        self._context, self._people, self._options = context, people, options
+        rows, combination = context.domain.admit(clustered_seeds(people, 1, options.people, rng))
+        self._rows, self._combination = rows, combination
+        self._lots = int(rng.integers(2**63))
+        self._sizes = _unlike_sizes(context.domain, options)
+        self._tried = 0
+
+    def count(self, wanted: ShardRange) -> Iterator[Event]:
+        """Try some of the sizes."""
+        context, rows, options = self._context, self._rows, self._options
+        farthest = context.ask(rows).distance(self._combination).argmax(axis=1)
+        both = np.concatenate([rows, context.domain.counterparts(rows, farthest)])
+        true = output_slopes(context, both) if context.cached_model.has_gradients else None
+        for unit in range(wanted.start, wanted.stop):
+            size = self._sizes[unit]
+            likeness = _likeness(true, maft.ZeroOrder(context, size)(both))
+            trial, done = _afresh(context), 0
+            for event in maft.search(
+                trial, self._people, _short(options, size), np.random.default_rng(self._lots)
+            ):
+                if isinstance(event, Progress):
+                    done += 1
+                    yield self._progress(done, trial.tried)
+            self._tried += trial.tried
+            counts = np.array([len(rows), trial.tried, trial.found])
+            arrays = {"likeness": likeness, "counts": counts}
+            yield Tallied("sizes", unit, last=True, arrays=arrays)
+            yield self._progress(0, 0)
+
+    def _progress(self, done: int, tried: int) -> Progress:
+        """Return how many steps of a size are done; findings are not reported."""
+        queries = self._context.cached_model.queries
+        return Progress("sizes", done, 0, self._tried + tried, 0, queries)
+
+
+class _Figures(Adding):
+    """What is measured of each size, in their order: a `Merging`."""
+
+    def __init__(self, sizes: list[float], options: DiagnoseOptions) -> None:
+        self._sizes = sizes
+        short = _short(options, sizes[0])
+        self._steps = short.max_iter + 1 + short.local_num
+        self._known: list[GradientFidelity] = []
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The sizes that are not tried yet."""
+        known, sizes = len(self._known), len(self._sizes)
+        return ShardRange(known, sizes) if known < sizes else None
+
+    def add(self, tallied: Tallied) -> bool:
+        """Take what was measured of a size."""
+        n_samples, tried, found = tallied.arrays["counts"].tolist()
+        cosines = tallied.arrays["likeness"].tolist() or (None, None, None)
+        gradients, directions, odds = cosines
+        size = self._sizes[tallied.unit]
+        self._known.append(
+            GradientFidelity(size, n_samples, gradients, directions, odds, tried, found)
+        )
+        return True
+
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress with how many steps of all sizes are done."""
+        done = len(self._known) * self._steps + progress.done
+        return msgspec.structs.replace(progress, done=done, total=len(self._sizes) * self._steps)
+
+    def measured(self) -> Measured | None:
+        """Return the figures of the sizes tried."""
+        return Measured("sizes", tuple(self._known)) if self._known else None
+
+    def due(self) -> bool:
+        """Return whether figures are to be told: after each size."""
+        return True
+
+
+def _short(options: DiagnoseOptions, size: float) -> MaftOptions:
+    """Return the options of the short search with a size."""
+    return MaftOptions(
+        global_num=options.global_num, local_num=options.local_num, perturbation_size=size
+    )
 
 
 def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
@@ -96,17 +163,23 @@ def _afresh(context: SearchContext) -> SearchContext:
     return fresh
 
 
-def _likeness(true: Rows | None, estimated: Rows) -> _Cosines | tuple[None, None, None]:
+def _likeness(true: Rows | None, estimated: Rows) -> NDArray[np.float64]:
     """Compare the slopes at people and, in the second half, at their counterparts: ``(2 n, v)``.
 
-    Gives mean cosine similarities, or nothing where the true ones are not known.
+    Returns
+    -------
+    NDArray[np.float64]
+        Mean cosine similarities of gradients, of directions and of odds; empty where the true ones
+        are not known.
     """
     if true is None:
-        return None, None, None
-    return (
-        _cosine(true, estimated),
-        _cosine(_directions(true), _directions(estimated)),
-        _cosine(_odds(true), _odds(estimated)),
+        return np.empty(0)
+    return np.array(
+        [
+            _cosine(true, estimated),
+            _cosine(_directions(true), _directions(estimated)),
+            _cosine(_odds(true), _odds(estimated)),
+        ]
     )
 
 
