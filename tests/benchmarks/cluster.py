@@ -60,6 +60,7 @@ RUNS = {
     "testsgd": RunSpec("testsgd"),
     "groups": RunSpec("groups"),
     "themis-groups": RunSpec("themis-groups"),
+    "diagnose": RunSpec("diagnose"),
 }
 #: For so long a certification goes on.
 CERTIFY = RunSpec("certify", {"seconds": 20.0})
