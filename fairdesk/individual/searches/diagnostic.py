@@ -123,7 +123,9 @@ class _Figures(Adding):
 
     def told(self, progress: Progress) -> Progress:
         """Return a progress with how many steps of all sizes are done."""
-        done = len(self._known) * self._steps + progress.done
+        # what was told before has a total, and may be told again
+        within = 0 if progress.total else progress.done
+        done = len(self._known) * self._steps + within
         return msgspec.structs.replace(progress, done=done, total=len(self._sizes) * self._steps)
 
     def measured(self) -> Measured | None:
