@@ -45,6 +45,9 @@ RUNS = {
     "subgroups by scores": RunSpec(
         "testsgd", {"sample_thr": 400, "theta": 0.02, "error_thr": 0.06, "outcome": "score"}, seed=7
     ),
+    "diagnosis": RunSpec(
+        "diagnose", {"sizes": 5, "people": 40, "global_num": 10, "local_num": 5}, seed=2
+    ),
     "themis-groups": RunSpec("themis-groups", {"margin": 0.01}, seed=6),
     "themis-groups to the end": RunSpec("themis-groups", {"margin": 0.001, "most": 9_001}, seed=6),
 }
