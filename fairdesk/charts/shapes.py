@@ -250,10 +250,9 @@ def mark(
         yield Path(hatched_mark(x, y, half), colour, 0.28 * half)
 
 
-def dotted(
-    x: float, y: float, wide: float, tall: float, colour: str = "discriminatory"
-) -> Iterator[Shape]:
+def dotted(x: float, y: float, wide: float, tall: float) -> Iterator[Shape]:
     """Yield a rectangle of what is an example."""
+    colour = "discriminatory"
     yield Box(x, y, wide, tall, Tint(colour, 0.15), colour)
     if wide >= 6:
         rows = (y + 0.3 * tall, y + 0.7 * tall)

@@ -102,15 +102,6 @@ class PopulationTree:
         return tuple(np.flatnonzero(self.parents == i) for i in range(len(self.parents)))
 
     @cached_property
-    def log_marginals(self) -> tuple[Rows, ...]:
-        """Per attribute log P(cell), ``(cells,)``, whatever the others are."""
-        marginals: dict[int, Rows] = {}
-        for i in self.order.tolist():
-            table, parent = np.exp(self.log_tables[i]), int(self.parents[i])
-            marginals[i] = table[0] if parent < 0 else marginals[parent] @ table
-        return tuple(np.log(marginals[i]) for i in range(len(self.parents)))
-
-    @cached_property
     def values(self) -> tuple[Rows | None, ...]:
         """Per attribute all codes that it can have, ascending; ``None`` where there is no list."""
         return tuple(values_of(attribute) for attribute in self.domain.attributes)

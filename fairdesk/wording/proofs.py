@@ -349,11 +349,6 @@ def _raised(value: Fraction, digits: int) -> Fraction:
     return Fraction(ceil(value * 10**digits), 10**digits)
 
 
-def rate_ends(low: float, high: float) -> str:
-    """Write two ends of a rate, rounded outwards: ``10.93 to 12.10 %``."""
-    return say("{low} to {high}", low=least_rate(low), high=most_rate(high))
-
-
 def least_rate(low: float) -> str:
     """Write the lower bound of a rate, rounded down."""
     return percent_down(Fraction(str(low)), 2)

@@ -201,18 +201,10 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{'−' if value < 0 and float(text) else '+'}{localised(text)}"
 
 
-def rounding_note(first: float, second: float, digits: int = 1) -> str:
-    """Say that a difference was made before rounding, where it is not that of the rounded shares.
-
-    Parameters
-    ----------
-    first, second : float
-        Shares from 0 to 1.
-    digits : int
-        The decimals of percentages that both, and their difference, are written with.
-    """
-    one, other, apart = (round(100 * each, digits) for each in (first, second, first - second))
-    if round(one - other, digits) == apart:
+def rounding_note(first: float, second: float) -> str:
+    """Say that a difference of shares was made before percentages were rounded to one decimal."""
+    one, other, apart = (round(100 * each, 1) for each in (first, second, first - second))
+    if round(one - other, 1) == apart:
         return ""
     return say("(Calculated before rounding.)")
 

@@ -42,15 +42,13 @@ _TREE = re.compile(r"^Tree=\d+$", re.MULTILINE | re.ASCII)
 _CATEGORIES = "\npandas_categorical:"
 
 
-def read_lightgbm(text: str, rounds: int = 0) -> Reading:
+def read_lightgbm(text: str) -> Reading:
     """Read a model.
 
     Parameters
     ----------
     text : str
         What the file says.
-    rounds : int
-        With how many rounds of trees it answers; 0: with all.
 
     Raises
     ------
@@ -71,7 +69,6 @@ def read_lightgbm(text: str, rounds: int = 0) -> Reading:
     if not groups or len(blocks) % groups:
         raise BrokenError(f"{len(blocks):,} trees do not match {groups:,} classes")
     link, scores, scale = _objective(settings, groups)
-    blocks = blocks[: rounds * groups] if rounds else blocks
     trees = gathered(
         [_tree(_settings(block.lstrip("\n")), i % groups) for i, block in enumerate(blocks)],
         width,

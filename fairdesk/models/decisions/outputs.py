@@ -18,6 +18,8 @@ Answers = NDArray[Any]
 _ADDS_UP = 1e-3
 #: The least score that chooses class 1 of two.
 _JUST_ABOVE = np.nextafter(np.float32(0.5), np.float32(1))
+#: So many characters of what a library says are quoted.
+_LONGEST = 300
 
 
 def numbers_of(values: Answers, kind: type | str) -> Answers:
@@ -127,7 +129,7 @@ def of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
     return rounded
 
 
-def first_line(error: BaseException, message: str | None = None, most: int = 300) -> str:
+def first_line(error: BaseException, message: str | None = None) -> str:
     """Return the first line of what a library says, with the kind of error, not too long.
 
     Parameters
@@ -136,9 +138,7 @@ def first_line(error: BaseException, message: str | None = None, most: int = 300
         What it raised.
     message : str, optional
         Its words, where they are not those of the error as they stand.
-    most : int
-        So many characters.
     """
     lines = (str(error) if message is None else message).strip().splitlines()
     text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    return text if len(text) <= most else f"{text[:most]}…"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

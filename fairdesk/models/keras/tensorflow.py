@@ -281,12 +281,12 @@ def tensor_of(name: str, shape: Sequence[int | None], kind: str, path: Path) -> 
     return Tensor(name, numbers, tail)
 
 
-def made_up(tensors: Sequence[Tensor], rows: int = 64) -> list[NDArray[Any]]:
-    """Make rows up; whole numbers are noughts and ones, texts are empty."""
+def made_up(tensors: Sequence[Tensor]) -> list[NDArray[Any]]:
+    """Make 64 rows up; whole numbers are noughts and ones, texts are empty."""
     rng = np.random.default_rng(0)
     made: list[NDArray[Any]] = []
     for tensor in tensors:
-        shape = (rows, *tensor.tail)
+        shape = (64, *tensor.tail)
         if tensor.text:
             made.append(np.full(shape, "", dtype=object))
         elif np.dtype(tensor.kind).kind == "f":

@@ -42,9 +42,9 @@ class Definitions:
         self.kinds = dict(kinds)
         self.functions = functions
 
-    def with_kinds(self, kinds: Mapping[str, Kind]) -> Definitions:
-        """Return the same with more fields."""
-        return Definitions({**self.kinds, **kinds}, self.functions)
+    def copy(self) -> Definitions:
+        """Return the same, to which fields can be added."""
+        return Definitions(self.kinds, self.functions)
 
 
 def derived_in(element: Element | None, known: Definitions) -> dict[str, Expression]:

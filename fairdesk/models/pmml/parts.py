@@ -103,7 +103,7 @@ class Model:
         if function not in ("classification", "regression"):
             raise NotReadError(f"a model for “{function}”")
         self.classes = self._classes(element) if function == "classification" else ()
-        self.known = known.with_kinds({})
+        self.known = known.copy()
         self._derived = derived_in(element.one("LocalTransformations"), self.known)
         if element.tag == "MiningModel":
             self.part: Part = _ensemble(element, self.classes, dictionary, self.known, depth)
@@ -246,7 +246,7 @@ def _ensemble(
         return trees
     segments = []
     # a later model may look at what an earlier one told
-    kinds = known.with_kinds({})
+    kinds = known.copy()
     for segment in segmentation.all("Segment"):
         models = segment.all(*MODELS)
         if not models:

@@ -442,11 +442,6 @@ def _instances(count: int) -> str:
     return say_many(count, "{n} instance", "{n} instances")
 
 
-def count_text(count: int) -> str:
-    """Write how many rule sets."""
-    return say_many(count, "{n} subgroup", "{n} subgroups")
-
-
 def _terms_of(categories: Sequence[str]) -> str:
     return say("terms of {categories}", categories=words.joined(categories))
 

@@ -159,15 +159,6 @@ class QueueList(QWidget):
         item = self._list.currentItem()
         return 0 if item is None else int(item.data(_NUMBER))
 
-    def _ask_drop(self) -> None:
-        self.dropped.emit(self._number())
-
-    def _ask_restore(self) -> None:
-        self.restored.emit(self._number())
-
-    def _ask_stop(self) -> None:
-        self.stopped.emit(self._number())
-
     def _move(self, by: int) -> None:
         number = self._number()
         if number in self._waiting:
