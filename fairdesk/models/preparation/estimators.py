@@ -28,6 +28,23 @@ _NUMERIC = frozenset(
         *("KNNImputer", "IterativeImputer", "Binarizer", "Normalizer", "PCA"),
     )
 )
+#: Where estimators keep those that see the columns as they do, by kind; newer names first.
+_WRAPPED_BY = {
+    "CalibratedClassifierCV": ("calibrated_classifiers_",),
+    "_CalibratedClassifier": ("estimator", "base_estimator"),
+    "FixedThresholdClassifier": ("estimator_",),
+    "TunedThresholdClassifierCV": ("estimator_",),
+    "SelfTrainingClassifier": ("estimator_", "base_estimator_"),
+    "TransformedTargetRegressor": ("regressor_",),
+    "FrozenEstimator": ("estimator",),
+    **dict.fromkeys(
+        (
+            *("VotingClassifier", "VotingRegressor", "StackingClassifier", "StackingRegressor"),
+            *("OneVsRestClassifier", "OneVsOneClassifier", "MultiOutputClassifier"),
+        ),
+        ("estimators_",),
+    ),
+}
 _TREES = frozenset(
     f"{kind}{role}"
     for kind in (
@@ -181,9 +198,12 @@ def kinds_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:
     if reads_text(estimator):
         return ("text",)
     kinds = ["either"] * len(inputs)
-    for part, places in _parts(_first(estimator), inputs):
-        for place, kind in zip(places, _kinds_of(part, len(places))):
-            kinds[place] = kind
+    for first in _firsts(estimator):
+        for part, places in _parts(first, inputs):
+            for place, kind in zip(places, _kinds_of(part, len(places))):
+                # of several that see the columns one encoder knows more than what follows others
+                if kinds[place] != "text":
+                    kinds[place] = kind
     return tuple(kinds) if set(kinds) != {"either"} else ()
 
 
@@ -191,8 +211,11 @@ def prose_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
     """Return whether an estimator reads texts that people wrote, in any of its columns."""
     if reads_text(estimator):
         return True
-    transformer = _first(estimator)
-    return any(reads_text(part) for _, part, _ in getattr(transformer, "transformers_", []))
+    return any(
+        reads_text(part)
+        for first in _firsts(estimator)
+        for _, part, _ in getattr(first, "transformers_", [])
+    )
 
 
 def sample_row(asked: Asked) -> list[float | str]:
@@ -355,17 +378,29 @@ def _scores(estimator: Any, classes: int) -> str:  # noqa: ANN401 - any classifi
 
 
 def _first(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
-    """Return what sees the columns first."""
-    while True:
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif hasattr(estimator, "steps"):
-            real = [step for _, step in estimator.steps if step not in (None, "passthrough")]
-            if not real:
-                return estimator
-            estimator = real[0]
-        else:
-            return estimator
+    """Return what sees the columns first; of several, one."""
+    return next(_firsts(estimator))
+
+
+def _firsts(estimator: Any) -> Iterator[Any]:  # noqa: ANN401 - any estimator
+    """Yield all that see the columns first, in whatever wraps them."""
+    wrapped = _wrapped(estimator)
+    if not wrapped:
+        yield estimator
+    for each in wrapped:
+        yield from _firsts(each)
+
+
+def _wrapped(estimator: Any) -> list[Any]:  # noqa: ANN401 - any estimator
+    """Return the estimators to which another passes its own columns."""
+    if hasattr(estimator, "steps"):
+        return [step for _, step in estimator.steps if step not in (None, "passthrough")][:1]
+    for name in ("best_estimator_", *_WRAPPED_BY.get(type(estimator).__name__, ())):
+        inner = getattr(estimator, name, None)
+        if inner is not None:
+            listed = inner if isinstance(inner, list) else [inner]
+            return [each for each in listed if not isinstance(each, str)]
+    return []
 
 
 def _parts(transformer: Any, inputs: tuple[str, ...]) -> list[tuple[Any, list[int]]]:  # noqa: ANN401 - any transformer

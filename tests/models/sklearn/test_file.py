@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
@@ -21,8 +22,11 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     IsolationForest,
     RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
 )
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
     LinearRegression,
@@ -63,6 +67,9 @@ PEOPLE = pd.DataFrame(
 PIPELINE = make_pipeline(
     make_column_transformer((StandardScaler(), ["Age"]), (OneHotEncoder(), ["job title"])),
     LogisticRegression(),
+)
+TREE_OF_AGES = make_pipeline(
+    make_column_transformer((StandardScaler(), ["Age"])), DecisionTreeClassifier()
 )
 
 
@@ -418,6 +425,24 @@ def test_what_inputs_accept_is_told(tmp_path):
     assert opened.card.accepts == ("number", "text", "text", "either")
     assert Capability.TEXT in opened.card.can
     assert many(tmp_path, LogisticRegression()).card.accepts == ("number",) * 3
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        CalibratedClassifierCV(PIPELINE, cv=2),
+        CalibratedClassifierCV(FrozenEstimator(clone(PIPELINE).fit(PEOPLE, TRUTH))),
+        FixedThresholdClassifier(PIPELINE, threshold=0.4, pos_label="yes"),
+        VotingClassifier([("coded", TREE_OF_AGES), ("named", PIPELINE)]),
+        StackingClassifier([("named", PIPELINE)], cv=2),
+        OneVsRestClassifier(PIPELINE),
+        GridSearchCV(PIPELINE, {"logisticregression__C": [1]}, cv=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_what_inputs_accept_is_read_inside_what_wraps_a_pipeline(tmp_path, wrapped):
+    """An encoder that ignores what it does not know would take a number without a word."""
+    assert many(tmp_path, wrapped, PEOPLE).card.accepts == ("number", "text")
 
 
 def test_a_search_is_opened(tmp_path):
