@@ -49,8 +49,8 @@ from fairdesk.results.shards import ShardRange, Tallied
 Whom = Literal["domain", "data", "perturbed"]
 #: Samples: each yields its blocks from a number on.
 Samples = dict[Whom, Callable[[int], Iterator[Block]]]
-#: Those of an estimate, in turn.
-WHOM: tuple[Whom, ...] = ("domain", "data", "perturbed")
+#: Those of an estimate, in turn; people first, for a slow model may have time for no other.
+WHOM: tuple[Whom, ...] = ("data", "domain", "perturbed")
 
 #: Of what is remembered of verdicts.
 _MOST_BYTES = 32 << 20
@@ -194,9 +194,9 @@ def search(
 ) -> Iterator[Event]:
     """Estimate how common discrimination is, in three ways; parameters as in `maft.search`.
 
-    Over the domain, where everybody has the same chance (fixed attributes have the combinations of
-    values that occur in the data); over the data's own rows, each once, in a random order, so that
-    the share is exact once all were asked about; and over real rows with a few attributes moved.
+    Over the data's own rows, each once, in a random order, so that the share is exact once all were
+    asked about; over the domain, where everybody has the same chance (fixed attributes have the
+    combinations of values that occur in the data); and over real rows with a few attributes moved.
     The three advance together: whenever the run is stopped, all of them hold. With several
     protected attributes there are figures for all together and for each alone.
 
@@ -491,8 +491,8 @@ def _sample(
     near = real if context.fits is None else real[context.fits(real)]
     moved = partial(perturbed, context, near, options.moved, options.steps, rng)
     blocks: Samples = {
-        "domain": partial(of_domain, context, real, rng),
         "data": partial(of_data, context, near, rng),
+        "domain": partial(of_domain, context, real, rng),
         "perturbed": moved if len(near) else lambda _: iter(()),
     }
     planned = options.trials * options.people
