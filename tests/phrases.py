@@ -181,9 +181,9 @@ APPENDIX = "Appendix: details"
 EVIDENCE_SECTION = "Evidence and verification"
 ERROR_RATES = "Error rates by group"
 PAPERS_MARGIN = "The published method states a margin of"
-NOT_FILLED_IN = "Not filled in yet"
-#: Begins what a draft says in the place of a field; a required one says that it is.
-MISSING, MISSING_REQUIRED = "Missing: ", "Missing, required: "
+#: What a draft calls its empty fields; those apart that are required.
+MISSING, MISSING_REQUIRED = "Missing", "Missing, required"
+FILL_IN = "Fill in on FairDesk’s page “Report”, or with --details."
 DRAFT = "Draft: not signed off"
 TO_REPEAT_IT = "Commands to repeat the runs"
 INDIVIDUAL_AUDIT = "Audit for individual discrimination"

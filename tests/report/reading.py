@@ -5,8 +5,9 @@ import re
 import msgspec
 
 from fairdesk.report import appendix
-from fairdesk.report.blocks import Heading
+from fairdesk.report.blocks import Facts, Heading
 from fairdesk.report.document import make_report
+from tests import phrases
 
 #: What is not read, or was read before.
 _MUTE = frozenset(
@@ -29,6 +30,21 @@ def words_of(report):
                 told.append(f"{number}.{under}")
             told.append(_said(block))
     return re.sub(r"\s+", " ", " ".join(told).replace("\u00a0", " "))
+
+
+def missing_of(report):
+    """Return the labels of the fields that a draft names as empty, on the cover too."""
+    blocks = [block for section in report.sections for block in section.blocks]
+    facts = [
+        *report.cover,
+        *(one for each in blocks if isinstance(each, Facts) for one in each.facts),
+    ]
+    named = (
+        fact.value.removesuffix(f". {phrases.FILL_IN}")
+        for fact in facts
+        if fact.name in (phrases.MISSING, phrases.MISSING_REQUIRED)
+    )
+    return {label for each in named for label in each.split("; ")}
 
 
 def text_of(store, choice=None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import difflib
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -116,24 +116,23 @@ def facts(
 ) -> tuple[Fact, ...]:
     """Return what was filled in, for a report.
 
-    What is empty stands in a draft with what belongs there, so that a draft is its own list of
-    what is to be done, and not at all in a final report.
+    A draft names last what is empty: a draft is its own list of what is to be done.
     """
-    found = []
+    found, empty = [], []
     for field in fields:
-        text = written(field, details)
-        if not text and not final and asked(field, details):
-            text = to_do(field, template)
-        if text:
+        if text := written(field, details):
             found.append(Fact(field.label, text))
-    return tuple(found)
+        elif not final and asked(field, details):
+            empty.append(field)
+    return (*found, *still_to_do(empty, template))
 
 
-def to_do(field: Field, template: TemplateKey) -> str:
-    """Say in the place of an empty field that it is empty, and what belongs there."""
-    if template in field.required_by:
-        return say("Missing, required: {what}", what=say(field.help))
-    return say("Missing: {what}", what=say(field.help))
+def still_to_do(empty: Sequence[Field], template: TemplateKey) -> Iterator[Fact]:
+    """Name the empty fields, those apart without which the report cannot be final."""
+    for title, required in (("Missing, required", True), ("Missing", False)):
+        named = [say(each.label) for each in empty if (template in each.required_by) is required]
+        if named:
+            yield Fact(title, "; ".join(named))
 
 
 def read_details(path: Path) -> Details:

@@ -44,18 +44,14 @@ _OF_COLUMNS = ("bins", "subsets")
 
 def limits(material: Material) -> Section:
     """Say what this audit cannot tell."""
-    known = tuple(
-        Text(fact.value, lead=f"{say(fact.name)}.")
-        for fact in material.filled("Limitations")
-        if fact.value
-    )
+    known = material.filled("Limitations")
     hidden = material.shown.sentence
     return Section(
         "Limitations",
         (
             *_known_limits(material),
             *([Text(hidden, lead="Omitted from this report.")] if hidden else ()),
-            *([Heading("Limitations stated by the auditor"), *known] if known else ()),
+            *([Heading("Limitations stated by the auditor"), Facts(known)] if known else ()),
         ),
     )
 

@@ -43,7 +43,7 @@ def facts_of(material: Material, *keys: str) -> tuple[Fact, ...]:
 def cover_facts(material: Material) -> tuple[Fact, ...]:
     """Return what the cover says of what people told: what was audited, by whom, and when.
 
-    In a draft each required field that is empty is named, as in the form.
+    A draft says once which required fields are empty, and where they are filled in.
     """
     template = material.choice.template
     known = {field.key: written(field, material.details) for field in fields_of(template)}
@@ -52,20 +52,30 @@ def cover_facts(material: Material) -> tuple[Fact, ...]:
         number = material.number("system") or material.number("sign-off")
         shown["independence"] = say("See section {number}.", number=str(number)) if number else ""
     found: list[Fact] = []
-    for first, *others in (
+    empty: list[str] = []
+    for keys in (
         ("system", "system_version"),
         ("auditor", "organisation"),
         ("commissioner",),
         ("audit_date",),
         ("independence",),
     ):
-        keys = (first, *others)
         if said := ", ".join(shown[key] for key in keys if shown.get(key)):
-            found.append(Fact(say(FIELDS[first].label), said))
-        found += (
-            Fact(say(FIELDS[key].label), say("Not filled in yet."))
+            found.append(Fact(say(FIELDS[keys[0]].label), said))
+        empty += [
+            say(FIELDS[key].label)
             for key in keys
             if not material.final and template in FIELDS[key].required_by and not known.get(key)
+        ]
+    if empty:
+        found.append(
+            Fact(
+                "Missing, required",
+                say(
+                    "{fields}. Fill in on FairDesk’s page “Report”, or with --details.",
+                    fields="; ".join(empty),
+                ),
+            )
         )
     return tuple(found)
 
@@ -78,7 +88,8 @@ def system(material: Material) -> Section:
     asked = (*fields, *(FIELDS[key] for key in keys))
     supplied = any(written(field, material.details) for field in asked)
     blocks: list[Block] = [Text(_TOLD if supplied else _UNTOLD), *_facts(filled(material, fields))]
-    about = facts_of(material, *keys)
+    # what is empty of it is named on the cover
+    about = facts(asked[len(fields) :], template, material.details, final=True)
     if about:
         blocks += [Text("", lead=f"{say(_WHO)}."), Facts(about)]
     return Section(_SYSTEM, tuple(blocks))

@@ -201,10 +201,10 @@ def test_a_draft_says_what_is_still_to_be_told_and_a_final_report_does_not():
     details = Details({"system": "CreditCheck"})
     draft = facts((system, version), "annex-iv", details, final=False)
     assert draft[0] == Fact("Audited system", "CreditCheck")
-    assert draft[1].value == f"{phrases.MISSING}{version.help}"
+    assert draft[1:] == (Fact(phrases.MISSING, version.label),)
     assert facts((system, version), "annex-iv", details, final=True) == draft[:1]
     (needed,) = facts((system,), "annex-iv", Details(), final=False)
-    assert needed.value == f"{phrases.MISSING_REQUIRED}{system.help}"
+    assert needed == Fact(phrases.MISSING_REQUIRED, system.label)
 
 
 def test_dates_are_written_in_the_language_of_the_report():
