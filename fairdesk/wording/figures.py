@@ -108,8 +108,11 @@ def share_label(spec: AuditSpec, whom: str) -> str:
     return say(_SHARES[whom])
 
 
-def share_statement(spec: AuditSpec, share: Share) -> Statement:
-    """Say for which share the decision changes, with the fixed-sample interval."""
+def share_statement(spec: AuditSpec, share: Share, *, excluded: bool = True) -> Statement:
+    """Say for which share the decision changes, with the fixed-sample interval.
+
+    ``excluded``: of the data rows also how many were not tested.
+    """
     values = {"whom": _whom(share, plural(spec.person)), **words.whom(spec.person)}
     values["when"] = words.when_change(share.attributes)
     if not share.n_samples:
@@ -166,7 +169,7 @@ def share_statement(spec: AuditSpec, share: Share) -> Statement:
     label, value = share_label(spec, share.whom), words.capital(value)
     said = Statement(evidence, label, value, sentence, _basis(spec, share))
     if share.whom == "data":
-        untested = _untested(spec, share) if share.exhaustive else ""
+        untested = _untested(spec, share) if excluded and share.exhaustive else ""
         return said.with_more(directed_sentence(share), untested)
     if share.whom != "domain":
         return said
@@ -472,11 +475,13 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     """
     out: list[str] = []
     regions = {"consistent": 0, "discriminatory": 0}
+    excluded = True
     for figure in figures:
         match figure:
             case Share():
-                said = share_statement(spec, figure).sentence
+                said = share_statement(spec, figure, excluded=excluded).sentence
                 out += filter(None, (said, anytime_sentence(figure)))
+                excluded = excluded and figure.whom != "data"
             case Repeatability():
                 out.append(repeatability_sentence(figure))
             case ExcessChange():

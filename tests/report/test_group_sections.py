@@ -169,6 +169,15 @@ def test_the_report_holds(text, held):
     assert held in text
 
 
+def test_a_median_score_that_several_tables_share_is_told_once(tmp_path):
+    by_job = msgspec.structs.replace(SCORES, attributes=("job",))
+    other = msgspec.structs.replace(by_job, median=0.5)
+    with people_store(tmp_path, ("sex", "job")) as store:
+        for tables, count in ((SCORES, by_job), 1), ((SCORES, other), 2):
+            measured(store, "groups", tables)
+            assert text_of(store).count("The median score of all") == count
+
+
 def test_of_very_many_intersections_the_first_are_shown(tmp_path):
     pairs = [msgspec.structs.replace(BOTH, attributes=("sex", f"a{i}")) for i in range(50)]
     with people_store(tmp_path, ("sex",)) as store:

@@ -131,7 +131,11 @@ def test_the_rows_of_the_data_are_the_auditors_people_and_real(spec):
     assert "excluded" not in said.sentence
     data = msgspec.structs.replace(spec.data, rows=100_003)
     fewer = figures.share_statement(msgspec.structs.replace(spec, data=data), rows)
-    assert "3 of the 100,003 rows are excluded" in fewer.sentence
+    left_out = "3 of the 100,003 rows are excluded"
+    assert left_out in fewer.sentence
+    alone = msgspec.structs.replace(rows, attributes=("race",))
+    told = figures.sentences(msgspec.structs.replace(spec, data=data), (rows, alone))
+    assert sum(left_out in each for each in told) == 1
     moved = msgspec.structs.replace(SHARE, whom="perturbed")
     assert "of the perturbed data rows when" in figures.share_statement(spec, moved).sentence
     line = plain(figures.share_line(spec, SHARE))

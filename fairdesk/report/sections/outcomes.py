@@ -115,10 +115,13 @@ def outcomes(material: Material) -> Section:
     for of, tables in groupby(material.group_tables, key=lambda table: table.of):
         held = list(tables)
         shown = _shown(held, _TOGETHER[of])
-        blocks += [Heading(_TITLES[of]), Text(_what(material, shown[0]))]
+        medians = set(map(table_words.median_sentence, held))
+        once = medians.pop() if len(medians) == 1 else ""
+        said = " ".join(filter(None, (_what(material, shown[0]), once)))
+        blocks += [Heading(_TITLES[of]), Text(said)]
         for table in held:
             if table in shown or len(held) <= _MOST_TABLES:
-                made = _table(material, table, optional=table not in shown)
+                made = _table(material, table, once, optional=table not in shown)
                 main = of == _main(material)
                 blocks += made if main and len(table.attributes) == 1 else map(appended, made)
     asked = notes(material.choice.template)
@@ -256,13 +259,19 @@ def _what(material: Material, table: GroupTable) -> str:
             )
 
 
-def _table(material: Material, table: GroupTable, *, optional: bool = False) -> list[Block]:
-    """Say, draw and list what one table holds; of one that is optional only the lists."""
+def _table(
+    material: Material, table: GroupTable, once: str = "", *, optional: bool = False
+) -> list[Block]:
+    """Say, draw and list what one table holds; of one that is optional only the lists.
+
+    ``once`` was said of all tables.
+    """
     title = table_words.table_title(material.spec, table)
     blocks: list[Block] = []
     if not optional:
         worst = table_words.worst_statement(material.spec, table)
-        rest = table_words.table_sentences(material.spec, table, errors=False)
+        told = table_words.table_sentences(material.spec, table, errors=False)
+        rest = tuple(each for each in told if each != once)
         if worst.value:
             blocks.append(stated(worst, rest))
         else:

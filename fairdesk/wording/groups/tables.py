@@ -77,7 +77,7 @@ def table_sentences(spec: AuditSpec, table: GroupTable, *, errors: bool = True) 
     widest = errors_statement(spec, table) if errors else None
     out = [
         _below_line(table),
-        _median(table),
+        median_sentence(table),
         widest.sentence if widest is not None else "",
         _left_out(spec, table),
         _small(table),
@@ -239,7 +239,8 @@ def _below_line(table: GroupTable) -> str:
     )
 
 
-def _median(table: GroupTable) -> str:
+def median_sentence(table: GroupTable) -> str:
+    """Say what the median score is; empty of a table that has none."""
     if table.of != "scores" or table.median is None:
         return ""
     text = say(
