@@ -63,6 +63,8 @@ class RuleSet(msgspec.Struct, frozen=True, tag="Subgroup"):
     holds_on_data : bool, optional
         Whether the untouched rows show the difference too: in the same direction, and at least
         half as great. ``None`` where that cannot be said.
+    data_rows : int, optional
+        How many untouched rows there are on the side that has fewer; ``None`` in older audits.
     leader : int
         The place, among the run's rule sets about the same outcome, of the one that this is a
         variant of: it describes nearly the same people. -1 for one that stands for itself.
@@ -88,6 +90,7 @@ class RuleSet(msgspec.Struct, frozen=True, tag="Subgroup"):
     data_in: float | None = None
     data_out: float | None = None
     holds_on_data: bool | None = None
+    data_rows: int | None = None
     leader: int = -1
     broader: tuple[Variant, ...] = ()
     narrower: tuple[Variant, ...] = ()

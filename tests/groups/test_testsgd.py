@@ -95,6 +95,7 @@ def test_scores_are_what_trying_everybody_comes_to(seed, n, together):
         assert each.low <= each.phi_in - each.phi_out <= each.high
         assert each.data_in == pytest.approx(untouched[inside].mean())
         assert each.data_out == pytest.approx(untouched[~inside].mean())
+        assert each.data_rows == min(inside.sum(), (~inside).sum())
         assert min(each.n_in, each.n_out) >= options.sample_thr
         assert each.margin <= options.error_thr
     ranks = [(n - each.rows < np.ceil(0.05 * n - 1e-9), -each.score) for each in found]

@@ -226,6 +226,10 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
             "inconclusive in the original data rows (21.0 % against 80.0 %)",
         ),
         (
+            {"holds_on_data": None, "data_rows": 29},
+            "rows (21.0 % against 80.0 %, with 29 rows on one side: too few)",
+        ),
+        (
             {"data_in": None},
             "not testable in the original data rows, where one side is empty",
         ),

@@ -26,7 +26,7 @@ SWEEP = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 #: What untouched rows must show of a difference, for it to hold.
 _HOLDS = 0.5
 #: Of fewer rows on a side it cannot be said whether they show it.
-_FEW = 30
+FEW = 30
 
 
 def paper_confidence() -> float:
@@ -198,6 +198,7 @@ class RuleResults:
             data_in=data_in,
             data_out=data_out,
             holds_on_data=holds,
+            data_rows=min(there),
             leader=leader,
             broader=broader,
             narrower=narrower,
@@ -239,6 +240,6 @@ def holds_on_data(
     gap: float, data_in: float | None, data_out: float | None, fewest: float
 ) -> bool | None:
     """Return whether the untouched rows show a difference too; ``fewest`` are on either side."""
-    if data_in is None or data_out is None or gap == 0 or fewest < _FEW:
+    if data_in is None or data_out is None or gap == 0 or fewest < FEW:
         return None
     return (data_in - data_out) / gap >= _HOLDS

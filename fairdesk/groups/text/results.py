@@ -192,6 +192,7 @@ class _Results:
                 data_in=data_in,
                 data_out=data_out,
                 holds_on_data=holds_on_data(float(self._apart[i]), data_in, data_out, fewest),
+                data_rows=fewest,
                 leader=places.get(leaders[i], -1),
                 broader=self._variants(self._broader(i)),
                 narrower=self._variants(narrower.get(i, [])),

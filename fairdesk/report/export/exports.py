@@ -47,6 +47,7 @@ _LINE = (
 _RULE = (
     *("score", "phi_in", "phi_out", "low", "high", "p", "margin", "confidence"),
     *("support", "rows", "n_in", "n_out", "data_in", "data_out", "holds_on_data"),
+    "data_rows",
 )
 #: The heads of those whose names in the code are not the field's.
 _HEADS = {
@@ -62,6 +63,7 @@ _HEADS = {
     "data_in": "rate inside, original data rows",
     "data_out": "rate outside, original data rows",
     "holds_on_data": "seen in original data rows",
+    "data_rows": "original data rows, smaller side",
 }
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.columns.rereading import differing_part
-from fairdesk.groups.tabular.results import MOST_TOLD, MOST_VARIANTS
+from fairdesk.groups.tabular.results import FEW, MOST_TOLD, MOST_VARIANTS
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
@@ -425,12 +425,26 @@ def _about_texts(rule_set: RuleSet) -> bool:
     return any(each.term for each in rule_set.conditions)
 
 
+def has_few_rows(rule_set: RuleSet) -> bool:
+    """Whether too few rows as they are were compared; not known of older audits."""
+    return rule_set.data_rows is not None and rule_set.data_rows < FEW
+
+
 def _untouched(rule_set: RuleSet) -> str:
     """Say whether the rows as they are show the difference too."""
     inside, outside = rule_set.data_in, rule_set.data_out
     if inside is None or outside is None:
         return say("not testable in the original data rows, where one side is empty")
     both = {"inside": _rate(rule_set, inside), "outside": _rate(rule_set, outside)}
+    if has_few_rows(rule_set):
+        return say_many(
+            rule_set.data_rows or 0,
+            "inconclusive in the original data rows ({inside} against {outside}, with {n} row on "
+            "one side: too few)",
+            "inconclusive in the original data rows ({inside} against {outside}, with {n} rows on "
+            "one side: too few)",
+            **both,
+        )
     return say(_ON_DATA[rule_set.holds_on_data], **both)
 
 

@@ -166,7 +166,8 @@ def test_the_untouched_texts_are_told_beside(searched):
                 (inside if words.issuperset(terms_of(each)) else outside).append(good)
         assert each.data_in == (pytest.approx(np.mean(inside)) if inside else None)
         assert each.data_out == (pytest.approx(np.mean(outside)) if outside else None)
-        if min(len(inside), len(outside)) >= 30 and each.score:
+        assert each.data_rows == min(len(inside), len(outside))
+        if each.data_rows >= 30 and each.score:
             apart = (each.data_in - each.data_out) * np.sign(each.phi_in - each.phi_out)
             assert each.holds_on_data == (apart >= each.score / 2)
         else:

@@ -122,7 +122,8 @@ def doubt_text(rule_set: RuleSet) -> str:
     if rule_set.p > subgroup_words.CHANCE:
         doubts.append("? Not statistically significant after correction")
     if rule_set.holds_on_data is None:
-        doubts.append("? Inconclusive in the original data rows")
+        few = subgroup_words.has_few_rows(rule_set)
+        doubts.append(f"? {'Too few' if few else 'Inconclusive in the'} original data rows")
     elif not rule_set.holds_on_data:
         doubts.append("≠ Not seen in the original data rows")
     return "\n".join(doubts)

@@ -139,6 +139,9 @@ def test_a_finding_rests_on_difference_support_and_corrected_p(spec):
     assert phrases.NOT_SHOWN_BY_ROWS in doubted.doubt.lower()
     (unclear,) = findings_of(spec, (MINED, rule_set((OLD,), 0.1, 0.4, holds_on_data=None)))
     assert "Inconclusive" in unclear.doubt
+    rare = rule_set((OLD,), 0.1, 0.4, holds_on_data=None, data_rows=3)
+    (few,) = findings_of(spec, (MINED, rare))
+    assert "Too few" in few.doubt
 
 
 def test_variants_are_folded_under_the_finding_they_are_of(qtbot, found):
